@@ -1,0 +1,49 @@
+# Everything runs in .venv, which any target makes when it is missing.
+
+PYTHON ?= python3
+# Where a CPU build of torch comes from when pip's own find-links has none. For a GPU build name
+# another index, for example TORCH_INDEX_URL=https://download.pytorch.org/whl/cu130
+TORCH_INDEX_URL ?= https://download.pytorch.org/whl/cpu
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
+
+.PHONY: demo test serve check bench test-slow install clean
+
+demo: install  ## train a tiny model against the real service, on CPU, in minutes
+	$(BIN)/trainer-client demo $(ARGS)
+
+test: install  ## the test suite that needs no GPU and no minutes
+	$(BIN)/python -m pytest $(ARGS)
+
+test-slow: install  ## installs each extra alone, runs the demonstration
+	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
+
+serve: install  ## the verifier service; settings are VERIFIER_... variables
+	$(BIN)/verifier-service serve $(ARGS)
+
+check: install  ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: install  ## what the README claims, measured
+	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'Python 3.11 or newer is needed: install it, or say make PYTHON=/path/to/python3.11'; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo 'the venv module is needed: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@echo 'installing (torch is about 200 MB) ...'
+	@$(PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(PIP) --constraint constraints.txt --editable '.[service,trainer,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) runs

@@ -1,0 +1,1 @@
+"""A light GRPO trainer whose rewards come from a verifier service over HTTP."""

@@ -1,0 +1,87 @@
+"""Group-relative advantages.
+
+Shapes: N problems, G completions of each.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+
+def group_advantages(
+    rewards: Tensor,
+    *,
+    scale: Literal["group_std", "batch_std", "none"] = "group_std",
+    std: Literal["population", "bessel"] = "population",
+    epsilon: float = 1e-6,
+    baseline: Literal["mean", "leave_one_out"] = "mean",
+) -> Tensor:
+    """Advantages `(r - baseline) / (std + epsilon)`; `r - baseline` with `scale="none"`.
+
+    Rewards that are NaN were not judged: they stay out of every mean and std and get advantage 0.
+    A group whose judged rewards are all equal gets exactly 0, decided by comparing them, because a
+    rounding error divided by a tiny std would be noise. A group with fewer than two judged rewards
+    gets 0: there is nothing to compare.
+
+    Source: DeepSeekMath (arXiv 2402.03300) for `group_std`; Dr. GRPO (2503.20783) for `none`;
+    `batch_std` divides by the std over all judged rewards of the step.
+
+    Args:
+        rewards: float `[N, G]`.
+        scale: what the difference is divided by.
+        std: `population` divides squares by n, `bessel` by n - 1.
+        epsilon: added to the std.
+        baseline: the group's mean, or for each completion the mean of the others.
+
+    Returns:
+        Advantages `[N, G]`, never NaN.
+
+    Raises:
+        ValueError: rewards are not `[N, G]` with G >= 2, or are infinite.
+    """
+    if rewards.dim() != 2 or rewards.shape[1] < 2:
+        raise ValueError(
+            f"rewards must be [problems, completions] with at least 2 completions of each problem, "
+            f"found shape {list(rewards.shape)}"
+        )
+    if rewards.isinf().any():
+        raise ValueError("a reward is infinite")
+    judged = ~rewards.isnan()
+    count = judged.sum(dim=1, keepdim=True)
+    filled = rewards.masked_fill(~judged, 0.0)
+    total = filled.sum(dim=1, keepdim=True)
+    mean = total / count.clamp(min=1)
+    if baseline == "mean":
+        difference = filled - mean
+    else:
+        difference = filled - (total - filled) / (count - 1).clamp(min=1)
+
+    if scale == "group_std":
+        difference = difference / (_std(filled, judged, std, dim=1) + epsilon)
+    elif scale == "batch_std":
+        difference = difference / (_std(filled, judged, std, dim=None) + epsilon)
+    return difference.masked_fill(~judged | ~_differ(rewards, judged), 0.0)
+
+
+def groups_that_differ(rewards: Tensor) -> Tensor:
+    """Bool `[N]`: True where a group's judged rewards are not all equal, so that it teaches."""
+    return _differ(rewards, ~rewards.isnan())[:, 0]
+
+
+def _differ(rewards: Tensor, judged: Tensor) -> Tensor:
+    highest = rewards.masked_fill(~judged, -torch.inf).amax(dim=1, keepdim=True)
+    lowest = rewards.masked_fill(~judged, torch.inf).amin(dim=1, keepdim=True)
+    return highest > lowest
+
+
+def _std(
+    filled: Tensor, judged: Tensor, convention: Literal["population", "bessel"], dim: int | None
+) -> Tensor:
+    count = judged.sum(dim=dim, keepdim=True)
+    mean = filled.sum(dim=dim, keepdim=True) / count.clamp(min=1)
+    squares = ((filled - mean) ** 2).masked_fill(~judged, 0.0).sum(dim=dim, keepdim=True)
+    divisor = count if convention == "population" else count - 1
+    return (squares / divisor.clamp(min=1)).sqrt()

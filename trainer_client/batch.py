@@ -1,0 +1,87 @@
+"""Rollouts as tensors, and the micro-batches one optimizer step is split into.
+
+Shapes: B sequences, T token positions; prompt and completion, then padding on the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trainer_client.rollout import Rollout
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Every sequence of one optimizer step; `[B, T]` tensors are aligned to tokens."""
+
+    input_ids: Tensor
+    """int64 `[B, T]`."""
+    attention_mask: Tensor
+    """bool `[B, T]`, True on prompt and completion."""
+    completion_mask: Tensor
+    """bool `[B, T]`, True on the completion, its end-of-sequence token included."""
+    sampler_logprobs: Tensor
+    """float32 `[B, T]`, 0 off the completion."""
+    advantages: Tensor
+    """float32 `[B]`."""
+
+
+def make_batch(
+    rollouts: Sequence[Rollout], advantages: Sequence[float], *, pad_id: int, device: torch.device
+) -> Batch:
+    """Right-padded tensors of these rollouts, in their order."""
+    width = max(len(r.prompt_ids) + len(r.completion_ids) for r in rollouts)
+    input_ids = torch.full((len(rollouts), width), pad_id)
+    attention_mask = torch.zeros(input_ids.shape, dtype=torch.bool)
+    completion_mask = torch.zeros_like(attention_mask)
+    sampler_logprobs = torch.zeros(input_ids.shape)
+    for row, rollout in enumerate(rollouts):
+        start = len(rollout.prompt_ids)
+        end = start + len(rollout.completion_ids)
+        input_ids[row, :end] = torch.tensor(rollout.prompt_ids + rollout.completion_ids)
+        attention_mask[row, :end] = True
+        completion_mask[row, start:end] = True
+        sampler_logprobs[row, start:end] = torch.tensor(rollout.sampler_logprobs)
+    return Batch(
+        input_ids.to(device),
+        attention_mask.to(device),
+        completion_mask.to(device),
+        sampler_logprobs.to(device),
+        torch.tensor(advantages, dtype=torch.float32, device=device),
+    )
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """Some rows of a batch and how many positions they need."""
+
+    rows: Tensor
+    """int64 `[b]`, row numbers of the batch."""
+    width: int
+
+    def take(self, tensor: Tensor) -> Tensor:
+        """These rows of a `[B]` or `[B, T]` tensor, without the positions that only others use."""
+        rows = tensor[self.rows]
+        return rows[:, : self.width] if rows.dim() > 1 else rows
+
+
+def micro_batches(attention_mask: Tensor, *, max_tokens: int) -> list[MicroBatch]:
+    """Rows sorted by length and cut so that rows * longest stays within max_tokens.
+
+    A row longer than max_tokens gets a micro-batch of its own. Every row is in exactly one.
+    """
+    lengths = attention_mask.sum(dim=1)
+    chunks: list[list[int]] = []
+    for row in lengths.argsort(descending=True, stable=True).tolist():
+        longest = int(lengths[chunks[-1][0]]) if chunks else 0
+        if not chunks or longest * (len(chunks[-1]) + 1) > max_tokens:
+            chunks.append([])
+        chunks[-1].append(row)
+    return [
+        MicroBatch(torch.tensor(rows, device=lengths.device), int(lengths[rows[0]]))
+        for rows in chunks
+    ]

@@ -1,0 +1,158 @@
+"""The command line of the trainer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import datasets
+import transformers
+import typer
+from rich.table import Table
+
+from trainer_client.config import ConfigError, load_config
+from trainer_client.dataset import DatasetError, load_problems
+from trainer_client.demo import DemoError, run_demo
+from trainer_client.evaluate import NothingJudged, evaluate
+from trainer_client.generate import generate as generate_completions
+from trainer_client.generate import load_run
+from trainer_client.generate import score as score_completions
+from trainer_client.metrics import CONSOLE
+from trainer_client.policy import load_policy
+from trainer_client.presets import PRESETS
+from trainer_client.rewards import reward
+from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.scoring import open_scorer
+from trainer_client.sft import sft as run_sft
+from trainer_client.train import TrainingError
+from trainer_client.train import train as run_training
+from trainer_client.verifier_client import VerifierError
+
+EXPECTED_ERRORS = (
+    ConfigError,
+    DatasetError,
+    DemoError,
+    NothingJudged,
+    TrainingError,
+    VerifierError,
+)
+"""Errors whose message says everything; any other is a bug and keeps its traceback."""
+
+app = typer.Typer(
+    help="A light GRPO trainer whose rewards come from a verifier service.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="the run's settings")]
+OverridesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[SECTION.KEY=VALUE]...", help="settings that win over the file's"),
+]
+
+
+def run() -> None:
+    """Run the command line; an error that the user can mend ends it with its message alone."""
+    datasets.disable_progress_bars()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        app()
+    except EXPECTED_ERRORS as error:
+        sys.exit(f"error: {error}")
+
+
+@app.command()
+def train(
+    config: ConfigArgument,
+    overrides: OverridesArgument = None,
+    resume: Annotated[bool, typer.Option(help="go on from the newest checkpoint")] = False,
+) -> None:
+    """Train a policy with GRPO against a verifier service."""
+    result = run_training(load_config(config, overrides), resume=resume)
+    CONSOLE.print(f"trained model: {result.model_dir}", soft_wrap=True)
+
+
+@app.command()
+def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
+    """Fine-tune on given completions, so that the policy knows the format before GRPO."""
+    CONSOLE.print(f"model: {run_sft(load_config(config, overrides))}", soft_wrap=True)
+
+
+@app.command(name="evaluate")
+def evaluate_command(
+    source: Annotated[
+        Path, typer.Argument(metavar="RUN_DIR|CONFIG.yaml", help="a finished run, or a config")
+    ],
+    overrides: OverridesArgument = None,
+) -> None:
+    """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model."""
+    config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
+    if config.evaluation is None:
+        raise ConfigError("the configuration has no `evaluation` section")
+    problems = load_problems(config.evaluation.dataset)
+    engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
+    with open_scorer(config.reward) as scorer:
+        result = evaluate(engine, scorer, problems, config, config.evaluation)
+    for k, value in result.pass_at_k.items():
+        CONSOLE.print(f"pass@{k} {value:.4f}")
+    CONSOLE.print(
+        f"{result.num_problems} problems, {config.evaluation.num_samples} completions each, "
+        f"{result.unjudged_fraction:.2%} of them not judged"
+    )
+
+
+@app.command()
+def generate(
+    run_dir: Annotated[Path, typer.Argument(help="a finished run")],
+    prompt: Annotated[str, typer.Argument(help='such as "Solve: 3x - 5 = 10"')],
+    overrides: OverridesArgument = None,
+    answer: Annotated[
+        str | None, typer.Option(help="the right answer: have the completions scored")
+    ] = None,
+    num: Annotated[int, typer.Option(min=1, help="completions to sample")] = 1,
+    seed: Annotated[int, typer.Option(help="of the sampling")] = 0,
+) -> None:
+    """Sample completions from a trained model and, given the answer, score them."""
+    config = load_run(run_dir, overrides)
+    group = generate_completions(config, prompt, num_completions=num, seed=seed)
+    verdicts = score_completions(config, group, answer).verdicts if answer is not None else ()
+    for index, rollout in enumerate(group.rollouts):
+        CONSOLE.print(rollout.text, markup=False, highlight=False)
+        if verdicts:
+            parts = [
+                f"{name} {verdict.score} ({verdict.reason})"
+                for name, verdict in verdicts[index].items()
+            ]
+            total = reward(verdicts[index], config.reward.verifiers)
+            CONSOLE.print(f"-> reward {total}: {', '.join(parts)}", highlight=False)
+
+
+@app.command()
+def presets() -> None:
+    """The recipes that `preset:` names, each value with its source, and where we depart."""
+    for name, preset in PRESETS.items():
+        table = Table("setting", "value", "source", title=f"{name}: {preset.summary}")
+        for key, (value, source) in preset.values.items():
+            shown = (
+                ", ".join(f"{item['type']} {item['weight']}" for item in value)
+                if isinstance(value, list)
+                else str(value)
+            )
+            table.add_row(key, shown, source)
+        CONSOLE.print(table)
+        for departure in preset.departures:
+            CONSOLE.print(f"  departs: {departure}")
+        CONSOLE.print()
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="folder of the run; must not exist")] = Path(
+        "runs/demo"
+    ),
+    seed: Annotated[int, typer.Option(help="of data, model and sampling")] = 0,
+) -> None:
+    """Make a tiny model and a task, start the real service, and watch the reward rise."""
+    run_demo(output, seed=seed)

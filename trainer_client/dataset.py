@@ -1,0 +1,164 @@
+"""Problems: from a file, a saved data set or the Hugging Face hub, in a reproducible order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+import torch
+
+from trainer_client.config import DatasetConfig
+
+
+class DatasetError(ValueError):
+    """The data cannot be used; the message names the row, the column and what was expected."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem: the chat messages that pose it and what its verifiers need."""
+
+    id: str
+    messages: tuple[dict[str, str], ...]
+    reference: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """What the last message asks."""
+        return self.messages[-1]["content"]
+
+
+def load_problems(config: DatasetConfig) -> list[Problem]:
+    """The problems of a data set, repeated prompts dropped.
+
+    Raises:
+        DatasetError: the source cannot be read, a column or a cell is missing, or the same prompt
+            stands with two different references, so that its completions are no group.
+    """
+    rows = load_rows(config)
+    missing = {config.problem_column, *config.reference_columns.values()} - set(rows.column_names)
+    if missing:
+        raise DatasetError(
+            f"{config.path} has no column {sorted(missing)}; its columns are {rows.column_names}. "
+            "Set dataset.problem_column and dataset.reference_columns"
+        )
+    first_rows: dict[str, tuple[int, Problem]] = {}
+    for index, row in enumerate(rows):
+        problem = _problem(row, index, config)
+        key = json.dumps(problem.messages)
+        if key not in first_rows:
+            first_rows[key] = (index, problem)
+            continue
+        first_index, first = first_rows[key]
+        if first.reference != problem.reference:
+            raise DatasetError(
+                f"{config.path}: rows {first_index} and {index} pose the same problem with "
+                f"different references ({_excerpt(first.reference)} and "
+                f"{_excerpt(problem.reference)}); their completions cannot form one group"
+            )
+    if not first_rows:
+        raise DatasetError(f"{config.path} [{config.split}] has no rows")
+    return [problem for _, problem in first_rows.values()]
+
+
+def load_rows(config: DatasetConfig) -> Any:
+    """The `datasets.Dataset` that a configuration names; raises DatasetError."""
+    path = Path(config.path)
+    try:
+        if path.suffix in (".jsonl", ".json") or path.is_file():
+            return datasets.load_dataset("json", data_files=str(path), split=config.split)
+        if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
+            return _saved(path, config.split)
+        return datasets.load_dataset(config.path, config.name, split=config.split)
+    except DatasetError:
+        raise
+    except (OSError, ValueError, AssertionError, datasets.exceptions.DatasetsError) as error:
+        raise DatasetError(
+            f"cannot load {config.path} [{config.split}]: {error}. Expected a .jsonl file, a "
+            "folder written by save_to_disk, or the name of a Hugging Face data set"
+        ) from error
+
+
+def _saved(path: Path, split: str) -> Any:
+    """A `save_to_disk` folder, with the split expressions that `load_dataset` has."""
+    saved = datasets.load_from_disk(str(path))
+    splits = saved if isinstance(saved, datasets.DatasetDict) else {"train": saved}
+    lengths = {name: rows.num_rows for name, rows in splits.items()}
+    parts = datasets.ReadInstruction.from_spec(split).to_absolute(lengths)
+    selected = [
+        splits[part.splitname].select(
+            range(*slice(part.from_, part.to).indices(lengths[part.splitname]))
+        )
+        for part in parts
+    ]
+    return datasets.concatenate_datasets(selected)
+
+
+def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
+    reference = {}
+    for key, column in config.reference_columns.items():
+        if row[column] is None:
+            raise DatasetError(f"{config.path}: row {index} has no value in column {column!r}")
+        value = row[column]
+        reference[key] = str(value) if isinstance(value, int | float) else value
+    messages = messages_of(row, index, config)
+    return Problem(str(row.get("id", index)), tuple(messages), reference)
+
+
+def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, str]]:
+    """The chat that poses the problem of a row; raises DatasetError."""
+    value = row[config.problem_column]
+    if isinstance(value, str) and value.strip():
+        messages = [{"role": "user", "content": value}]
+    elif isinstance(value, list) and value and all(_is_message(item) for item in value):
+        messages = [{"role": item["role"], "content": item["content"]} for item in value]
+    else:
+        raise DatasetError(
+            f"{config.path}: row {index}, column {config.problem_column!r} must be a text or a "
+            f"list of messages with role and content, found {_excerpt(value)}"
+        )
+    if config.system_prompt is not None and messages[0]["role"] != "system":
+        messages.insert(0, {"role": "system", "content": config.system_prompt})
+    return messages
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(key), str) for key in ("role", "content")
+    )
+
+
+def _excerpt(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class ProblemOrder:
+    """Which problems each step takes: shuffled anew for each pass, a pure function of the step.
+
+    Raises:
+        DatasetError: there are fewer problems than one step takes.
+    """
+
+    def __init__(self, problems: Sequence[Problem], *, per_step: int, seed: int) -> None:
+        if len(problems) < per_step:
+            raise DatasetError(
+                f"the data set has {len(problems)} different problems, but one step takes "
+                f"rollout.prompts_per_step = {per_step}"
+            )
+        self._problems = problems
+        self._per_step = per_step
+        self._seed = seed
+
+    def step(self, step: int) -> list[Problem]:
+        """The problems of step 0, 1, ...; no problem twice in one pass or one step."""
+        steps_per_pass = len(self._problems) // self._per_step
+        pass_index, position = divmod(step, steps_per_pass)
+        generator = torch.Generator().manual_seed(self._seed * 1_000_003 + pass_index)
+        order = torch.randperm(len(self._problems), generator=generator).tolist()
+        chosen = order[position * self._per_step : (position + 1) * self._per_step]
+        return [self._problems[index] for index in chosen]

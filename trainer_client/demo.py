@@ -1,0 +1,191 @@
+"""The demonstration: a model made on the spot learns to add against the real verifier service.
+
+The reward is nothing but the service's verdicts, fetched over HTTP. Held-out problems are in
+neither training set.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from trainer_client import arithmetic
+from trainer_client.config import Config, ConfigError, load_config, make_config
+from trainer_client.metrics import CONSOLE
+from trainer_client.sft import sft
+from trainer_client.train import RunResult, train
+
+SERVICE_START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+NUM_HELD_OUT = 100
+
+
+class DemoError(RuntimeError):
+    """The demonstration cannot run; the message says why."""
+
+
+def run_demo(folder: Path, *, seed: int = 0) -> RunResult:
+    """Make data and model, fine-tune, train against a service of its own, and tell the outcome.
+
+    Raises:
+        ConfigError: the folder exists.
+        DemoError: the service does not start.
+    """
+    if folder.exists():
+        raise ConfigError(f"{folder} exists; choose another folder with --output or remove it")
+    start = time.monotonic()
+    torch.manual_seed(seed)
+    arithmetic.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
+    tokenizer = arithmetic.make_tokenizer()
+    model = arithmetic.make_model(tokenizer)
+    model.save_pretrained(folder / "untrained")
+    tokenizer.save_pretrained(folder / "untrained")
+    CONSOLE.rule("1. a short supervised phase teaches the format")
+    CONSOLE.print(f"a model of {model.num_parameters():,} parameters, random weights, sees sums")
+    CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
+    sft(sft_config(folder, seed=seed))
+    CONSOLE.rule("2. GRPO, rewarded by the verifier service")
+    with running_service(folder / "service.log") as url:
+        CONSOLE.print(f"verifier service: {url} (log: {folder / 'service.log'})")
+        config = write_grpo_config(folder, url=url, seed=seed)
+        result = train(config)
+    CONSOLE.rule("3. result")
+    _tell(folder, result, time.monotonic() - start)
+    return result
+
+
+def sft_config(folder: Path, *, seed: int) -> Config:
+    """The supervised phase."""
+    return make_config(
+        {
+            "output_dir": str(folder / "sft"),
+            "model": {"path": str(folder / "untrained"), "device": "cpu"},
+            "dataset": {
+                "path": str(folder / "data" / "demonstrations.jsonl"),
+                "system_prompt": None,
+            },
+            "sft": {"steps": 500, "batch_size": 32, "learning_rate": 3e-3, "warmup_steps": 20},
+            "train": {"seed": seed},
+        }
+    )
+
+
+def write_grpo_config(folder: Path, *, url: str, seed: int) -> Config:
+    """The GRPO run, as a YAML file that `trainer-client train` would take too."""
+    path = folder / "grpo.yaml"
+    path.write_text(
+        f"""\
+# trainer-client train {path}
+output_dir: {folder / "grpo"}
+model:
+  path: {folder / "sft" / "model"}
+  device: cpu
+dataset:
+  path: {folder / "data" / "train.jsonl"}
+  system_prompt: null
+rollout:
+  prompts_per_step: 16
+  group_size: 8
+  temperature: 1.0
+  max_completion_tokens: 48
+  batch_size: 512
+reward:
+  url: {url}
+  verifiers:
+    - {{type: accuracy, weight: 1.0}}
+    - {{type: format, weight: 0.1}}
+    - {{type: tag_count, weight: 0.05}}
+loss:
+  type: grpo
+  clip_low: 0.2
+  clip_high: 0.2
+  kl_coefficient: 0.01
+optimizer:
+  learning_rate: 1.0e-4
+  warmup_steps: 5
+  schedule: linear
+train:
+  steps: 80
+  seed: {seed}
+  checkpoint_every_steps: 40
+  log_every_steps: 5
+evaluation:
+  dataset:
+    path: {folder / "data" / "held_out.jsonl"}
+    system_prompt: null
+  num_samples: 10
+  k: [1]
+"""
+    )
+    return load_config(path)
+
+
+@contextmanager
+def running_service(log: Path, *flags: str) -> Iterator[str]:
+    """A verifier service on a free port of this machine; its URL. Stopped at the end.
+
+    Args:
+        log: where its output goes.
+        flags: more flags of `verifier-service serve`.
+
+    Raises:
+        DemoError: it does not start, or not in time.
+    """
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "verifier_service", "serve", "--port", "0", *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield _wait_for_url(process, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
+    deadline = time.monotonic() + SERVICE_START_SECONDS
+    while time.monotonic() < deadline:
+        found = re.search(r"running on (http://\S+)", log.read_text())
+        if found:
+            return found[1]
+        if process.poll() is not None:
+            raise DemoError(
+                f"the verifier service ended with status {process.returncode}; "
+                f"is the extra `service` installed? Its output:\n{log.read_text()}"
+            )
+        time.sleep(0.05)
+    raise DemoError(f"the verifier service did not start within {SERVICE_START_SECONDS:.0f} s")
+
+
+def _tell(folder: Path, result: RunResult, seconds: float) -> None:
+    assert result.before is not None
+    assert result.after is not None
+    before, after = result.before.pass_at_k[1], result.after.pass_at_k[1]
+    run_dir = folder / "grpo"
+    CONSOLE.print(
+        f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
+        f"({after - before:+.3f}, {result.after.num_problems} problems never trained on)"
+    )
+    CONSOLE.print(f"took {seconds / 60:.1f} minutes; everything is in {folder}")
+    for what, where in {
+        "trained model": result.model_dir,
+        "its configuration": folder / "grpo.yaml",
+        "metrics of each step": run_dir / "metrics.jsonl",
+        "curves": f"tensorboard --logdir {run_dir / 'tensorboard'}",
+        "ask it": f"trainer-client generate {run_dir} '7+8+9=?'",
+    }.items():
+        CONSOLE.print(f"  {what}: {where}", soft_wrap=True, highlight=False)

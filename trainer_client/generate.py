@@ -1,0 +1,57 @@
+"""Ask a trained model something, and have the answer scored if wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from trainer_client.config import Config, ConfigError, load_config
+from trainer_client.dataset import Problem
+from trainer_client.policy import load_policy
+from trainer_client.rollout import RolloutGroup, Sampling
+from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.scoring import ScoredGroup, open_scorer
+
+
+def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
+    """The configuration of a finished run, its model being the one that was trained.
+
+    Raises:
+        ConfigError: the folder is no finished run.
+    """
+    if not (folder / "model").is_dir():
+        raise ConfigError(f"{folder} holds no trained model; a finished run has {folder}/model")
+    config = load_config(folder / "config.yaml", overrides)
+    model = config.model.model_copy(update={"path": str(folder / "model"), "chat_template": None})
+    return config.model_copy(update={"model": model})
+
+
+def generate(config: Config, prompt: str, *, num_completions: int, seed: int) -> RolloutGroup:
+    """Sample answers to a prompt, posed as the run's data set poses its problems."""
+    torch.manual_seed(seed)
+    policy = load_policy(config.model)
+    messages = [{"role": "user", "content": prompt}]
+    if config.dataset.system_prompt is not None:
+        messages.insert(0, {"role": "system", "content": config.dataset.system_prompt})
+    groups: list[RolloutGroup] = []
+    TransformersEngine(policy, batch_size=config.rollout.batch_size).generate(
+        [Problem("prompt", tuple(messages), {})],
+        Sampling(
+            group_size=num_completions,
+            max_completion_tokens=config.rollout.max_completion_tokens,
+            temperature=config.rollout.temperature,
+            top_p=config.rollout.top_p,
+        ),
+        lambda _, group: groups.append(group),
+    )
+    return groups[0]
+
+
+def score(config: Config, group: RolloutGroup, answer: str) -> ScoredGroup:
+    """The verdicts on a group, given the right answer; raises VerifierError."""
+    problem = replace(group.problem, reference={"answer": answer})
+    with open_scorer(config.reward) as scorer:
+        scored = replace(group, problem=problem)
+        return ScoredGroup(scored, tuple(scorer.submit(scored).result()))

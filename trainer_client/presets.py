@@ -1,0 +1,235 @@
+"""Recipes that people know, as values of this trainer's settings.
+
+Each value says where it comes from; `departures` says what this trainer does otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named recipe: dotted setting -> (value, source)."""
+
+    summary: str
+    values: dict[str, tuple[Any, str]]
+    departures: tuple[str, ...] = ()
+
+    @property
+    def nested(self) -> dict[str, Any]:
+        """The values as nested sections, as they would stand in a YAML file."""
+        sections: dict[str, Any] = {}
+        for key, (value, _) in self.values.items():
+            section, name = key.split(".")
+            sections.setdefault(section, {})[name] = value
+        return sections
+
+
+_OURS = "not stated by the recipe; this project's choice"
+_THREE_VERIFIERS = [
+    {"type": "accuracy", "weight": 1.0},
+    {"type": "format", "weight": 0.1},
+    {"type": "tag_count", "weight": 0.05},
+]
+
+
+def _recipe(source: str, ours: dict[str, Any], **stated: Any) -> dict[str, tuple[Any, str]]:
+    """Values of one recipe: `section__key=value` as its source states them, the rest are ours."""
+    values = {key.replace("__", "."): (value, source) for key, value in stated.items()}
+    values |= {key: (value, _OURS) for key, value in ours.items()}
+    return values
+
+
+_DEEPSEEK = "DeepSeekMath, arXiv 2402.03300, section 4.2"
+_DEEPSEEK_SHORT = "DeepSeekMath's objective at a small scale, as GRPO guides state it"
+_OPEN_R1 = "open-r1, GRPO demonstration recipe"
+_VERIFIABLE = "guides on training with verifiable rewards"
+_TRL = "TRL 1.16, GRPOConfig defaults"
+_UNCLIPPED = "small from-scratch GRPO guides"
+_DAPO = "DAPO, arXiv 2503.14476, section 4.1"
+_DR_GRPO = "Dr. GRPO, arXiv 2503.20783, appendix"
+
+_ADAMW = {"optimizer.max_grad_norm": 1.0, "optimizer.warmup_steps": 0}
+_CONSTANT = {**_ADAMW, "optimizer.schedule": "constant"}
+_ONCE = {"train.updates_per_rollout": 1}
+_PLAIN = {"rollout.top_p": 1.0, "advantage.std": "population"}
+_NO_SCALE = {"advantage.std": "population", "advantage.epsilon": 0.0}
+
+PRESETS: dict[str, Preset] = {
+    "deepseek_math": Preset(
+        "clipped, scaled by the group's std, no KL, small groups",
+        _recipe(
+            _DEEPSEEK_SHORT,
+            {**_PLAIN, **_CONSTANT, **_ONCE, "optimizer.learning_rate": 1e-6}
+            | {"rollout.temperature": 1.0, "rollout.max_completion_tokens": 1024},
+            rollout__group_size=4,
+            rollout__prompts_per_step=32,
+            advantage__scale="group_std",
+            advantage__epsilon=1e-8,
+            loss__type="grpo",
+            loss__clip_low=0.2,
+            loss__clip_high=0.2,
+            loss__kl_coefficient=0.0,
+        ),
+        ("the published KL penalty and group size are in deepseek_math_paper",),
+    ),
+    "deepseek_math_paper": Preset(
+        "as published: 64 completions of each problem, KL 0.04",
+        _recipe(
+            _DEEPSEEK,
+            {**_PLAIN, **_CONSTANT, "rollout.temperature": 1.0, "advantage.epsilon": 1e-8}
+            | {"loss.clip_low": 0.2, "loss.clip_high": 0.2},
+            rollout__group_size=64,
+            rollout__prompts_per_step=16,
+            rollout__max_completion_tokens=1024,
+            advantage__scale="group_std",
+            loss__type="grpo",
+            loss__kl_coefficient=0.04,
+            loss__kl_estimator="k3",
+            optimizer__learning_rate=1e-6,
+            train__updates_per_rollout=1,
+        ),
+        ("rewards come from verifiers, not from a trained reward model",),
+    ),
+    "open_r1": Preset(
+        "mean-only advantages, light KL, long completions",
+        _recipe(
+            _OPEN_R1,
+            {**_NO_SCALE, **_ADAMW, **_ONCE, "optimizer.schedule": "cosine"}
+            | {"rollout.prompts_per_step": 8},
+            rollout__group_size=16,
+            rollout__temperature=0.6,
+            rollout__top_p=0.95,
+            rollout__max_completion_tokens=2048,
+            advantage__scale="none",
+            loss__type="grpo",
+            loss__clip_low=0.2,
+            loss__clip_high=0.2,
+            loss__kl_coefficient=0.01,
+            loss__kl_estimator="k3",
+            optimizer__learning_rate=1e-6,
+            train__steps=500,
+            reward__verifiers=_THREE_VERIFIERS,
+        ),
+        (
+            "top_p 0.95 is sampled as stated; the ratio uses probabilities before the cut, so it "
+            "is 1 on-policy",
+        ),
+    ),
+    "verifiable": Preset(
+        "a clip so wide that it only stops runaway ratios, little KL",
+        _recipe(
+            _VERIFIABLE,
+            {**_PLAIN, **_CONSTANT, **_ONCE, "optimizer.learning_rate": 1e-6}
+            | {"rollout.prompts_per_step": 8, "rollout.max_completion_tokens": 1024}
+            | {"advantage.epsilon": 1e-6},
+            rollout__group_size=16,
+            rollout__temperature=1.0,
+            advantage__scale="group_std",
+            loss__type="grpo",
+            loss__clip_low=10.0,
+            loss__clip_high=10.0,
+            loss__kl_coefficient=0.001,
+            loss__kl_estimator="k3",
+        ),
+        ("clip 10 means ratios up to 11; the lower bound, 1 - 10, never acts",),
+    ),
+    "trl": Preset(
+        "TRL's defaults",
+        _recipe(
+            _TRL,
+            {},
+            rollout__group_size=8,
+            rollout__prompts_per_step=1,
+            rollout__temperature=1.0,
+            rollout__top_p=1.0,
+            rollout__max_completion_tokens=256,
+            advantage__scale="group_std",
+            advantage__std="bessel",
+            advantage__epsilon=1e-4,
+            loss__type="dapo",
+            loss__clip_low=0.2,
+            loss__clip_high=0.2,
+            loss__kl_coefficient=0.0,
+            optimizer__learning_rate=1e-6,
+            optimizer__max_grad_norm=1.0,
+            optimizer__warmup_steps=0,
+            optimizer__schedule="linear",
+            train__updates_per_rollout=1,
+        ),
+        ("TRL counts 3 epochs; here train.steps says how long",),
+    ),
+    "unclipped": Preset(
+        "mean-only advantages, importance weight without a clip, KL 0.05",
+        _recipe(
+            _UNCLIPPED,
+            {**_NO_SCALE, **_CONSTANT, **_ONCE, "rollout.top_p": 1.0},
+            rollout__group_size=4,
+            rollout__prompts_per_step=16,
+            rollout__temperature=1.0,
+            rollout__max_completion_tokens=128,
+            advantage__scale="none",
+            loss__type="unclipped",
+            loss__kl_coefficient=0.05,
+            loss__kl_estimator="k3",
+            optimizer__learning_rate=1e-6,
+        ),
+        ("batch 1 with accumulation 16 is taken as 16 prompts for each optimizer step",),
+    ),
+    "dapo": Preset(
+        "higher upper clip, mean over all tokens of the step, no KL",
+        _recipe(
+            _DAPO,
+            {
+                "advantage.std": "population",
+                "advantage.epsilon": 1e-6,
+                "optimizer.max_grad_norm": 1.0,
+            },
+            rollout__group_size=16,
+            rollout__prompts_per_step=512,
+            rollout__temperature=1.0,
+            rollout__top_p=1.0,
+            rollout__max_completion_tokens=20_480,
+            advantage__scale="group_std",
+            loss__type="dapo",
+            loss__clip_low=0.2,
+            loss__clip_high=0.28,
+            loss__kl_coefficient=0.0,
+            optimizer__learning_rate=1e-6,
+            optimizer__weight_decay=0.1,
+            optimizer__warmup_steps=20,
+            optimizer__schedule="constant",
+            train__updates_per_rollout=1,
+        ),
+        (
+            "one optimizer step for each batch of rollouts, not sixteen mini-batches",
+            "no dynamic sampling and no overlong reward shaping",
+        ),
+    ),
+    "dr_grpo": Preset(
+        "no std, constant length denominator: no bias by length or difficulty",
+        _recipe(
+            _DR_GRPO,
+            {"optimizer.max_grad_norm": 1.0, "optimizer.warmup_steps": 0}
+            | {
+                "advantage.std": "population",
+                "advantage.epsilon": 0.0,
+                "train.updates_per_rollout": 1,
+            },
+            rollout__group_size=8,
+            rollout__prompts_per_step=128,
+            rollout__temperature=1.0,
+            rollout__top_p=1.0,
+            rollout__max_completion_tokens=3000,
+            advantage__scale="none",
+            loss__type="dr_grpo",
+            loss__clip_low=0.2,
+            loss__clip_high=0.2,
+            loss__kl_coefficient=0.0,
+            optimizer__learning_rate=1e-6,
+            optimizer__schedule="constant",
+        ),
+    ),
+}

@@ -1,0 +1,29 @@
+"""From verdicts to a reward: what a judgement is worth is the trainer's decision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from trainer_client.config import VerifierConfig
+from trainer_client.verifier_client import Verdicts
+
+
+def reward(verdicts: Verdicts, verifiers: Sequence[VerifierConfig]) -> float | None:
+    """The weighted sum of the scores.
+
+    None where a verifier with a weight other than 0 did not judge (`unverifiable` or `failed`):
+    such a completion has no reward, which is not a reward of 0.
+
+    Raises:
+        KeyError: a verifier has no verdict (`VerifierClient.score` never returns such).
+    """
+    parts = []
+    for verifier in verifiers:
+        score = verdicts[verifier.key].score
+        if verifier.weight == 0:
+            continue
+        if score is None:
+            return None
+        parts.append(verifier.weight * score)
+    return math.fsum(parts)

@@ -1,0 +1,132 @@
+"""Supervised fine-tuning on given completions: teaches a format before GRPO rewards it.
+
+Shapes: B sequences, T token positions; prompt and completion, then padding on the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from trainer_client.config import Config, ConfigError, OptimizerConfig, SftConfig, dump_config
+from trainer_client.dataset import DatasetError, load_rows, messages_of
+from trainer_client.logprobs import token_logprobs
+from trainer_client.metrics import MetricsLog
+from trainer_client.policy import Policy, load_policy
+from trainer_client.train import make_optimizer
+
+CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prompt and the completion to imitate, as token ids; the completion ends with EOS."""
+
+    prompt_ids: list[int]
+    completion_ids: list[int]
+
+
+def sft(config: Config) -> Path:
+    """Fine-tune `model.path` on a column of completions; returns the folder of the new model.
+
+    Raises:
+        ConfigError, DatasetError: the input cannot be used.
+    """
+    if (config.output_dir / "model").exists():
+        raise ConfigError(f"output_dir {config.output_dir} already holds a model; choose another")
+    torch.manual_seed(config.train.seed)
+    policy = load_policy(config.model)
+    examples = load_examples(config, policy)
+    config.output_dir.mkdir(parents=True, exist_ok=True)
+    (config.output_dir / "config.yaml").write_text(dump_config(config))
+    fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed)
+    policy.save(config.output_dir / "model")
+    return config.output_dir / "model"
+
+
+def load_examples(config: Config, policy: Policy) -> list[Example]:
+    """The data set's prompts with their completions; raises DatasetError."""
+    rows = load_rows(config.dataset)
+    column = config.sft.completion_column
+    if column not in rows.column_names:
+        raise DatasetError(
+            f"{config.dataset.path} has no column {column!r}; its columns are {rows.column_names}. "
+            "Set sft.completion_column"
+        )
+    examples = []
+    for index, row in enumerate(rows):
+        if not isinstance(row[column], str) or not row[column]:
+            raise DatasetError(f"{config.dataset.path}: row {index} has no text in {column!r}")
+        completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
+        examples.append(
+            Example(
+                policy.prompt_ids(messages_of(row, index, config.dataset)),
+                [*completion, policy.eos_ids[0]],
+            )
+        )
+    if not examples:
+        raise DatasetError(f"{config.dataset.path} [{config.dataset.split}] has no rows")
+    return examples
+
+
+def fit(
+    policy: Policy, examples: Sequence[Example], config: SftConfig, run_dir: Path, *, seed: int
+) -> None:
+    """Minimise the mean negative log-probability of completion tokens, in place."""
+    optimizer, scheduler = make_optimizer(
+        policy.model,
+        OptimizerConfig(
+            learning_rate=config.learning_rate,
+            warmup_steps=config.warmup_steps,
+            schedule="cosine",
+        ),
+        num_steps=config.steps,
+    )
+    generator = torch.Generator().manual_seed(seed)
+    with MetricsLog(
+        run_dir,
+        title="supervised",
+        num_steps=config.steps,
+        log_every_steps=max(1, config.steps // 10),
+        console_keys=CONSOLE_KEYS,
+    ) as log:
+        for step in range(config.steps):
+            chosen = torch.randint(len(examples), (config.batch_size,), generator=generator)
+            input_ids, attention_mask, mask = _tensors(
+                [examples[index] for index in chosen.tolist()], policy
+            )
+            logprobs = token_logprobs(
+                policy.model, input_ids, attention_mask, mask, temperature=1.0
+            ).logprobs
+            loss = -logprobs.sum() / mask.sum()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(policy.model.parameters(), 1.0)
+            optimizer.step()
+            scheduler.step()
+            optimizer.zero_grad()
+            log.log(
+                step + 1,
+                {"sft/loss": loss.item(), "sft/perplexity": loss.detach().exp().item()},
+            )
+
+
+def _tensors(examples: Sequence[Example], policy: Policy) -> tuple[Tensor, Tensor, Tensor]:
+    """input_ids int64, attention_mask bool, completion mask bool, each `[B, T]`."""
+    width = max(len(e.prompt_ids) + len(e.completion_ids) for e in examples)
+    input_ids = torch.full((len(examples), width), policy.pad_id)
+    attention_mask = torch.zeros(input_ids.shape, dtype=torch.bool)
+    mask = torch.zeros(input_ids.shape, dtype=torch.bool)
+    for row, example in enumerate(examples):
+        ids = example.prompt_ids + example.completion_ids
+        input_ids[row, : len(ids)] = torch.tensor(ids)
+        attention_mask[row, : len(ids)] = True
+        mask[row, len(example.prompt_ids) : len(ids)] = True
+    return (
+        input_ids.to(policy.device),
+        attention_mask.to(policy.device),
+        mask.to(policy.device),
+    )

@@ -1,0 +1,255 @@
+"""The trainer's side of the wire: score groups of completions at a verifier service.
+
+    VerifierError
+    |- VerifierUnavailable   no usable answer within the attempts: down, too slow, or overloaded
+    |- VerifierRejected      the service refused the request (4xx): a mistake of ours to mend
+    `- VerifierNonsense      it answered, but not with what was asked; is this URL a verifier?
+
+Verification is a pure function of the request, so trying again is always safe. The service forbids
+unknown fields and this client ignores them, so an older client works with a newer service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from trainer_client.config import RewardConfig
+
+T = TypeVar("T")
+
+MAX_BACKOFF_SECONDS = 30.0
+RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class VerifierError(Exception):
+    """Scoring did not succeed."""
+
+
+class VerifierUnavailable(VerifierError):
+    """No usable answer within the attempts."""
+
+
+class VerifierRejected(VerifierError):
+    """The service refused the request."""
+
+
+class VerifierNonsense(VerifierError):
+    """The answer is not one of a verifier service to this request."""
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Verdict(_Wire):
+    """What one verifier says about one completion; it has a score if and only if it judged."""
+
+    outcome: Literal["scored", "unverifiable", "failed"]
+    score: float | None = Field(default=None, allow_inf_nan=False)
+    reason: str
+    extracted: str | None = None
+    seconds: float = 0.0
+
+    @model_validator(mode="after")
+    def _score_belongs_to_scored(self) -> Verdict:
+        if (self.score is not None) != (self.outcome == "scored"):
+            raise ValueError(f"outcome {self.outcome!r} with score {self.score!r}")
+        return self
+
+
+Verdicts = dict[str, Verdict]
+"""The verdicts of one completion, by verifier name."""
+
+
+class _Completion(_Wire):
+    verdicts: Verdicts
+
+
+class _Group(_Wire):
+    completions: list[_Completion]
+
+
+class _ScoreResponse(_Wire):
+    groups: list[_Group]
+
+
+@dataclass(frozen=True)
+class ScoreRequest:
+    """One group to score."""
+
+    completions: tuple[str, ...]
+    reference: dict[str, Any]
+    prompt: str | None = None
+
+
+class VerifierClient:
+    """Scores groups, one request each, any number at a time.
+
+    | call | waits for |
+    |---|---|
+    | `await client.score(group)` | the verdicts of the group, in order |
+    | `await client.check()` | the service to be ready |
+
+    Completions whose verdict is `failed` (the service's fault) are sent again within the attempts;
+    those that still fail come back as `failed`. They have no score and are never a 0.
+    """
+
+    def __init__(
+        self,
+        config: RewardConfig,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._config = config
+        self._sleep = sleep
+        self._verifiers = [verifier.wire for verifier in config.verifiers]
+        self._http = httpx.AsyncClient(
+            base_url=config.url,
+            timeout=httpx.Timeout(config.timeout_seconds, connect=10.0, pool=None),
+            limits=httpx.Limits(max_connections=64),
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def check(self) -> None:
+        """Raise VerifierError unless the service is ready to serve."""
+        await self._try(partial(self._send, "GET", "/readyz"))
+
+    async def score(self, group: ScoreRequest) -> list[Verdicts]:
+        """The verdicts of each completion, in order; raises VerifierError."""
+        verdicts = await self._try(partial(self._score_once, group, group.completions))
+        for attempt in range(1, self._config.max_attempts):
+            failed = [index for index, item in enumerate(verdicts) if _has_failed(item)]
+            if not failed:
+                break
+            await self._sleep(self._backoff(attempt))
+            texts = [group.completions[index] for index in failed]
+            again = await self._try(partial(self._score_once, group, texts))
+            for index, item in zip(failed, again, strict=True):
+                verdicts[index] = item
+        return verdicts
+
+    async def _score_once(self, group: ScoreRequest, texts: Sequence[str]) -> list[Verdicts]:
+        body = {
+            "verifiers": self._verifiers,
+            "groups": [
+                {"prompt": group.prompt, "reference": group.reference, "completions": list(texts)}
+            ],
+        }
+        answer = await self._send("POST", "/v1/score", body)
+        try:
+            response = _ScoreResponse.model_validate_json(answer.content)
+        except ValidationError as error:
+            raise VerifierNonsense(
+                f"{answer.url} did not answer with scores: {_first_problem(error)}; "
+                f"the answer begins {answer.text[:200]!r}"
+            ) from error
+        expected = {verifier["name"] for verifier in self._verifiers}
+        lengths = [len(answered.completions) for answered in response.groups]
+        if lengths != [len(texts)]:
+            raise VerifierNonsense(
+                f"{answer.url} was asked about one group of {len(texts)} completions and answered "
+                f"for groups of {lengths}"
+            )
+        verdicts = [completion.verdicts for completion in response.groups[0].completions]
+        for item in verdicts:
+            if not expected <= item.keys():
+                raise VerifierNonsense(
+                    f"{answer.url} was asked for verdicts of {sorted(expected)} and answered with "
+                    f"{sorted(item)}"
+                )
+        return verdicts
+
+    async def _send(
+        self, method: str, path: str, body: dict[str, Any] | None = None
+    ) -> httpx.Response:
+        response = await self._http.request(method, path, json=body)
+        if response.status_code in RETRIED_STATUSES:
+            raise _Again(response)
+        if response.status_code != 200:
+            raise VerifierRejected(
+                f"{response.url} refused the request with {response.status_code}: "
+                f"{_error_message(response)}"
+            )
+        return response
+
+    async def _try(self, call: Callable[[], Awaitable[T]]) -> T:
+        last: Exception | None = None
+        for attempt in range(1, self._config.max_attempts + 1):
+            try:
+                return await call()
+            except (httpx.RequestError, _Again, VerifierNonsense) as error:
+                last = error
+            if attempt < self._config.max_attempts:
+                asked = last.retry_after_seconds if isinstance(last, _Again) else 0.0
+                await self._sleep(max(asked, self._backoff(attempt)))
+        if isinstance(last, VerifierNonsense):
+            raise last
+        raise VerifierUnavailable(
+            f"no answer from the verifier at {self._config.url} after "
+            f"{self._config.max_attempts} attempts; the last one: {_describe(last)}. Is it running "
+            "(`verifier-service serve`) and is reward.url right?"
+        ) from last
+
+    def _backoff(self, attempt: int) -> float:
+        """Seconds before the next try: doubling, with jitter so that clients spread out."""
+        longest = self._config.backoff_seconds * 2.0 ** (attempt - 1)
+        return min(longest, MAX_BACKOFF_SECONDS) * random.uniform(0.5, 1.0)
+
+
+class _Again(Exception):
+    """The service answered with a status that asks to try again."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        super().__init__(f"status {response.status_code}: {_error_message(response)}")
+        self.retry_after_seconds = _retry_after(response)
+
+
+def _has_failed(verdicts: Verdicts) -> bool:
+    return any(verdict.outcome == "failed" for verdict in verdicts.values())
+
+
+def _retry_after(response: httpx.Response) -> float:
+    try:
+        seconds = float(response.headers.get("retry-after", "0"))
+    except ValueError:
+        return 0.0  # an HTTP date: our own backoff is near enough
+    return min(max(seconds, 0.0), MAX_BACKOFF_SECONDS)
+
+
+def _error_message(response: httpx.Response) -> str:
+    """The message of the service's error body, or the start of whatever else it sent."""
+    try:
+        error = response.json()["error"]
+        return f"{error['message']} {error.get('details') or ''}".strip()[:2000]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return repr(response.text[:200])
+
+
+def _describe(error: Exception | None) -> str:
+    return f"{type(error).__name__}: {error}" if not isinstance(error, _Again) else str(error)
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'body'}: {first['msg']}"

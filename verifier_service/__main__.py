@@ -1,0 +1,23 @@
+"""Entry point of `verifier-service`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+
+def main() -> None:
+    """Run the command line, or say how to install what it needs."""
+    needed = ("fastapi", "math_verify", "msgspec", "pydantic_settings", "uvicorn")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(
+            f"verifier-service needs {', '.join(missing)}: pip install 'reward-verifier[service]'"
+        )
+    from verifier_service.cli import run  # noqa: PLC0415  only now is it known to be importable
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The application: routes, errors, limits, and what lives as long as it does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import verifier_service
+from verifier_service.errors import ApiError, install_error_handlers
+from verifier_service.routes import router
+from verifier_service.scheduler import Scheduler
+from verifier_service.settings import Settings
+from verifier_service.worker_pool import ItemLimits, WorkerPool
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; its worker processes start and end with its lifespan."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        limits = ItemLimits(settings.item_cpu_seconds, settings.item_memory_bytes)
+        async with WorkerPool(settings.workers, limits) as pool:
+            app.state.pool = pool
+            app.state.scheduler = Scheduler(
+                pool, max_pending_completions=settings.max_pending_completions
+            )
+            yield
+
+    app = FastAPI(
+        title="verifier service",
+        version=verifier_service.__version__,
+        description="Judges groups of model completions: a verdict with an outcome, a score and a "
+        "reason for each completion and verifier.",
+        lifespan=lifespan,
+    )
+    app.state.settings = settings
+    app.include_router(router)
+    install_error_handlers(app)
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    return app
+
+
+class BodyLimit:
+    """Refuses a body over the limit while it arrives, before it is held in memory."""
+
+    def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, counting its body."""
+        received = 0
+
+        async def limited_receive() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._max_bytes:
+                raise ApiError(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                    "body_too_large",
+                    f"the body is larger than {self._max_bytes} bytes",
+                )
+            return message
+
+        await self._app(scope, limited_receive, send)

@@ -1,0 +1,176 @@
+"""The wire: what `POST /v1/score` takes and what the service answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from verifier_service.verdict import EngineReason, Outcome
+from verifier_service.verifiers import AnyVerifier
+from verifier_service.verifiers.accuracy import AccuracyReason
+from verifier_service.verifiers.format import FormatReason
+from verifier_service.verifiers.reasoning_steps import ReasoningStepsReason
+from verifier_service.verifiers.tag_count import TagCountReason
+
+AnyReason = AccuracyReason | FormatReason | TagCountReason | ReasoningStepsReason | EngineReason
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ChatMessage(BaseModel):
+    """One message of a chat; fields that other APIs add are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    role: str
+    content: str
+
+
+class CompletionObject(_Request):
+    """A completion with what the sampler knows about it."""
+
+    text: str
+    num_tokens: int | None = Field(default=None, ge=0)
+    truncated: bool | None = Field(default=None, description="it met the token limit")
+
+
+Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+
+
+class Group(_Request):
+    """One problem and its completions."""
+
+    id: str | None = Field(default=None, description="comes back with the verdicts")
+    prompt: str | Messages | None = None
+    reference: dict[str, Any] = Field(
+        default={},
+        description="what the verifiers need, such as `answer`; keys that none needs are ignored",
+    )
+    completions: list[str | Messages | CompletionObject] = Field(
+        description="texts, chats (the last assistant message is judged) or objects"
+    )
+
+
+class ScoreRequest(_Request):
+    """Groups to score with each of the verifiers."""
+
+    verifiers: list[AnyVerifier] = Field(min_length=1)
+    groups: list[Group]
+    deadline_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="what is not judged by then is `failed` with reason `deadline`",
+    )
+
+    @field_validator("verifiers")
+    @classmethod
+    def _names_are_unique(cls, verifiers: list[AnyVerifier]) -> list[AnyVerifier]:
+        keys = [verifier.key for verifier in verifiers]
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        if twice:
+            raise ValueError(f"verifiers with the same name {twice}; give each its own `name`")
+        return verifiers
+
+    @property
+    def num_completions(self) -> int:
+        """Completions in all groups."""
+        return sum(len(group.completions) for group in self.groups)
+
+
+class VerdictResponse(BaseModel):
+    """What one verifier says about one completion."""
+
+    outcome: Outcome
+    score: float | None = Field(description="null unless the outcome is `scored`")
+    reason: AnyReason = Field(description="of the closed set that GET /v1/verifiers lists")
+    extracted: str | None = Field(
+        default=None, description="what was compared with the reference, at most 1000 characters"
+    )
+    details: dict[str, Any] | None = Field(default=None, description="numbers behind the reason")
+    seconds: float = Field(description="wall seconds spent judging")
+
+    @model_validator(mode="after")
+    def _score_belongs_to_scored(self) -> VerdictResponse:
+        if (self.score is not None) != (self.outcome is Outcome.SCORED):
+            raise ValueError("a score is there if and only if the outcome is `scored`")
+        return self
+
+
+class CompletionResponse(BaseModel):
+    """The verdicts of one completion, by verifier name."""
+
+    reward: float | None = Field(
+        description="weighted sum of the scores; null unless every verifier has a weight and each "
+        "with a weight other than 0 has scored"
+    )
+    verdicts: dict[str, VerdictResponse]
+
+
+class GroupResponse(BaseModel):
+    """The completions of a group, in the order of the request."""
+
+    id: str | None = None
+    completions: list[CompletionResponse]
+
+
+class Stats(BaseModel):
+    """About the request as a whole."""
+
+    completions: int
+    deduplicated: int = Field(description="completions that equal another of their group")
+    seconds: float
+
+
+class ScoreResponse(BaseModel):
+    """Groups in the order of the request."""
+
+    groups: list[GroupResponse]
+    stats: Stats
+
+
+class ErrorBody(BaseModel):
+    """What went wrong."""
+
+    type: str
+    message: str
+    details: list[dict[str, Any]] | dict[str, Any] | None = None
+
+
+class ErrorResponse(BaseModel):
+    """The body of every answer that is not 200."""
+
+    error: ErrorBody
+
+
+class ReasonDescription(BaseModel):
+    """One reason of a verifier."""
+
+    reason: str
+    meaning: str
+
+
+class VerifierDescription(BaseModel):
+    """One verifier that the service serves."""
+
+    type: str
+    purpose: str
+    needs: list[str] = Field(description="keys of `reference` it cannot do without")
+    score_range: tuple[float, float]
+    options: dict[str, Any] = Field(description="JSON Schema of its entry in `verifiers`")
+    reasons: list[ReasonDescription]
+
+
+class VerifiersResponse(BaseModel):
+    """The verifiers that the service serves."""
+
+    verifiers: list[VerifierDescription]
+
+
+class HealthResponse(BaseModel):
+    """`ok`, or what is missing."""
+
+    status: str

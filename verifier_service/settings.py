@@ -1,0 +1,63 @@
+"""The service's settings: environment variables `VERIFIER_...` and flags of `serve`."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from verifier_service.verifiers import VERIFIERS
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+class Settings(BaseSettings):
+    """Settings of the service. A flag wins over the environment, which wins over the default."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="VERIFIER_",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        cli_kebab_case=True,
+    )
+
+    host: str = "127.0.0.1"
+    """address to listen on; 0.0.0.0 for every interface"""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8080
+    """port to listen on; 0 takes a free one and logs it"""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """least severe message to log"""
+    workers: Annotated[int, Field(gt=0, default_factory=_usable_cores)]
+    """worker processes; default: the usable CPU cores"""
+    enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
+    """verifiers to serve, separated by commas; default: all"""
+    item_cpu_seconds: Annotated[float, Field(gt=0)] = 2.0
+    """CPU time that judging one completion may take"""
+    item_memory_bytes: Annotated[int, Field(ge=256 * 2**20)] = 2**30
+    """memory that judging one completion may take, its worker's own included"""
+    max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
+    """largest request body; a larger one is answered 413"""
+    max_completions: Annotated[int, Field(gt=0)] = 65_536
+    """most completions in one request; more are answered 413"""
+    max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
+    """most completions accepted and not yet judged; a request over it is answered 503"""
+    max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
+    """longest that a request may take; also the default of `deadline_seconds`"""
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("enabled")
+    @classmethod
+    def _exist(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = sorted(set(value) - set(VERIFIERS))
+        if unknown or not value:
+            raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
+        return value

@@ -1,0 +1,152 @@
+"""The processes that judge text: a fork server, and the workers it forks.
+
+    API process --control socket--> fork server (this module; has imported sympy, sees no text)
+         |                               |  forks
+         '---- one socket per worker ----'--> worker: reads a task, writes a message per verdict
+
+The fork server is started with a clean environment and has one thread, so forking it is safe and
+costs milliseconds. A worker has a socket to its parent and nothing else. Nothing here limits an
+item's time: the parent does, by killing the worker.
+
+Messages are frames: four bytes of length, big-endian, then msgpack.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import time
+from typing import Any, NoReturn
+
+import math_verify  # noqa: F401  imported once, here, for every worker to inherit
+import msgspec
+from pydantic import TypeAdapter
+
+from verifier_service.verdict import (
+    EngineReason,
+    Finished,
+    Judged,
+    Outcome,
+    ReferenceRead,
+    Task,
+    Verdict,
+    WorkerMessage,
+    unverifiable,
+)
+from verifier_service.verifier import MAX_EXTRACTED_CHARACTERS, Judge, Unverifiable, Verifier
+from verifier_service.verifiers import AnyVerifier
+
+FRAME_HEADER = struct.Struct(">I")
+PR_SET_PDEATHSIG = 1
+
+_verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
+
+
+def fork_server(control: socket.socket, address_space_bytes: int) -> None:
+    """Fork a worker for each socket that arrives on control; answer with a pidfd of the worker.
+
+    Ends when the other side of control is closed; its workers end with it.
+
+    Args:
+        control: a Unix socket; each message is one byte with one socket of a new worker.
+        address_space_bytes: what a worker may map beyond what it inherits.
+    """
+    signal.signal(signal.SIGCHLD, _reap)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("math_verify").setLevel(logging.ERROR)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not message:
+            return
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # no reaping before pidfd_open
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            _become_worker(socket.socket(fileno=descriptors[0]), address_space_bytes)
+        os.close(descriptors[0])
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(control, [str(pid).encode()], [pidfd])
+        os.close(pidfd)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _reap(_signal: int, _frame: Any) -> None:
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+
+
+def _become_worker(connection: socket.socket, address_space_bytes: int) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    with open("/proc/self/statm") as statm:
+        inherited = int(statm.read().split()[0]) * resource.getpagesize()
+    limit = inherited + address_space_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for an answer
+        serve(connection)
+    os._exit(0)
+
+
+def serve(connection: socket.socket) -> None:
+    """Work on tasks until the other side closes the connection."""
+    stream = connection.makefile("rwb")
+
+    def send(message: WorkerMessage) -> None:
+        frame = msgspec.msgpack.encode(message)
+        stream.write(FRAME_HEADER.pack(len(frame)) + frame)
+        stream.flush()
+
+    while header := stream.read(FRAME_HEADER.size):
+        frame = stream.read(FRAME_HEADER.unpack(header)[0])
+        task = msgspec.msgpack.decode(frame, type=Task)
+        start = time.perf_counter()
+        try:
+            judge = _verifier_adapter.validate_python(task.verifier).prepare(task.reference)
+        except Unverifiable as error:
+            send(ReferenceRead())
+            for _ in task.completions:
+                send(Judged(unverifiable(error.reason, time.perf_counter() - start)))
+        else:
+            send(ReferenceRead())
+            for completion in task.completions:
+                send(Judged(_verdict(judge, completion)))
+        send(Finished())
+
+
+def _verdict(judge: Judge, completion: Any) -> Verdict:
+    start = time.perf_counter()
+    try:
+        judgement = judge(completion)
+    except (MemoryError, RecursionError):
+        seconds = time.perf_counter() - start
+        return Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, seconds)
+    extracted = judgement.extracted
+    return Verdict(
+        Outcome.SCORED,
+        judgement.score,
+        judgement.reason,
+        time.perf_counter() - start,
+        extracted[:MAX_EXTRACTED_CHARACTERS] if extracted is not None else None,
+        judgement.details,
+    )
+
+
+if __name__ == "__main__":
+    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

@@ -1,0 +1,113 @@
+"""What is said about a completion, and the values that travel between API process and workers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Self
+
+import msgspec
+
+
+class Outcome(StrEnum):
+    """Three outcomes, never two: a completion that could not be judged is not a wrong one."""
+
+    SCORED = "scored"
+    """The completion was judged; wrong, endless and hostile ones score 0 with a reason."""
+    UNVERIFIABLE = "unverifiable"
+    """The reference is missing or unusable: the data's fault. No score."""
+    FAILED = "failed"
+    """The service's fault: a worker died, time ran out. No score; asking again may help."""
+
+
+class Reason(StrEnum):
+    """A reason with its meaning; each verifier has a closed set of them."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Self:
+        """A member whose value is the first part."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+
+class EngineReason(Reason):
+    """Reasons that the engine gives for any verifier, beside the verifier's own."""
+
+    TOO_SLOW = (
+        "too_slow",
+        "scored 0: judging this completion took longer than the item's time limit.",
+    )
+    TOO_LARGE = (
+        "too_large",
+        "scored 0: judging this completion took more memory than the item's limit.",
+    )
+    BAD_REFERENCE = (
+        "bad_reference",
+        "unverifiable: the reference cannot be read, or not within the limits.",
+    )
+    MISSING_REFERENCE = (
+        "missing_reference",
+        "unverifiable: the reference lacks what the verifier needs.",
+    )
+    DEADLINE = "deadline", "failed: the request's deadline passed first."
+    WORKER_DIED = (
+        "worker_died",
+        "failed: the worker died for a reason of its own, each time it was tried.",
+    )
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one verifier says about one completion."""
+
+    outcome: Outcome
+    score: float | None
+    reason: str
+    seconds: float
+    extracted: str | None = None
+    details: dict[str, Any] | None = None
+
+
+class Completion(msgspec.Struct, frozen=True):
+    """A completion as verifiers see it; the counts are None where the request does not tell."""
+
+    text: str
+    num_tokens: int | None = None
+    truncated: bool | None = None
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Work for a worker: one verifier's judgement of completions that share a reference."""
+
+    verifier: dict[str, Any]
+    """A member of the verifier union, as in the request."""
+    reference: dict[str, Any]
+    completions: list[Completion]
+
+
+class ReferenceRead(msgspec.Struct, frozen=True, tag=True):
+    """Worker to parent: the reference is understood; what follows is about completions."""
+
+
+class Judged(msgspec.Struct, frozen=True, tag=True):
+    """Worker to parent: the verdict of the task's next completion."""
+
+    verdict: Verdict
+
+
+class Finished(msgspec.Struct, frozen=True, tag=True):
+    """Worker to parent: the task is done."""
+
+
+WorkerMessage = ReferenceRead | Judged | Finished
+
+
+def unverifiable(reason: str, seconds: float = 0.0) -> Verdict:
+    """A verdict without a score, because of the reference."""
+    return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds)
+
+
+def failed(reason: str, seconds: float = 0.0) -> Verdict:
+    """A verdict without a score, because of the service."""
+    return Verdict(Outcome.FAILED, None, reason, seconds)

@@ -1,0 +1,78 @@
+"""What a verifier is: its options, what it needs, and how it judges.
+
+The API process reads options, purpose and reasons; only workers call `prepare`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from verifier_service.verdict import Completion, EngineReason, Reason
+
+MAX_EXTRACTED_CHARACTERS = 1000
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verifier's finding about a completion."""
+
+    score: float
+    reason: Reason
+    extracted: str | None = None
+    """What was compared with the reference."""
+    details: dict[str, Any] | None = None
+    """Numbers behind the reason."""
+
+
+Judge = Callable[[Completion], Judgement]
+
+
+class Unverifiable(Exception):
+    """The reference cannot be used; the reason says whether it is missing or bad."""
+
+    def __init__(self, reason: EngineReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+class Verifier(BaseModel, ABC):
+    """A verifier with its options, as it stands in a request. Unknown options are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    purpose: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Keys of `reference` without which nothing can be judged."""
+    score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    reasons: ClassVar[Iterable[Reason]]
+
+    type: str
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="key of the verdict; default: the type",
+    )
+    weight: float | None = Field(
+        default=None,
+        allow_inf_nan=False,
+        description="share in `reward`, which is given when every verifier has a weight",
+    )
+
+    @property
+    def key(self) -> str:
+        """The key of this verifier's verdicts."""
+        return self.name or self.type
+
+    @abstractmethod
+    def prepare(self, reference: Mapping[str, Any]) -> Judge:
+        """Read the reference once; the result judges any number of completions.
+
+        Raises:
+            Unverifiable: the reference cannot be used.
+        """

@@ -1,0 +1,408 @@
+"""Worker processes, and the limits their work is held to.
+
+A worker that spends an item's time or memory is killed and replaced; the item gets its verdict and
+the rest of its task goes on in another worker. A worker that dies of itself is not the item's fault
+until the item, alone in a fresh worker, has killed three more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from verifier_service.verdict import (
+    EngineReason,
+    Finished,
+    Judged,
+    Outcome,
+    ReferenceRead,
+    Task,
+    Verdict,
+    WorkerMessage,
+    failed,
+    unverifiable,
+)
+
+log = logging.getLogger(__name__)
+
+WATCH_SECONDS = 0.02
+STALL_FACTOR = 10
+"""A worker that makes no progress for this many item limits, without using the CPU, is stuck."""
+NEAR_LIMIT = 0.8
+"""Share of the memory limit above which an unexplained death is put down to memory."""
+RECYCLE_SHARE = 0.5
+"""Share of the memory limit above which a worker is replaced after its task."""
+TRIES_ALONE = 3
+START_TIMEOUT_SECONDS = 60.0
+RESTART_SECONDS = 1.0
+MAX_FRAME_BYTES = 16 * 2**20
+HEADER_BYTES = 4
+PAGE_BYTES = resource.getpagesize()
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+_decoder: msgspec.msgpack.Decoder[WorkerMessage] = msgspec.msgpack.Decoder(WorkerMessage)
+
+
+class WorkerStartError(RuntimeError):
+    """No worker could be started."""
+
+
+@dataclass(frozen=True)
+class ItemLimits:
+    """What judging one completion, or reading one reference, may take."""
+
+    cpu_seconds: float
+    memory_bytes: int
+    """Resident memory of the worker, what it inherits included."""
+
+
+class Ending(Enum):
+    """How a worker's run over a task ended."""
+
+    FINISHED = auto()
+    TOO_SLOW = auto()
+    TOO_LARGE = auto()
+    DIED = auto()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a worker did with a task before the run ended."""
+
+    verdicts: list[Verdict]
+    ending: Ending
+    reference_read: bool
+    near_memory_limit: bool
+    item_seconds: float
+    """Wall seconds since the last message: how long the unfinished item took."""
+
+
+class ForkServer:
+    """The parent's handle on `verifier_service.text_worker`."""
+
+    def __init__(self, address_space_bytes: int) -> None:
+        ours, theirs = socket.socketpair()
+        ours.settimeout(START_TIMEOUT_SECONDS)
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-m", "verifier_service.text_worker"),
+                    *(str(theirs.fileno()), str(address_space_bytes)),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
+                start_new_session=True,
+            )
+        self._control = ours
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is running."""
+        return self._process.poll() is None
+
+    def fork(self) -> tuple[int, int, socket.socket]:
+        """A new worker: its pid, a pidfd of it (the caller's to close), and the socket to it.
+
+        Blocks for milliseconds, the first time for as long as the imports take.
+
+        Raises:
+            WorkerStartError: the fork server is gone or does not answer.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"f"], [theirs.fileno()])
+            message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
+        except OSError as error:
+            ours.close()
+            raise WorkerStartError(f"the fork server does not answer: {error}") from error
+        if not message:
+            ours.close()
+            raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
+        return int(message), descriptors[0], ours
+
+    def close(self) -> None:
+        """End the process and every worker it forked."""
+        self._control.close()
+        self._process.kill()
+        self._process.wait()
+
+
+class Worker:
+    """One worker process, which works on one task at a time."""
+
+    def __init__(
+        self, pid: int, pidfd: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.busy = False
+        self.alive = True
+        self._pid = pid
+        self._pidfd = pidfd
+        self._reader = reader
+        self._writer = writer
+        self._ordered: Ending | None = None
+        self._num_messages = 0
+        self._watched_message = -1
+        self._item_cpu_start = 0.0
+        self._item_start = 0.0
+        self._resident_bytes = 0
+
+    async def run(self, task: Task, limits: ItemLimits) -> Run:
+        """Have the worker judge a task. The worker is dead afterwards unless the run FINISHED."""
+        verdicts: list[Verdict] = []
+        reference_read = False
+        ending = Ending.DIED
+        self.busy = True
+        try:
+            frame = msgspec.msgpack.encode(task)
+            self._begin_item()
+            self._writer.write(len(frame).to_bytes(HEADER_BYTES, "big") + frame)
+            await self._writer.drain()
+            while ending is not Ending.FINISHED:
+                message = await self._read()
+                self._begin_item()
+                match message:
+                    case ReferenceRead():
+                        reference_read = True
+                    case Judged(verdict) if len(verdicts) < len(task.completions):
+                        verdicts.append(verdict)
+                    case Finished() if len(verdicts) == len(task.completions):
+                        ending = Ending.FINISHED
+                    case _:
+                        raise msgspec.ValidationError(f"{type(message).__name__} out of turn")
+        except (asyncio.IncompleteReadError, ConnectionError, msgspec.MsgspecError) as error:
+            ending = self._ordered or Ending.DIED
+            if ending is Ending.DIED:
+                log.warning("worker %d died: %s", self._pid, error)
+            self.kill()
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+        finally:
+            self.busy = False
+        near = self._resident_bytes >= NEAR_LIMIT * limits.memory_bytes
+        return Run(verdicts, ending, reference_read, near, time.monotonic() - self._item_start)
+
+    def watch(self, limits: ItemLimits) -> None:
+        """Kill the worker if the item it is at has used up its limits. Called every WATCH_SECONDS.
+
+        The limit is on CPU time, so that a verdict does not depend on what else the machine does.
+        """
+        usage = _usage(self._pid)
+        if usage is None:
+            return
+        cpu_seconds, self._resident_bytes = usage
+        now = time.monotonic()
+        if self._watched_message != self._num_messages:
+            self._watched_message = self._num_messages
+            self._item_cpu_start = cpu_seconds
+        if self._resident_bytes > limits.memory_bytes:
+            self.kill(Ending.TOO_LARGE)
+        elif cpu_seconds - self._item_cpu_start >= limits.cpu_seconds:
+            self.kill(Ending.TOO_SLOW)
+        elif now - self._item_start >= STALL_FACTOR * limits.cpu_seconds:
+            log.warning("worker %d is stuck", self._pid)
+            self.kill()
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it has not worked yet."""
+        return self._num_messages == 0
+
+    def is_worn(self, limits: ItemLimits) -> bool:
+        """Whether it holds so much memory that the next item would suffer for it."""
+        usage = _usage(self._pid)
+        return usage is None or usage[1] > RECYCLE_SHARE * limits.memory_bytes
+
+    def kill(self, ending: Ending | None = None) -> None:
+        """End the process now; the first call that gives an ending decides what it is called."""
+        self._ordered = self._ordered or ending
+        if not self.alive:
+            return
+        self.alive = False
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        os.close(self._pidfd)
+        self._writer.close()
+
+    def _begin_item(self) -> None:
+        self._num_messages += 1
+        self._item_start = time.monotonic()
+
+    async def _read(self) -> WorkerMessage:
+        header = await self._reader.readexactly(HEADER_BYTES)
+        length = int.from_bytes(header, "big")
+        if length > MAX_FRAME_BYTES:
+            raise msgspec.ValidationError(f"a frame of {length} bytes")
+        return _decoder.decode(await self._reader.readexactly(length))
+
+
+class WorkerPool:
+    """A fixed number of workers, replaced as they are killed.
+
+    | call | result |
+    |---|---|
+    | `async with WorkerPool(size, limits) as pool` | starts and ends the processes |
+    | `await pool.judge(task)` | a verdict for each completion, in order, whatever happens |
+    | `pool.num_alive` | workers that are running |
+
+    Cancelling `judge` kills the worker that is at it.
+    """
+
+    def __init__(self, size: int, limits: ItemLimits) -> None:
+        self.size = size
+        self._limits = limits
+        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
+        self._workers: set[Worker] = set()
+        self._fork_lock = asyncio.Lock()
+        self._fork_server: ForkServer | None = None
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        for _ in range(self.size):
+            await self._start_worker()
+        self._in_background(self._watch())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        for worker in list(self._workers):
+            worker.kill()
+        if self._fork_server is not None:
+            self._fork_server.close()
+
+    @property
+    def num_alive(self) -> int:
+        """Workers that are running."""
+        return len(self._workers)
+
+    async def judge(self, task: Task) -> list[Verdict]:
+        """A verdict for each completion of the task, in order."""
+        verdicts: list[Verdict] = []
+        while len(verdicts) < len(task.completions):
+            rest = msgspec.structs.replace(task, completions=task.completions[len(verdicts) :])
+            run = await self._run(rest)
+            verdicts += run.verdicts
+            if run.ending is Ending.FINISHED:
+                break
+            next_completion = task.completions[len(verdicts) : len(verdicts) + 1]
+            if run.ending is Ending.DIED:
+                run = await self._run_alone(
+                    msgspec.structs.replace(task, completions=next_completion)
+                )
+            if run.ending is Ending.FINISHED:
+                verdicts += run.verdicts
+                continue
+            num_affected = 1 if run.reference_read else len(task.completions) - len(verdicts)
+            verdicts += [_blame(run)] * num_affected
+        return verdicts
+
+    async def _run(self, task: Task, *, fresh: bool = False) -> Run:
+        async with self._worker() as worker:
+            if not fresh or worker.is_fresh:
+                return await worker.run(task, self._limits)
+            worker.kill()
+        return await self._run(task, fresh=True)
+
+    async def _run_alone(self, task: Task) -> Run:
+        """Try a task of one completion in fresh workers until a run explains what happens."""
+        near_memory_limit = True
+        for _ in range(TRIES_ALONE):
+            run = await self._run(task, fresh=True)
+            if run.ending is not Ending.DIED:
+                return run
+            near_memory_limit = near_memory_limit and run.near_memory_limit
+        ending = Ending.TOO_LARGE if near_memory_limit else Ending.DIED
+        return replace(run, ending=ending)
+
+    @contextlib.asynccontextmanager
+    async def _worker(self) -> AsyncIterator[Worker]:
+        worker = await self._idle.get()
+        try:
+            yield worker
+        finally:
+            if worker.alive and not worker.is_worn(self._limits):
+                self._idle.put_nowait(worker)
+            else:
+                worker.kill()
+                self._workers.discard(worker)
+                self._in_background(self._replace_worker())
+
+    async def _start_worker(self) -> None:
+        """Raises WorkerStartError."""
+        async with self._fork_lock:
+            if self._fork_server is None or not self._fork_server.alive:
+                if self._fork_server is not None:
+                    self._fork_server.close()
+                self._fork_server = ForkServer(2 * self._limits.memory_bytes)
+            pid, pidfd, connection = await asyncio.to_thread(self._fork_server.fork)
+        connection.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=connection)
+        worker = Worker(pid, pidfd, reader, writer)
+        self._workers.add(worker)
+        self._idle.put_nowait(worker)
+
+    async def _replace_worker(self) -> None:
+        while True:
+            try:
+                return await self._start_worker()
+            except (WorkerStartError, OSError) as error:
+                log.error("cannot start a worker: %s; trying again", error)
+                await asyncio.sleep(RESTART_SECONDS)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            for worker in self._workers:
+                if worker.busy and worker.alive:
+                    worker.watch(self._limits)
+
+    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def _blame(run: Run) -> Verdict:
+    """The verdict on the item at which a run ended."""
+    if run.ending is Ending.DIED:
+        return failed(EngineReason.WORKER_DIED, run.item_seconds)
+    if not run.reference_read:
+        return unverifiable(EngineReason.BAD_REFERENCE, run.item_seconds)
+    too_slow = run.ending is Ending.TOO_SLOW
+    reason = EngineReason.TOO_SLOW if too_slow else EngineReason.TOO_LARGE
+    return Verdict(Outcome.SCORED, 0.0, reason, run.item_seconds)
+
+
+def _usage(pid: int) -> tuple[float, int] | None:
+    """CPU seconds used and resident bytes of a process; None if it is gone. See proc(5)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            fields = stat.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    user_ticks, system_ticks, resident_pages = int(fields[11]), int(fields[12]), int(fields[21])
+    return (user_ticks + system_ticks) / TICKS_PER_SECOND, resident_pages * PAGE_BYTES
