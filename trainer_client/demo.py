@@ -128,19 +128,20 @@ evaluation:
 
 
 @contextmanager
-def running_service(log: Path, *flags: str) -> Iterator[str]:
+def running_service(log: Path, *flags: str, python: str = sys.executable) -> Iterator[str]:
     """A verifier service on a free port of this machine; its URL. Stopped at the end.
 
     Args:
         log: where its output goes.
         flags: more flags of `verifier-service serve`.
+        python: the interpreter that has the service installed.
 
     Raises:
         DemoError: it does not start, or not in time.
     """
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "verifier_service", "serve", "--port", "0", *flags],
+            [python, "-m", "verifier_service", "serve", "--port", "0", *flags],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

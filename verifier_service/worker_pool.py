@@ -41,8 +41,8 @@ from verifier_service.verdict import (
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.02
-STALL_FACTOR = 10
-"""A worker that makes no progress for this many item limits, without using the CPU, is stuck."""
+STUCK_SECONDS = 20.0
+"""A busy worker that has not used the CPU for so long is stuck, which is not the item's fault."""
 NEAR_LIMIT = 0.8
 """Share of the memory limit above which an unexplained death is put down to memory."""
 RECYCLE_SHARE = 0.5
@@ -160,6 +160,8 @@ class Worker:
         self._num_messages = 0
         self._watched_message = -1
         self._item_cpu_start = 0.0
+        self._cpu_seconds = 0.0
+        self._last_cpu_use = 0.0
         self._item_start = 0.0
         self._resident_bytes = 0
 
@@ -212,11 +214,15 @@ class Worker:
         if self._watched_message != self._num_messages:
             self._watched_message = self._num_messages
             self._item_cpu_start = cpu_seconds
+            self._last_cpu_use = now
+        if cpu_seconds > self._cpu_seconds:
+            self._cpu_seconds = cpu_seconds
+            self._last_cpu_use = now
         if self._resident_bytes > limits.memory_bytes:
             self.kill(Ending.TOO_LARGE)
         elif cpu_seconds - self._item_cpu_start >= limits.cpu_seconds:
             self.kill(Ending.TOO_SLOW)
-        elif now - self._item_start >= STALL_FACTOR * limits.cpu_seconds:
+        elif now - self._last_cpu_use >= STUCK_SECONDS:
             log.warning("worker %d is stuck", self._pid)
             self.kill()
 
@@ -321,11 +327,11 @@ class WorkerPool:
         return verdicts
 
     async def _run(self, task: Task, *, fresh: bool = False) -> Run:
-        async with self._worker() as worker:
-            if not fresh or worker.is_fresh:
-                return await worker.run(task, self._limits)
-            worker.kill()
-        return await self._run(task, fresh=True)
+        while True:
+            async with self._worker() as worker:
+                if worker.is_fresh or not fresh:
+                    return await worker.run(task, self._limits)
+                worker.kill()
 
     async def _run_alone(self, task: Task) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""

@@ -1,0 +1,25 @@
+"""The real service, started once as a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from trainer_client.demo import running_service
+
+
+@pytest.fixture(scope="session")
+def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a service with two workers."""
+    log = tmp_path_factory.mktemp("service") / "service.log"
+    with running_service(log, "--workers", "2") as url:
+        yield url
+
+
+@pytest.fixture
+def http(service_url: str) -> Iterator[httpx.Client]:
+    """A client of that service."""
+    with httpx.Client(base_url=service_url, timeout=60) as client:
+        yield client

@@ -1,0 +1,67 @@
+"""The trainer's command line: its messages when something is wrong, its place in the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from trainer_client.cli import app
+from verifier_service.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "trainer_client", *arguments], capture_output=True, text=True
+    )
+
+
+def test_a_missing_configuration_ends_with_one_line() -> None:
+    result = run("train", "nowhere.yaml")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "error: cannot read the configuration nowhere.yaml: No such file or directory\n"
+    )
+
+
+def test_a_wrong_setting_ends_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("output_dir: o\nmodel: {path: m}\ndataset: {path: d}\n")
+    result = run("train", str(path), "train.stepz=3")
+    assert "train.stepz: no such setting in train" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
+    result = run("generate", str(tmp_path), "1+1=?")
+    assert f"{tmp_path} holds no trained model" in result.stderr
+
+
+def test_presets_are_listed_with_values_sources_and_departures() -> None:
+    result = run("presets")
+    for text in ("deepseek_math_paper", "arXiv 2402.03300", "departs:"):
+        assert text in result.stdout
+
+
+@pytest.mark.parametrize("command", sorted(typer.main.get_command(app).commands))  # type: ignore[attr-defined]
+def test_every_command_is_in_the_readme(command: str) -> None:
+    assert f"trainer-client {command}" in README
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_of_the_service_is_in_the_readme(name: str) -> None:
+    assert f"VERIFIER_{name.upper()}" in README
+
+
+@pytest.mark.parametrize(
+    "target", re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M)
+)
+def test_every_make_target_is_in_the_readme(target: str) -> None:
+    assert f"make {target}" in README

@@ -1,0 +1,52 @@
+"""The demonstration as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainer_client.arithmetic import write_data
+
+
+def trainer_client(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "trainer_client", *arguments], capture_output=True, text=True
+    )
+
+
+@pytest.mark.slow
+def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    result = trainer_client("demo", "--output", str(folder), "--seed", "3")
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = (folder / "grpo" / "metrics.jsonl").read_text().splitlines()
+    passed = [
+        line["evaluation/pass@1"] for line in map(json.loads, lines) if "evaluation/pass@1" in line
+    ]
+    assert len(passed) == 2
+    assert passed[1] - passed[0] >= 0.25
+    assert f"held-out pass@1: {passed[0]:.3f} before GRPO, {passed[1]:.3f} after" in result.stdout
+
+    asked = trainer_client("generate", str(folder / "grpo"), "7+8+9=?", "--num", "2")
+    assert asked.stdout.count("</answer>") == 2
+    again = trainer_client("demo", "--output", str(folder))
+    assert again.returncode == 1
+    assert "exists; choose another folder" in again.stderr
+
+
+def problems_of(folder: Path, name: str) -> set[str]:
+    lines = (folder / f"{name}.jsonl").read_text().splitlines()
+    return {json.loads(line)["problem"] for line in lines}
+
+
+def test_held_out_problems_are_in_no_training_set(tmp_path: Path) -> None:
+    write_data(tmp_path / "data", num_held_out=100, seed=0)
+    held_out = problems_of(tmp_path / "data", "held_out")
+    assert len(held_out) == 100
+    assert len(problems_of(tmp_path / "data", "train")) == 629
+    for name in ("train", "demonstrations"):
+        assert held_out & problems_of(tmp_path / "data", name) == set()

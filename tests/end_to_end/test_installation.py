@@ -1,0 +1,143 @@
+"""What each extra brings, and what it must not bring."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from trainer_client.demo import running_service
+
+ROOT = Path(__file__).parents[2]
+DISTRIBUTION = "reward-verifier"
+
+
+def brought_by(extra: str, *, without: frozenset[str] = frozenset()) -> set[str]:
+    """Names of every distribution that an extra needs, needs of needs included.
+
+    Args:
+        extra: of this project.
+        without: distributions whose own needs are not followed.
+    """
+    found: set[str] = set()
+    waiting = [(DISTRIBUTION, frozenset({extra}))]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        item = waiting.pop()
+        if item in seen or item[0] in without:
+            continue
+        seen.add(item)
+        for requirement in _needs(*item):
+            name = canonicalize_name(requirement.name)
+            found.add(name)
+            waiting.append((name, frozenset(requirement.extras)))
+    return found
+
+
+def _needs(name: str, extras: frozenset[str]) -> list[Requirement]:
+    try:
+        lines = requires(name) or []
+    except PackageNotFoundError:  # for another platform, or of an extra that nobody asked for
+        return []
+    requirements = [Requirement(line) for line in lines]
+    return [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None
+        or any(requirement.marker.evaluate({"extra": extra}) for extra in extras | {""})
+    ]
+
+
+def test_the_service_does_not_bring_torch() -> None:
+    needed = brought_by("service")
+    assert "fastapi" in needed
+    assert needed & {"torch", "transformers", "vllm", "datasets"} == set()
+
+
+def test_the_trainer_does_not_bring_the_service() -> None:
+    needed = brought_by("trainer")
+    assert "torch" in needed
+    assert needed & {"fastapi", "uvicorn", "math-verify", "latex2sympy2-extended"} == set()
+
+
+def test_only_torch_itself_brings_sympy_to_the_trainer() -> None:
+    assert "sympy" in brought_by("trainer")  # torch requires it; nothing of ours imports it
+    assert "sympy" not in brought_by("trainer", without=frozenset({"torch"}))
+
+
+def install(folder: Path, extra: str) -> Path:
+    """A virtual environment with one extra, from this checkout; its python."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    pip: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+    ]
+    if extra == "trainer":  # the build that the tests run with, not the newest for a GPU
+        torch = next(
+            line
+            for line in (ROOT / "constraints.txt").read_text().splitlines()
+            if "torch==" in line
+        )
+        cpu_index = "https://download.pytorch.org/whl/cpu"
+        from_links = subprocess.run([*pip, "--no-index", "--no-deps", torch], capture_output=True)
+        if from_links.returncode != 0:
+            subprocess.run([*pip, "--no-deps", "--index-url", cpu_index, torch], check=True)
+    constraints = ["--constraint", str(ROOT / "constraints.txt")]
+    subprocess.run([*pip, *constraints, f"{ROOT}[{extra}]"], check=True)
+    return python
+
+
+@pytest.mark.slow
+def test_the_service_alone_installs_and_scores(tmp_path: Path) -> None:
+    python = install(tmp_path / "venv", "service")
+    names = subprocess.check_output([python, "-m", "pip", "list"], text=True)
+    assert "torch" not in names
+    with running_service(tmp_path / "service.log", python=str(python)) as url:
+        script = (
+            "import json, urllib.request as u;"
+            "b = {'verifiers': [{'type': 'accuracy'}], 'groups': [{'reference': {'answer': '2'},"
+            "'completions': ['It is $2$.']}]};"
+            f"r = u.Request('{url}/v1/score', json.dumps(b).encode(),"
+            "{'Content-Type': 'application/json'});"
+            "print(json.load(u.urlopen(r))['groups'][0]['completions'][0]['verdicts'])"
+        )
+        assert "'equal'" in subprocess.check_output([python, "-c", script], text=True)
+
+
+@pytest.mark.slow
+def test_the_trainer_alone_installs_and_names_the_missing_service(tmp_path: Path) -> None:
+    python = install(tmp_path / "venv", "trainer")
+    names = subprocess.check_output([python, "-m", "pip", "list"], text=True)
+    assert "fastapi" not in names
+    presets = subprocess.run(
+        [python, "-m", "trainer_client", "presets"], capture_output=True, text=True, check=True
+    )
+    assert "deepseek_math" in presets.stdout
+    service = subprocess.run(
+        [python, "-m", "verifier_service", "serve"], capture_output=True, text=True
+    )
+    assert "pip install 'reward-verifier[service]'" in service.stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"), [("verifier_service", "service"), ("trainer_client", "trainer")]
+)
+def test_a_command_says_what_it_needs_when_its_extra_is_missing(package: str, extra: str) -> None:
+    script = (
+        "import importlib.util;"
+        "importlib.util.find_spec = lambda name: None;"
+        f"from {package}.__main__ import main; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert f"pip install 'reward-verifier[{extra}]'" in result.stderr

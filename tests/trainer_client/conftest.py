@@ -1,0 +1,22 @@
+"""A tiny model and its task, made once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from trainer_client import arithmetic
+
+
+@pytest.fixture(scope="session")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `model` (random weights), and `data` as the demonstration has it."""
+    folder = tmp_path_factory.mktemp("task")
+    torch.manual_seed(0)
+    tokenizer = arithmetic.make_tokenizer()
+    arithmetic.make_model(tokenizer).save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    arithmetic.write_data(folder / "data", num_held_out=20, seed=0)
+    return folder

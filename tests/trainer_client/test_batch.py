@@ -1,0 +1,47 @@
+"""Rollouts as tensors, and micro-batches."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainer_client.batch import make_batch, micro_batches
+from trainer_client.rollout import Rollout
+
+ROLLOUTS = [
+    Rollout((1, 2), (3, 4), (-0.1, -0.2), "ab", truncated=False),
+    Rollout((1,), (5,), (-0.3,), "c", truncated=True),
+]
+
+
+def test_prompt_and_completion_are_padded_on_the_right() -> None:
+    batch = make_batch(ROLLOUTS, [1.0, -1.0], pad_id=0, device=torch.device("cpu"))
+    assert batch.input_ids.tolist() == [[1, 2, 3, 4], [1, 5, 0, 0]]
+    assert batch.attention_mask.tolist() == [[True] * 4, [True, True, False, False]]
+    assert batch.completion_mask.tolist() == [
+        [False, False, True, True],
+        [False, True, False, False],
+    ]
+    expected = torch.tensor([[0.0, 0.0, -0.1, -0.2], [0.0, -0.3, 0.0, 0.0]])
+    assert batch.sampler_logprobs.equal(expected)
+    assert batch.advantages.tolist() == [1.0, -1.0]
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 100))
+def test_every_row_is_in_one_micro_batch_within_the_budget(
+    lengths: list[int], max_tokens: int
+) -> None:
+    mask = torch.arange(30)[None] < torch.tensor(lengths)[:, None]
+    parts = micro_batches(mask, max_tokens=max_tokens)
+    assert sorted(row for part in parts for row in part.rows.tolist()) == list(range(len(lengths)))
+    for part in parts:
+        assert part.width == max(lengths[row] for row in part.rows.tolist())
+        assert len(part.rows) == 1 or part.width * len(part.rows) <= max_tokens
+
+
+def test_a_micro_batch_takes_its_rows_without_foreign_padding() -> None:
+    batch = make_batch(ROLLOUTS, [1.0, -1.0], pad_id=0, device=torch.device("cpu"))
+    short = micro_batches(batch.attention_mask, max_tokens=4)[1]
+    assert short.take(batch.input_ids).tolist() == [[1, 5]]
+    assert short.take(batch.advantages).tolist() == [-1.0]

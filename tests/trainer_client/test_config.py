@@ -1,0 +1,131 @@
+"""The typed configuration and its presets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trainer_client.config import Config, ConfigError, dump_config, load_config, make_config
+from trainer_client.presets import PRESETS
+
+MINIMAL = "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
+
+
+def load(folder: Path, text: str, *overrides: str) -> Config:
+    path = folder / "config.yaml"
+    path.write_text(text)
+    return load_config(path, list(overrides))
+
+
+def test_overrides_win_over_the_file(tmp_path: Path) -> None:
+    config = load(
+        tmp_path, MINIMAL + "loss: {clip_low: 0.1}\n", "loss.clip_low=0.3", "train.seed=7"
+    )
+    assert (config.loss.clip_low, config.train.seed) == (0.3, 7)
+
+
+def test_the_file_wins_over_its_preset(tmp_path: Path) -> None:
+    config = load(tmp_path, MINIMAL + "preset: open_r1\nrollout: {group_size: 4}\n")
+    assert (config.rollout.group_size, config.rollout.temperature) == (4, 0.6)
+
+
+def test_a_configuration_survives_being_written_and_read(tmp_path: Path) -> None:
+    config = load(tmp_path, MINIMAL + "preset: dapo\nevaluation: {dataset: {path: e.jsonl}}\n")
+    assert load(tmp_path, dump_config(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "message"),
+    [
+        (MINIMAL + "loss: {epsilon: 0.2}\n", (), "loss.epsilon: no such setting in loss"),
+        ("model: {path: m}\n", (), "dataset: is required"),
+        (MINIMAL, ("rollout.group_size=1",), r"rollout.group_size: .*equal to 2 \(found 1\)"),
+        (MINIMAL, ("preset=gpro",), "preset: .*'deepseek_math'.*found 'gpro'"),
+        (MINIMAL, ("loss.clip_low",), "not of the form section.key=value"),
+        (MINIMAL, ("reward.url=localhost:80",), "reward.url: .*pattern"),
+        ("- 1\n", (), "must hold sections"),
+        ("a: [", (), "not valid YAML"),
+        (
+            MINIMAL + "reward: {verifiers: [{type: format}, {type: format}]}\n",
+            (),
+            "two verifiers have the same name",
+        ),
+        (
+            MINIMAL + "reward: {verifiers: [{type: format, weight: 0}]}\n",
+            (),
+            "nothing could be learnt",
+        ),
+        (
+            MINIMAL + "evaluation: {dataset: {path: e}, num_samples: 4, k: [8]}\n",
+            (),
+            "pass@8 needs num_samples >= 8",
+        ),
+        (
+            MINIMAL + "evaluation: {dataset: {path: e}, verifier: code}\n",
+            (),
+            "evaluation.verifier is 'code'",
+        ),
+    ],
+)
+def test_a_mistake_is_named(
+    tmp_path: Path, text: str, overrides: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load(tmp_path, text, *overrides)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read .*none\.yaml: No such file"):
+        load_config(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_a_valid_configuration_with_sources(name: str) -> None:
+    config = make_config(
+        {"preset": name, "output_dir": "r", "model": {"path": "m"}, "dataset": {"path": "d"}}
+    )
+    for key, (value, source) in PRESETS[name].values.items():
+        section, field = key.split(".")
+        actual = getattr(getattr(config, section), field)
+        if key != "reward.verifiers":
+            assert actual == value
+        assert source
+
+
+# Every value that moves the mathematics or the size of a step is set, none left to our defaults.
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    "key",
+    [
+        "rollout.group_size",
+        "rollout.prompts_per_step",
+        "rollout.temperature",
+        "rollout.top_p",
+        "rollout.max_completion_tokens",
+        "advantage.scale",
+        "advantage.std",
+        "advantage.epsilon",
+        "loss.type",
+        "loss.kl_coefficient",
+        "optimizer.learning_rate",
+        "optimizer.max_grad_norm",
+        "optimizer.schedule",
+        "optimizer.warmup_steps",
+        "train.updates_per_rollout",
+    ],
+)
+def test_a_preset_sets_every_value_of_the_recipe(name: str, key: str) -> None:
+    assert key in PRESETS[name].values
+
+
+def test_the_presets_are_those_of_the_design() -> None:
+    values = {name: preset.nested for name, preset in PRESETS.items()}
+    assert values["deepseek_math"]["advantage"]["epsilon"] == 1e-8
+    assert values["deepseek_math_paper"]["loss"]["kl_coefficient"] == 0.04
+    assert values["open_r1"]["advantage"]["scale"] == "none"
+    assert values["verifiable"]["loss"]["clip_high"] == 10.0
+    assert values["trl"]["advantage"] == {"scale": "group_std", "std": "bessel", "epsilon": 1e-4}
+    assert values["unclipped"]["loss"]["type"] == "unclipped"
+    assert values["dapo"]["loss"]["clip_high"] == 0.28
+    assert values["dr_grpo"]["loss"]["type"] == "dr_grpo"

@@ -1,0 +1,59 @@
+"""pass@k."""
+
+from __future__ import annotations
+
+import itertools
+from statistics import mean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainer_client.dataset import Problem
+from trainer_client.evaluate import NothingJudged, pass_at_k, summarise
+from trainer_client.rollout import RolloutGroup
+from trainer_client.scoring import ScoredGroup
+from trainer_client.verifier_client import Verdict
+
+
+def group(*scores: float | None) -> ScoredGroup:
+    verdicts = tuple(
+        {
+            "accuracy": Verdict(
+                outcome="failed" if score is None else "scored", score=score, reason="r"
+            )
+        }
+        for score in scores
+    )
+    return ScoredGroup(RolloutGroup(Problem("0", (), {}), ()), verdicts)
+
+
+@given(st.integers(1, 8), st.data())
+def test_pass_at_k_is_the_share_of_subsets_with_a_pass(n: int, data: st.DataObject) -> None:
+    passed = data.draw(st.integers(0, n))
+    k = data.draw(st.integers(1, n))
+    samples = [True] * passed + [False] * (n - passed)
+    expected = mean(any(subset) for subset in itertools.combinations(samples, k))
+    assert pass_at_k(n, passed, k) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(2, 3, 1), (2, 1, 3), (2, 1, 0)])
+def test_impossible_counts_are_refused(n: int, c: int, k: int) -> None:
+    with pytest.raises(ValueError, match="pass@"):
+        pass_at_k(n, c, k)
+
+
+def test_a_completion_passes_at_a_score_of_at_least_099() -> None:
+    assert summarise([group(1.0, 0.99, 0.98, 0.0)], verifier="accuracy", ks=[1]).pass_at_k == {
+        1: 0.5
+    }
+
+
+def test_unjudged_completions_count_neither_way_and_are_reported() -> None:
+    result = summarise([group(1.0, None), group(0.0, 0.0)], verifier="accuracy", ks=[1])
+    assert (result.pass_at_k, result.unjudged_fraction) == ({1: 0.5}, 0.25)
+
+
+def test_a_metric_of_nothing_is_an_error_and_no_zero() -> None:
+    with pytest.raises(NothingJudged, match="no problem has 2 completions judged"):
+        summarise([group(1.0, None)], verifier="accuracy", ks=[2])

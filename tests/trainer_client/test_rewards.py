@@ -1,0 +1,47 @@
+"""Verdicts to rewards."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainer_client.config import VerifierConfig
+from trainer_client.rewards import reward
+from trainer_client.verifier_client import Verdict, Verdicts
+
+VERIFIERS = [
+    VerifierConfig(type="accuracy", weight=1.0),
+    VerifierConfig(type="format", weight=0.1),
+    VerifierConfig(type="tag_count", weight=0.05),
+]
+
+
+def verdicts(*scores: float | None) -> Verdicts:
+    return {
+        verifier.key: Verdict(
+            outcome="scored" if score is not None else "unverifiable", score=score, reason="r"
+        )
+        for verifier, score in zip(VERIFIERS, scores, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ((1.0, 1.0, 1.0), 1.15),
+        ((0.0, 1.0, 1.0), 0.15),
+        ((0.0, 0.0, 0.5), 0.025),
+        ((0.0, 1.0, 0.5), 0.125),
+        ((0.0, 0.0, 0.0), 0.0),
+    ],
+)
+def test_the_reward_is_the_weighted_sum(scores: tuple[float, ...], expected: float) -> None:
+    assert reward(verdicts(*scores), VERIFIERS) == pytest.approx(expected, abs=1e-15)
+
+
+def test_an_unjudged_completion_has_no_reward() -> None:
+    assert reward(verdicts(None, 1.0, 1.0), VERIFIERS) is None
+
+
+def test_a_verifier_without_weight_takes_no_part() -> None:
+    watched = [VerifierConfig(type="accuracy", weight=0.0), *VERIFIERS[1:]]
+    assert reward(verdicts(None, 1.0, 1.0), watched) == pytest.approx(0.15)

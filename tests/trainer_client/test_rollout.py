@@ -1,0 +1,134 @@
+"""Rollouts of a real, tiny model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from trainer_client.batch import make_batch, micro_batches
+from trainer_client.config import ModelConfig
+from trainer_client.dataset import Problem
+from trainer_client.logprobs import token_logprobs
+from trainer_client.policy import Policy, load_policy
+from trainer_client.rollout import RolloutGroup, Sampling
+from trainer_client.rollout.transformers import TransformersEngine
+
+PROBLEMS = [
+    Problem(text, ({"role": "user", "content": text},), {}) for text in ("1+2=?", "11+222+3=?", "?")
+]
+
+
+@pytest.fixture
+def policy(task: Path) -> Policy:
+    return load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+
+
+def generate(policy: Policy, sampling: Sampling, *, batch_size: int = 64) -> list[RolloutGroup]:
+    torch.manual_seed(0)
+    groups: dict[int, RolloutGroup] = {}
+
+    def receive(index: int, group: RolloutGroup) -> None:
+        assert index not in groups
+        groups[index] = group
+
+    TransformersEngine(policy, batch_size=batch_size).generate(PROBLEMS, sampling, receive)
+    return [groups[index] for index in range(len(PROBLEMS))]
+
+
+def prefer_eos(policy: Policy) -> None:
+    """Make completions end at random places, at about every fifth token."""
+    embeddings = policy.model.get_output_embeddings().weight
+    with torch.no_grad():
+        embeddings[policy.eos_ids[0]] *= 12
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.7])
+@pytest.mark.parametrize("top_p", [1.0, 0.9])
+def test_sampler_logprobs_equal_the_policys(
+    policy: Policy, temperature: float, top_p: float
+) -> None:
+    prefer_eos(policy)
+    groups = generate(policy, Sampling(4, 12, temperature=temperature, top_p=top_p))
+    rollouts = [rollout for group in groups for rollout in group.rollouts]
+    batch = make_batch(rollouts, [0.0] * len(rollouts), pad_id=policy.pad_id, device=policy.device)
+    for part in micro_batches(batch.attention_mask, max_tokens=40):
+        logprobs = token_logprobs(
+            policy.model,
+            part.take(batch.input_ids),
+            part.take(batch.attention_mask),
+            part.take(batch.completion_mask),
+            temperature=temperature,
+        ).logprobs
+        torch.testing.assert_close(
+            logprobs, part.take(batch.sampler_logprobs), atol=1e-5, rtol=1e-5
+        )
+
+
+def test_completions_end_with_eos_or_are_truncated(policy: Policy) -> None:
+    prefer_eos(policy)
+    rollouts = [r for group in generate(policy, Sampling(16, 6)) for r in group.rollouts]
+    assert {rollout.truncated for rollout in rollouts} == {True, False}
+    for rollout in rollouts:
+        ends = [token in policy.eos_ids for token in rollout.completion_ids]
+        assert ends == [False] * (len(ends) - 1) + [not rollout.truncated]
+        assert len(rollout.sampler_logprobs) == len(rollout.completion_ids) <= 6
+        assert "<eos>" not in rollout.text
+
+
+def test_a_group_is_handed_over_before_others_have_ended(policy: Policy) -> None:
+    prefer_eos(policy)
+    calls: list[int] = []
+    forward = policy.model.forward
+
+    def counted(*args: object, **kwargs: object) -> object:
+        calls.append(1)
+        return forward(*args, **kwargs)
+
+    policy.model.forward = counted
+    forwards: list[int] = []
+    torch.manual_seed(1)
+    TransformersEngine(policy, batch_size=64).generate(
+        PROBLEMS, Sampling(2, 40), lambda index, group: forwards.append(len(calls))
+    )
+    assert len(forwards) == len(PROBLEMS)
+    assert forwards[0] < forwards[-1]
+
+
+def test_a_groups_rollouts_share_its_problem_and_prompt(policy: Policy) -> None:
+    for problem, group in zip(
+        PROBLEMS, generate(policy, Sampling(2, 3), batch_size=2), strict=True
+    ):
+        assert group.problem == problem
+        expected = tuple(policy.prompt_ids(problem.messages))
+        assert {rollout.prompt_ids for rollout in group.rollouts} == {expected}
+
+
+def test_the_models_own_sampling_defaults_are_not_used(task: Path, tmp_path: Path) -> None:
+    source = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    source.model.generation_config.do_sample = True
+    source.model.generation_config.top_k = 1
+    source.model.generation_config.repetition_penalty = 5.0
+    source.save(tmp_path / "opinionated")
+    policy = load_policy(ModelConfig(path=str(tmp_path / "opinionated"), device="cpu"))
+    texts = {rollout.text for rollout in generate(policy, Sampling(8, 5))[0].rollouts}
+    assert len(texts) > 1
+
+
+def test_the_gradient_does_not_depend_on_padding(policy: Policy) -> None:
+    rollouts = generate(policy, Sampling(2, 4))[0].rollouts
+    gradients = []
+    for width in (0, 7):
+        batch = make_batch(rollouts, [0.0, 0.0], pad_id=policy.pad_id, device=policy.device)
+        pad = (0, width)
+        policy.model.zero_grad()
+        token_logprobs(
+            policy.model,
+            torch.nn.functional.pad(batch.input_ids, pad, value=policy.pad_id),
+            torch.nn.functional.pad(batch.attention_mask, pad),
+            torch.nn.functional.pad(batch.completion_mask, pad),
+            temperature=1.0,
+        ).logprobs.sum().backward()  # type: ignore[no-untyped-call]
+        gradients.append(policy.model.lm_head.weight.grad.clone())
+    torch.testing.assert_close(gradients[0], gradients[1], atol=1e-6, rtol=1e-5)

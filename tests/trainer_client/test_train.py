@@ -1,0 +1,244 @@
+"""Training runs of a tiny model against the real service."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from trainer_client.batch import make_batch
+from trainer_client.checkpoint import list_checkpoints
+from trainer_client.config import Config, ConfigError, make_config
+from trainer_client.dataset import Problem
+from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.sft import sft
+from trainer_client.train import (
+    TrainingError,
+    batch_of,
+    make_learner,
+    rewards_of,
+    train,
+    update_policy,
+)
+from trainer_client.verifier_client import Verdict, VerifierUnavailable
+
+
+def config(task: Path, run_dir: Path, url: str = "http://127.0.0.1:9", **sections: Any) -> Config:
+    values: dict[str, Any] = {
+        "output_dir": str(run_dir),
+        "model": {"path": str(task / "model"), "device": "cpu"},
+        "dataset": {"path": str(task / "data" / "train.jsonl"), "system_prompt": None},
+        "rollout": {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8},
+        "reward": {"url": url, "verifiers": [{"type": "tag_count"}]},
+        "optimizer": {"learning_rate": 1e-3},
+        "train": {"steps": 4},
+    }
+    for name, section in sections.items():
+        values[name] = {**values.get(name, {}), **section}
+    return make_config(values)
+
+
+def weights(run_dir: Path) -> dict[str, torch.Tensor]:
+    return load_file(run_dir / "model" / "model.safetensors")
+
+
+def metrics(run_dir: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def finished_run(task: Path, service_url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four steps with a KL term and an evaluation, checkpoints after 2 and 4."""
+    run_dir = tmp_path_factory.mktemp("runs") / "whole"
+    train(
+        config(
+            task,
+            run_dir,
+            service_url,
+            loss={"kl_coefficient": 0.1},
+            train={"steps": 4, "checkpoint_every_steps": 2},
+            evaluation={
+                "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+                "verifier": "tag_count",
+                "num_samples": 2,
+                "k": [1, 2],
+            },
+        )
+    )
+    return run_dir
+
+
+def test_a_run_leaves_model_metrics_curves_and_checkpoints(finished_run: Path) -> None:
+    assert (finished_run / "model" / "config.json").exists()
+    assert list((finished_run / "tensorboard").iterdir())
+    assert [checkpoint.step for checkpoint in list_checkpoints(finished_run)] == [2, 4]
+
+
+def test_the_metrics_have_the_documented_names(finished_run: Path) -> None:
+    lines = metrics(finished_run)
+    assert [line["step"] for line in lines] == [0, 1, 2, 3, 4, 4]
+    assert {"evaluation/pass@1", "evaluation/pass@2"} < lines[0].keys()
+    assert lines[1].keys() >= {
+        "reward/tag_count",
+        "reward/total",
+        "reward/group_std",
+        "reward/zero_variance_fraction",
+        "advantage/mean",
+        "advantage/std",
+        "policy/kl_divergence",
+        "policy/entropy",
+        "policy/clip_fraction",
+        "policy/grad_norm",
+        "completion/length",
+        "completion/truncated_fraction",
+        "verifier/unverifiable_fraction",
+        "verifier/failed_fraction",
+        "verifier/seconds_p99",
+        "time/generate",
+        "time/scoring_exposed",
+        "time/update",
+        "time/step",
+        "tokens/generated_per_second",
+    }
+    assert lines[1]["policy/kl_divergence"] == 0.0  # the policy still is its reference
+    assert lines[4]["policy/kl_divergence"] > 0.0
+
+
+def test_the_weights_change(finished_run: Path, task: Path) -> None:
+    start = load_file(task / "model" / "model.safetensors")
+    assert any(not start[name].equal(value) for name, value in weights(finished_run).items())
+
+
+def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(
+    finished_run: Path, task: Path, service_url: str, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "resumed"
+    sections: dict[str, Any] = {"loss": {"kl_coefficient": 0.1}}
+    whole = config(task, run_dir, service_url, **sections)
+    two_steps = config(task, run_dir, service_url, train={"steps": 2}, **sections)
+    train(two_steps)
+    train(whole, resume=True)
+    assert [line["step"] for line in metrics(run_dir)] == [1, 2, 3, 4]
+    for name, value in weights(finished_run).items():
+        assert weights(run_dir)[name].equal(value), name
+
+
+def test_a_folder_with_checkpoints_is_not_written_over(
+    finished_run: Path, task: Path, service_url: str
+) -> None:
+    with pytest.raises(ConfigError, match="go on with --resume or choose another folder"):
+        train(config(task, finished_run, service_url))
+
+
+def test_there_must_be_something_to_resume(task: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no checkpoint to resume from"):
+        train(config(task, tmp_path / "run"), resume=True)
+
+
+def test_a_service_that_is_down_stops_the_run_before_the_model_is_loaded(
+    task: Path, tmp_path: Path
+) -> None:
+    unreachable = config(task, tmp_path / "run", reward={"max_attempts": 1})
+    with pytest.raises(VerifierUnavailable, match="Is it running"):
+        train(unreachable)
+
+
+def test_references_that_no_verifier_can_use_stop_the_run(
+    task: Path, service_url: str, tmp_path: Path
+) -> None:
+    wrong = config(
+        task,
+        tmp_path / "run",
+        service_url,
+        dataset={"reference_columns": {"solution": "answer"}},
+        reward={"verifiers": [{"type": "accuracy"}]},
+    )
+    with pytest.raises(TrainingError, match=r"accuracy: unverifiable \(missing_reference\)"):
+        train(wrong)
+
+
+def scored(*scores: float | None) -> ScoredGroups:
+    rollouts = tuple(Rollout((1,), (5, 2), (-1.0, -1.0), "x", truncated=False) for _ in scores)
+    verdicts = tuple(
+        {"tag_count": Verdict(outcome="failed" if s is None else "scored", score=s, reason="r")}
+        for s in scores
+    )
+    group = ScoredGroup(RolloutGroup(Problem("0", (), {}), rollouts), verdicts)
+    return ScoredGroups([group], 1.0, 0.0)
+
+
+def test_an_unjudged_completion_has_no_reward_rather_than_zero(task: Path, tmp_path: Path) -> None:
+    rewards = rewards_of(scored(1.0, None, 0.0), config(task, tmp_path))
+    assert rewards[0, 0] == 1.0
+    assert math.isnan(rewards[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "expected"), [("keep", [1.0, 0.0, -1.0]), ("drop", [1.0, -1.0])]
+)
+def test_unjudged_completions_are_kept_with_advantage_zero_or_dropped(
+    task: Path, tmp_path: Path, unjudged: str, expected: list[float]
+) -> None:
+    settings = config(task, tmp_path, advantage={"unjudged": unjudged})
+    groups = scored(1.0, None, 0.0)
+    advantages = torch.tensor([[1.0, 0.0, -1.0]])
+    policy = make_learner(settings).policy
+    batch = batch_of(groups, rewards_of(groups, settings), advantages, settings, policy)
+    assert batch.advantages.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", ["grpo", "bnpo", "dr_grpo", "dapo", "unclipped"])
+def test_the_micro_batch_size_does_not_change_the_update(
+    task: Path, tmp_path: Path, kind: str
+) -> None:
+    rollouts = [
+        Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True)
+        for n in (1, 7, 3, 5)
+    ]
+    norms = []
+    for tokens in (9, 10_000):
+        settings = config(
+            task,
+            tmp_path,
+            loss={"type": kind, "kl_coefficient": 0.1},
+            train={"micro_batch_tokens": tokens},
+        )
+        learner = make_learner(settings)
+        batch = make_batch(rollouts, [1.0, -1.0, 0.5, 0.0], pad_id=0, device=learner.policy.device)
+        norms.append(update_policy(learner, batch, settings)["policy/grad_norm"])
+    assert norms[0] == pytest.approx(norms[1], rel=1e-5)
+
+
+def test_a_gradient_that_is_not_finite_stops_the_run_and_keeps_the_weights(
+    task: Path, tmp_path: Path
+) -> None:
+    settings = config(task, tmp_path)
+    learner = make_learner(settings)
+    before = {name: value.clone() for name, value in learner.policy.model.state_dict().items()}
+    rollout = Rollout((1,), (5,), (math.inf,), "x", truncated=True)
+    batch = make_batch([rollout], [math.nan], pad_id=0, device=learner.policy.device)
+    with pytest.raises(TrainingError, match="not finite"):
+        update_policy(learner, batch, settings)
+    for name, value in learner.policy.model.state_dict().items():
+        assert before[name].equal(value)
+
+
+def test_supervised_fine_tuning_learns_its_demonstrations(task: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "sft"
+    sft(
+        config(
+            task,
+            run_dir,
+            dataset={"path": str(task / "data" / "demonstrations.jsonl")},
+            sft={"steps": 30, "batch_size": 8, "learning_rate": 3e-3},
+        )
+    )
+    losses = [line["sft/loss"] for line in metrics(run_dir)]
+    assert losses[-1] < 0.5 * losses[0]
+    assert (run_dir / "model" / "tokenizer.json").exists()

@@ -1,0 +1,163 @@
+"""The client against services that are down, slow, overloaded or nonsense, across the HTTP seam."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.verifier_client import (
+    ScoreRequest,
+    Verdicts,
+    VerifierClient,
+    VerifierNonsense,
+    VerifierRejected,
+    VerifierUnavailable,
+)
+
+CONFIG = RewardConfig(verifiers=(VerifierConfig(type="accuracy"),), max_attempts=3)
+GROUP = ScoreRequest(("a", "b"), {"answer": "1"})
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+def scored(request: httpx.Request, **verdict: Any) -> httpx.Response:
+    values = {"outcome": "scored", "score": 1.0, "reason": "equal", "seconds": 0.1} | verdict
+    completions = json.loads(request.content)["groups"][0]["completions"]
+    answers = [{"reward": None, "verdicts": {"accuracy": values}} for _ in completions]
+    return httpx.Response(200, json={"groups": [{"completions": answers}], "stats": {}})
+
+
+def ask(handler: Handler, waits: list[float] | None = None) -> list[Verdicts]:
+    async def sleep(seconds: float) -> None:
+        if waits is not None:
+            waits.append(seconds)
+
+    async def run() -> list[Verdicts]:
+        transport = httpx.MockTransport(handler)
+        async with VerifierClient(CONFIG, transport=transport, sleep=sleep) as client:
+            return await client.score(GROUP)
+
+    return asyncio.run(run())
+
+
+def in_turn(*handlers: Handler) -> Handler:
+    remaining = list(handlers)
+    return lambda request: remaining.pop(0)(request)
+
+
+def refuse(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("refused", request=request)
+
+
+def test_verdicts_come_back_in_order_and_unknown_fields_are_ignored() -> None:
+    verdicts = ask(lambda request: scored(request, shiny_new_field=1))
+    assert [item["accuracy"].score for item in verdicts] == [1.0, 1.0]
+
+
+def test_a_service_that_is_down_is_tried_again_with_growing_waits() -> None:
+    waits: list[float] = []
+    assert len(ask(in_turn(refuse, refuse, scored), waits)) == 2
+    assert 0.25 <= waits[0] <= 0.5 <= waits[1] <= 1.0
+
+
+def test_a_service_that_stays_down_gives_a_clear_error() -> None:
+    with pytest.raises(VerifierUnavailable, match=r"after 3 attempts.*ConnectError: refused"):
+        ask(refuse)
+
+
+def test_a_slow_service_gives_a_clear_error() -> None:
+    def slow(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("timed out", request=request)
+
+    with pytest.raises(VerifierUnavailable, match="ReadTimeout"):
+        ask(slow)
+
+
+def test_an_overloaded_service_is_left_alone_as_long_as_it_asks() -> None:
+    waits: list[float] = []
+    ask(in_turn(lambda _: httpx.Response(503, headers={"Retry-After": "7"}), scored), waits)
+    assert waits == [7.0]
+
+
+def test_a_refused_request_is_not_tried_again_and_tells_why() -> None:
+    body = {"error": {"type": "invalid_request", "message": "verifiers.0: no such type"}}
+    with pytest.raises(VerifierRejected, match=r"422: verifiers\.0: no such type"):
+        ask(in_turn(lambda _: httpx.Response(422, json=body)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("<html>It works!</html>", "did not answer with scores"),
+        (
+            '{"groups": []}',
+            r"asked about one group of 2 completions and answered for groups of \[\]",
+        ),
+        ('{"groups": [{"completions": [{"verdicts": {}}]}]}', r"groups of \[1\]"),
+        (
+            '{"groups": [{"completions": [{"verdicts": {}}, {"verdicts": {}}]}]}',
+            r"verdicts of \['accuracy'\] and answered with \[\]",
+        ),
+    ],
+)
+def test_nonsense_is_an_error_that_shows_it(answer: str, message: str) -> None:
+    with pytest.raises(VerifierNonsense, match=message):
+        ask(lambda _: httpx.Response(200, text=answer))
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        {"outcome": "failed", "score": 0.0},
+        {"outcome": "scored", "score": None},
+        {"outcome": "perhaps"},
+    ],
+)
+def test_a_score_without_a_judgement_is_nonsense(verdict: dict[str, Any]) -> None:
+    with pytest.raises(VerifierNonsense):
+        ask(lambda request: scored(request, **verdict))
+
+
+def test_failed_verdicts_are_asked_for_again_and_only_they() -> None:
+    sizes: list[int] = []
+
+    def second_fails(request: httpx.Request) -> httpx.Response:
+        completions = json.loads(request.content)["groups"][0]["completions"]
+        sizes.append(len(completions))
+        answer = json.loads(scored(request).content)
+        if len(completions) == 2:
+            verdict = {"outcome": "failed", "score": None, "reason": "deadline", "seconds": 0}
+            answer["groups"][0]["completions"][1]["verdicts"]["accuracy"] = verdict
+        return httpx.Response(200, json=answer)
+
+    verdicts = ask(second_fails)
+    assert sizes == [2, 1]
+    assert [item["accuracy"].score for item in verdicts] == [1.0, 1.0]
+
+
+def test_what_keeps_failing_stays_failed_and_is_no_zero() -> None:
+    verdicts = ask(lambda request: scored(request, outcome="failed", score=None))
+    assert [item["accuracy"].score for item in verdicts] == [None, None]
+
+
+def test_what_cannot_be_verified_is_not_asked_for_again() -> None:
+    calls: list[int] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        calls.append(1)
+        return scored(request, outcome="unverifiable", score=None)
+
+    assert ask(handler)[0]["accuracy"].outcome == "unverifiable"
+    assert len(calls) == 1
+
+
+def test_options_of_a_verifier_are_sent_and_its_weight_is_not() -> None:
+    config = VerifierConfig.model_validate(
+        {"type": "format", "name": "strict", "weight": 0.1, "mode": "open_r1"}
+    )
+    assert config.wire == {"name": "strict", "type": "format", "mode": "open_r1"}
