@@ -126,7 +126,7 @@ def generate(
                 for name, verdict in verdicts[index].items()
             ]
             total = reward(verdicts[index], config.reward.verifiers)
-            CONSOLE.print(f"-> reward {total}: {', '.join(parts)}", highlight=False)
+            CONSOLE.print(f"-> reward {total}: {', '.join(parts)}", highlight=False, soft_wrap=True)
 
 
 @app.command()

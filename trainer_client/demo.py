@@ -38,6 +38,7 @@ def run_demo(folder: Path, *, seed: int = 0) -> RunResult:
         ConfigError: the folder exists.
         DemoError: the service does not start.
     """
+    folder = folder.resolve()  # so that the configurations work from anywhere
     if folder.exists():
         raise ConfigError(f"{folder} exists; choose another folder with --output or remove it")
     start = time.monotonic()
@@ -53,7 +54,8 @@ def run_demo(folder: Path, *, seed: int = 0) -> RunResult:
     sft(sft_config(folder, seed=seed))
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
     with running_service(folder / "service.log") as url:
-        CONSOLE.print(f"verifier service: {url} (log: {folder / 'service.log'})")
+        log = folder / "service.log"
+        CONSOLE.print(f"verifier service: {url} (log: {log})", soft_wrap=True)
         config = write_grpo_config(folder, url=url, seed=seed)
         result = train(config)
     CONSOLE.rule("3. result")
@@ -179,9 +181,10 @@ def _tell(folder: Path, result: RunResult, seconds: float) -> None:
     run_dir = folder / "grpo"
     CONSOLE.print(
         f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
-        f"({after - before:+.3f}, {result.after.num_problems} problems never trained on)"
+        f"({after - before:+.3f}, {result.after.num_problems} problems never trained on)",
+        soft_wrap=True,
     )
-    CONSOLE.print(f"took {seconds / 60:.1f} minutes; everything is in {folder}")
+    CONSOLE.print(f"took {seconds / 60:.1f} minutes; everything is in {folder}", soft_wrap=True)
     for what, where in {
         "trained model": result.model_dir,
         "its configuration": folder / "grpo.yaml",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +15,7 @@ import verifier_service
 from verifier_service.errors import ApiError, install_error_handlers
 from verifier_service.routes import router
 from verifier_service.scheduler import Scheduler
+from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 
@@ -41,7 +44,20 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(router)
     install_error_handlers(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's document with the request schema, which it does not see since we parse it."""
+    if app.openapi_schema is None:
+        schema = FastAPI.openapi(app)
+        request = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas = schema["components"]["schemas"]
+        schemas |= request.pop("$defs", {})
+        schemas["ScoreRequest"] = request
+    assert app.openapi_schema is not None
+    return app.openapi_schema
 
 
 class BodyLimit:

@@ -62,8 +62,6 @@ async def _api_error(request: Request, error: Exception) -> JSONResponse:
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    if status is HTTPStatus.BAD_REQUEST:  # FastAPI's answer to a body that it cannot parse at all
-        status = HTTPStatus.UNPROCESSABLE_ENTITY
     message = {
         HTTPStatus.NOT_FOUND: f"there is no {request.url.path}; see /docs",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.url.path} does not take {request.method}",
@@ -75,7 +73,10 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    problems = [_problem(details) for details in error.errors()]
+    problems = [
+        {"field": _field(problem["loc"]), "message": problem["msg"], "type": problem["type"]}
+        for problem in error.errors()
+    ]
     first = f"{problems[0]['field']}: {problems[0]['message']}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     body = ErrorBody(
@@ -98,14 +99,6 @@ async def _bug(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-def _problem(details: Any) -> dict[str, str]:
-    if details["type"] == "json_invalid":
-        message = f"not JSON: {details['ctx']['error']} at character {details['loc'][-1]}"
-        return {"field": "body", "message": message, "type": "json_invalid"}
-    return {"field": _field(details["loc"]), "message": details["msg"], "type": details["type"]}
-
-
 def _field(location: tuple[int | str, ...]) -> str:
     """`verifiers.0.mode`, as a client would write it."""
-    parts = location[1:] if location and location[0] == "body" else location
-    return ".".join(str(part) for part in parts)[:MAX_EXCERPT_CHARACTERS] or "body"
+    return ".".join(str(part) for part in location)[:MAX_EXCERPT_CHARACTERS] or "body"

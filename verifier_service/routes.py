@@ -9,6 +9,8 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from verifier_service.errors import ApiError
 from verifier_service.scheduler import QueueFull, Scheduler, ScoredRequest, reward
@@ -58,7 +60,11 @@ def _settings(request: Request) -> Settings:
     return settings
 
 
-def _require_json(request: Request) -> None:
+async def _score_request(request: Request) -> ScoreRequest:
+    """The body, parsed straight from its bytes: faster than by way of Python's `json`, and strict.
+
+    Lone surrogates and endless nesting are refused here, so that nothing behind meets them.
+    """
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise ApiError(
@@ -66,12 +72,23 @@ def _require_json(request: Request) -> None:
             "unsupported_media_type",
             f"Content-Type must be application/json, found {content_type[:100]!r}",
         )
+    try:
+        return ScoreRequest.model_validate_json(await request.body())
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_input=False)) from error
 
 
 @router.post(
     "/v1/score",
     response_model=ScoreResponse,
-    dependencies=[Depends(_require_json)],
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": {"$ref": "#/components/schemas/ScoreRequest"}}
+            },
+        }
+    },
     responses={
         status: {"model": ErrorResponse, "description": description}
         for status, description in {
@@ -83,7 +100,9 @@ def _require_json(request: Request) -> None:
     },
 )
 async def score(
-    body: ScoreRequest, request: Request, settings: Annotated[Settings, Depends(_settings)]
+    body: Annotated[ScoreRequest, Depends(_score_request)],
+    request: Request,
+    settings: Annotated[Settings, Depends(_settings)],
 ) -> Response:
     """Score groups of completions.
 

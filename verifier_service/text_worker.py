@@ -8,7 +8,7 @@ The fork server is started with a clean environment and has one thread, so forki
 costs milliseconds. A worker has a socket to its parent and nothing else. Nothing here limits an
 item's time: the parent does, by killing the worker.
 
-Messages are frames: four bytes of length, big-endian, then msgpack.
+Messages are frames: four bytes of length, big-endian, then JSON.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import sys
 import time
 from typing import Any, NoReturn
 
-import math_verify  # noqa: F401  imported once, here, for every worker to inherit
 import msgspec
 from pydantic import TypeAdapter
 
 from verifier_service.verdict import (
+    Completion,
     EngineReason,
     Finished,
     Judged,
@@ -42,6 +42,7 @@ from verifier_service.verdict import (
 )
 from verifier_service.verifier import MAX_EXTRACTED_CHARACTERS, Judge, Unverifiable, Verifier
 from verifier_service.verifiers import AnyVerifier
+from verifier_service.verifiers.accuracy import Accuracy
 
 FRAME_HEADER = struct.Struct(">I")
 PR_SET_PDEATHSIG = 1
@@ -61,6 +62,7 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.getLogger("math_verify").setLevel(logging.ERROR)
+    _warm_up()
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not message:
@@ -75,6 +77,11 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
         socket.send_fds(control, [str(pid).encode()], [pidfd])
         os.close(pidfd)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _warm_up() -> None:
+    """Have math-verify compile its expressions once, here, instead of in every worker."""
+    Accuracy().prepare({"answer": "1"})(Completion("$1$"))
 
 
 def _reap(_signal: int, _frame: Any) -> None:
@@ -109,13 +116,13 @@ def serve(connection: socket.socket) -> None:
     stream = connection.makefile("rwb")
 
     def send(message: WorkerMessage) -> None:
-        frame = msgspec.msgpack.encode(message)
+        frame = msgspec.json.encode(message)
         stream.write(FRAME_HEADER.pack(len(frame)) + frame)
         stream.flush()
 
     while header := stream.read(FRAME_HEADER.size):
         frame = stream.read(FRAME_HEADER.unpack(header)[0])
-        task = msgspec.msgpack.decode(frame, type=Task)
+        task = msgspec.json.decode(frame, type=Task)
         start = time.perf_counter()
         try:
             judge = _verifier_adapter.validate_python(task.verifier).prepare(task.reference)
@@ -130,7 +137,7 @@ def serve(connection: socket.socket) -> None:
         send(Finished())
 
 
-def _verdict(judge: Judge, completion: Any) -> Verdict:
+def _verdict(judge: Judge, completion: Completion) -> Verdict:
     start = time.perf_counter()
     try:
         judgement = judge(completion)

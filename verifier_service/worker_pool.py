@@ -55,7 +55,7 @@ HEADER_BYTES = 4
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-_decoder: msgspec.msgpack.Decoder[WorkerMessage] = msgspec.msgpack.Decoder(WorkerMessage)
+_decoder: msgspec.json.Decoder[WorkerMessage] = msgspec.json.Decoder(WorkerMessage)
 
 
 class WorkerStartError(RuntimeError):
@@ -172,7 +172,7 @@ class Worker:
         ending = Ending.DIED
         self.busy = True
         try:
-            frame = msgspec.msgpack.encode(task)
+            frame = msgspec.json.encode(task)
             self._begin_item()
             self._writer.write(len(frame).to_bytes(HEADER_BYTES, "big") + frame)
             await self._writer.drain()

@@ -47,6 +47,11 @@ class Accuracy(Verifier):
         ]
         if not references:
             raise Unverifiable(EngineReason.BAD_REFERENCE)
+        for one in references:
+            if not getattr(one[0], "is_Number", False):
+                # Parsing is lazy. What evaluating the reference costs must show here, where it is
+                # the reference's fault, and not in the judgement of the first completion.
+                verify(one, parse("$2$", parsing_timeout=None), timeout_seconds=None)
 
         def judge(completion: Completion) -> Judgement:
             answer = final_answer(completion.text)

@@ -1,0 +1,79 @@
+"""The two packages meet only over the wire, and they mean the same by it."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.rewards import reward
+from trainer_client.verifier_client import ScoreRequest, Verdicts, VerifierClient, VerifierRejected
+
+ROOT = Path(__file__).parents[2]
+VERIFIERS = (
+    VerifierConfig(type="accuracy", weight=1.0),
+    VerifierConfig(type="format", name="form", weight=0.1),
+    VerifierConfig.model_validate({"type": "tag_count", "weight": 0.05, "mode": "open_r1"}),
+)
+COMPLETIONS = ("<think>\na\n</think>\n<answer>\n2\n</answer>", "$3$", "")
+
+
+def ask(url: str, *, verifiers: tuple[VerifierConfig, ...] = VERIFIERS) -> list[Verdicts]:
+    async def run() -> list[Verdicts]:
+        async with VerifierClient(RewardConfig(url=url, verifiers=verifiers)) as client:
+            await client.check()
+            return await client.score(ScoreRequest(COMPLETIONS, {"answer": "2"}, "1+1=?"))
+
+    return asyncio.run(run())
+
+
+def test_client_and_service_agree_on_scores_and_rewards(service_url: str) -> None:
+    body = {
+        "verifiers": [{**verifier.wire, "weight": verifier.weight} for verifier in VERIFIERS],
+        "groups": [{"reference": {"answer": "2"}, "completions": COMPLETIONS}],
+    }
+    answer = httpx.post(f"{service_url}/v1/score", json=body, timeout=60).json()
+    for ours, theirs in zip(ask(service_url), answer["groups"][0]["completions"], strict=True):
+        assert {name: (v.score, v.reason) for name, v in ours.items()} == {
+            name: (v["score"], v["reason"]) for name, v in theirs["verdicts"].items()
+        }
+        assert reward(ours, VERIFIERS) == theirs["reward"]
+
+
+def test_an_option_that_the_service_does_not_know_is_refused_by_name(service_url: str) -> None:
+    wrong = VerifierConfig.model_validate({"type": "format", "strictness": 3})
+    with pytest.raises(VerifierRejected, match=r"verifiers\.0\.format\.strictness: Extra inputs"):
+        ask(service_url, verifiers=(wrong,))
+
+
+@pytest.mark.parametrize(
+    ("package", "forbidden"),
+    [
+        ("verifier_service", {"trainer_client", "torch", "transformers"}),
+        ("trainer_client", {"verifier_service", "fastapi", "sympy", "math_verify"}),
+    ],
+)
+def test_a_package_imports_nothing_of_the_others_side(package: str, forbidden: set[str]) -> None:
+    imported = set()
+    for path in (ROOT / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    assert package in imported
+    assert imported & forbidden == set()
+
+
+def test_the_api_process_loads_no_verifier_code_that_parses_mathematics() -> None:
+    script = (
+        "import sys, verifier_service.app;"
+        "print(*sorted({'sympy', 'math_verify', 'latex2sympy2_extended'} & {*sys.modules}))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "\n"

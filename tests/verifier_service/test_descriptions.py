@@ -1,0 +1,59 @@
+"""What the service says of itself."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from verifier_service.verdict import EngineReason
+from verifier_service.verifiers import VERIFIERS
+
+
+def test_every_verifier_is_described(http: httpx.Client) -> None:
+    listed = {v["type"]: v for v in http.get("/v1/verifiers").json()["verifiers"]}
+    assert list(listed) == list(VERIFIERS)
+    for name, description in listed.items():
+        assert description["purpose"]
+        assert description["score_range"] == [0.0, 1.0]
+        assert description["options"]["properties"]["type"]["const"] == name
+        reasons = {reason["reason"] for reason in description["reasons"]}
+        assert reasons == {*VERIFIERS[name].reasons, *EngineReason}
+        assert all(reason["meaning"] for reason in description["reasons"])
+    assert listed["accuracy"]["needs"] == ["answer"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_a_running_service_is_alive_and_ready(http: httpx.Client, path: str) -> None:
+    assert (http.get(path).status_code, http.get(path).json()) == (200, {"status": "ok"})
+
+
+def test_the_documentation_has_the_wire(http: httpx.Client) -> None:
+    assert http.get("/docs").status_code == 200
+    document = http.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    assert {"ScoreRequest", "Group", "Accuracy", "ScoreResponse", "VerdictResponse"} <= set(schemas)
+    assert (
+        schemas["ScoreRequest"]["properties"]["verifiers"]["items"]["discriminator"]["propertyName"]
+        == "type"
+    )
+    answers = document["paths"]["/v1/score"]["post"]["responses"]
+    assert set(answers) == {"200", "413", "415", "422", "503"}
+
+
+def test_every_reference_in_the_document_leads_somewhere(http: httpx.Client) -> None:
+    document = http.get("/openapi.json").json()
+
+    def references(node: object) -> list[str]:
+        if isinstance(node, list):
+            return [found for item in node for found in references(item)]
+        if isinstance(node, dict):
+            here = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
+            return here + references(list(node.values()))
+        return []
+
+    found = references(document)
+    assert found
+    for reference in found:
+        node = document
+        for part in reference.removeprefix("#/").split("/"):
+            node = node[part]

@@ -1,0 +1,200 @@
+"""One error body, whatever goes wrong; and hostile bodies are answered, never with a 5xx."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.verifier_service.test_score import POISON
+from trainer_client.demo import running_service
+
+JSON = {"Content-Type": "application/json"}
+FORMAT = [{"type": "format"}]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service with small limits."""
+    flags = (
+        *("--workers", "1", "--max-body-bytes", "2000", "--max-completions", "3"),
+        *("--max-pending-completions", "2", "--enabled", "format,accuracy"),
+    )
+    log = tmp_path_factory.mktemp("small") / "service.log"
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+def body(completions: list[Any], **fields: Any) -> dict[str, Any]:
+    return {"verifiers": FORMAT, "groups": [{"completions": completions}], **fields}
+
+
+def error(response: httpx.Response, status: int) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    assert response.json().keys() == {"error"}
+    found: dict[str, Any] = response.json()["error"]
+    assert {"type", "message"} <= found.keys() <= {"type", "message", "details"}
+    assert len(response.text) < 20_000
+    return found
+
+
+def test_an_unknown_path_points_to_the_documentation(http: httpx.Client) -> None:
+    assert error(http.get("/v2"), 404)["message"] == "there is no /v2; see /docs"
+
+
+def test_a_wrong_method_is_named(http: httpx.Client) -> None:
+    assert error(http.get("/v1/score"), 405)["message"] == "/v1/score does not take GET"
+
+
+def test_a_body_that_is_not_declared_as_json_is_refused(http: httpx.Client) -> None:
+    found = error(http.post("/v1/score", content="{}", headers={"Content-Type": "text/xml"}), 415)
+    assert found["message"] == "Content-Type must be application/json, found 'text/xml'"
+
+
+@pytest.mark.parametrize(
+    ("verifiers", "field", "message"),
+    [
+        ([{"type": "acuracy"}], "verifiers.0", "'accuracy', 'format', 'tag_count'"),
+        ([{"type": "format", "strict": 1}], "verifiers.0.format.strict", "not permitted"),
+        ([{"type": "format", "weight": "much"}], "verifiers.0.format.weight", "valid number"),
+        ([{"type": "format"}, {"type": "format"}], "verifiers", "same name ['format']"),
+        ([], "verifiers", "at least 1 item"),
+    ],
+)
+def test_a_mistake_in_the_verifiers_is_named(
+    http: httpx.Client, verifiers: Any, field: str, message: str
+) -> None:
+    found = error(http.post("/v1/score", json={"verifiers": verifiers, "groups": []}), 422)
+    assert found["details"][0]["field"] == field
+    assert message in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "field"),
+    [
+        ([{}], "groups.0.completions"),
+        ([{"completions": ["x"], "answer": "2"}], "groups.0.answer"),
+        ([{"completions": [7]}], "groups.0.completions.0"),
+        ([{"completions": [[]]}], "groups.0.completions.0"),
+        ({"completions": []}, "groups"),
+    ],
+)
+def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field: str) -> None:
+    found = error(http.post("/v1/score", json={"verifiers": FORMAT, "groups": groups}), 422)
+    assert found["details"][0]["field"].startswith(field)
+
+
+@pytest.mark.parametrize("deadline", [0, -1, "soon"])
+def test_a_deadline_must_be_positive(http: httpx.Client, deadline: Any) -> None:
+    found = error(http.post("/v1/score", json=body([], deadline_seconds=deadline)), 422)
+    assert found["details"][0]["field"] == "deadline_seconds"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "body: Invalid JSON: EOF while parsing an object"),
+        (b"", "body: Invalid JSON: EOF while parsing a value"),
+        (b"\xff\xfe", ""),
+        (b"[" * 100_000, ""),
+        (b'{"verifiers": [{"type": "format", "weight": NaN}], "groups": []}', "weight"),
+        (b'{"verifiers": [{"type": "format", "weight": 1e999}], "groups": []}', "weight"),
+    ],
+)
+def test_a_body_that_is_broken_is_refused(http: httpx.Client, content: bytes, message: str) -> None:
+    found = error(http.post("/v1/score", content=content, headers=JSON), 422)
+    assert message in found["message"]
+
+
+@pytest.mark.parametrize(
+    "body_text",
+    [
+        '{"verifiers": [{"type": "accuracy"}], "groups": [{"completions": ["\\ud800"]}]}',
+        '{"verifiers": [{"type": "accuracy"}], "groups": [{"reference": {"answer": "\\ud800"}, '
+        '"completions": ["x"]}]}',
+        '{"verifiers": [{"type": "accuracy"}], "groups": [{"reference": {"\\ud800": 1}, '
+        '"completions": ["x"]}]}',
+        '{"verifiers": [{"type": "accuracy"}], "groups": [{"id": "\\udfff", "completions": []}]}',
+        '{"verifiers": [{"type": "format", "name": "\\udfff"}], "groups": []}',
+        '{"verifiers": [{"type": "\\udfff"}], "groups": []}',
+        '{"\\udfff": 1}',
+        '{"verifiers": [{"type": "accuracy"}], "groups": [{"reference": {"answer": NaN, "big": '
+        + "9" * 400
+        + '}, "completions": ["x"]}]}',
+        '{"verifiers": [{"type": "accuracy"}], "groups": [{"reference": {"answer": '
+        + "[" * 900
+        + "]" * 900
+        + '}, "completions": ["x"]}]}',
+    ],
+)
+def test_hostile_values_get_a_verdict_or_a_4xx(http: httpx.Client, body_text: str) -> None:
+    response = http.post("/v1/score", content=body_text, headers=JSON)
+    assert response.status_code in (200, 422), response.text
+    assert http.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\U0001f600", "x" * 100_000, "<think>" * 10_000, ""])
+def test_unusual_completions_get_verdicts(http: httpx.Client, text: str) -> None:
+    verifiers = [{"type": kind} for kind in ("accuracy", "format", "tag_count", "reasoning_steps")]
+    group = {"reference": {"answer": "2"}, "completions": [text]}
+    response = http.post("/v1/score", json={"verifiers": verifiers, "groups": [group]})
+    found = response.json()["groups"][0]["completions"][0]["verdicts"]
+    assert [verdict["outcome"] for verdict in found.values()] == ["scored"] * 4
+
+
+def test_a_body_over_the_limit_is_refused(small: httpx.Client) -> None:
+    found = error(small.post("/v1/score", json=body(["x" * 2000])), 413)
+    assert found["message"] == "the body is larger than 2000 bytes"
+
+
+def test_a_body_over_the_limit_is_refused_while_it_arrives(small: httpx.Client) -> None:
+    def endless() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b" " * 1000
+
+    error(small.post("/v1/score", content=endless(), headers=JSON), 413)
+
+
+def test_too_many_completions_are_refused(small: httpx.Client) -> None:
+    found = error(small.post("/v1/score", json=body(["x"] * 4)), 413)
+    assert found["message"] == "the request has 4 completions; at most 3 are taken at once"
+
+
+def test_a_full_queue_is_told_with_its_state_and_when_to_come_back(small: httpx.Client) -> None:
+    response = small.post("/v1/score", json=body(["x"] * 3))
+    found = error(response, 503)
+    assert response.headers["retry-after"] == "1"
+    assert found["details"] == {"pending_completions": 0, "max_pending_completions": 2}
+
+
+def test_a_verifier_that_is_not_enabled_is_refused_and_not_listed(small: httpx.Client) -> None:
+    verifiers = [{"type": "tag_count"}]
+    found = error(small.post("/v1/score", json={"verifiers": verifiers, "groups": []}), 422)
+    assert "not enabled here: ['tag_count']" in found["message"]
+    listed = small.get("/v1/verifiers").json()["verifiers"]
+    assert [verifier["type"] for verifier in listed] == ["format", "accuracy"]
+
+
+def test_errors_do_not_echo_more_than_an_excerpt(http: httpx.Client) -> None:
+    secret = "s3cret " * 10_000
+    found = http.post("/v1/score", json=body([{"text": 1, secret: secret}]))
+    assert found.status_code == 422
+    assert len(found.text) < 20_000
+
+
+def test_model_text_is_not_logged(tmp_path: Path) -> None:
+    log = tmp_path / "service.log"
+    with running_service(log, "--workers", "1", "--item-cpu-seconds", "0.2") as url:
+        group = {"reference": {"answer": "12345678"}, "completions": [POISON, "abcdefgh"]}
+        verifiers = [{"type": "accuracy"}]
+        httpx.post(f"{url}/v1/score", json={"verifiers": verifiers, "groups": [group]}, timeout=60)
+    text = log.read_text()
+    assert json.dumps(POISON) not in text
+    assert "9^{9" not in text
+    assert "abcdefgh" not in text
+    assert "12345678" not in text

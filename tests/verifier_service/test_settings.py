@@ -1,0 +1,58 @@
+"""Settings from the environment and from flags."""
+
+from __future__ import annotations
+
+import pytest
+
+from verifier_service.cli import run
+from verifier_service.settings import Settings
+
+
+def test_the_defaults_are_those_of_the_design() -> None:
+    settings = Settings()
+    assert (settings.host, settings.port) == ("127.0.0.1", 8080)
+    assert (settings.max_body_bytes, settings.max_completions) == (64 * 2**20, 65_536)
+    assert (settings.item_cpu_seconds, settings.item_memory_bytes) == (2.0, 2**30)
+    assert settings.enabled == ("accuracy", "format", "tag_count", "reasoning_steps")
+
+
+def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERIFIER_WORKERS", "3")
+    monkeypatch.setenv("VERIFIER_ENABLED", "format, accuracy")
+    settings = Settings()
+    assert (settings.workers, settings.enabled) == (3, ("format", "accuracy"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--port", "many"], "--port / VERIFIER_PORT: Input should be a valid integer"),
+        (["--item-cpu-seconds", "0"], "--item-cpu-seconds / VERIFIER_ITEM_CPU_SECONDS: "),
+        (["--enabled", "acuracy"], "no such verifier: ['acuracy']; there are ['accuracy', "),
+        (["--wrokers", "3"], "unrecognized arguments: --wrokers 3"),
+    ],
+)
+def test_a_wrong_flag_is_named(
+    flags: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["serve", *flags])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_wrong_variable_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VERIFIER_WORKERS", "-1")
+    with pytest.raises(SystemExit) as ended:
+        run(["serve"])
+    assert ended.value.code == 2
+    assert "VERIFIER_WORKERS: Input should be greater than 0" in capsys.readouterr().err
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run([])
+    assert ended.value.code == 0
+    assert "serve" in capsys.readouterr().out

@@ -1,0 +1,163 @@
+"""Worker processes die for all kinds of reasons; verdicts do not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from verifier_service.verdict import Completion, Task, Verdict
+from verifier_service.worker_pool import ItemLimits, WorkerPool
+
+T = TypeVar("T")
+
+LIMITS = ItemLimits(cpu_seconds=2.0, memory_bytes=2**30)
+POISON = r"\boxed{9^{9^{9^{9}}}}"
+
+
+def task(*texts: str) -> Task:
+    return Task({"type": "accuracy"}, {"answer": "2"}, [Completion(text) for text in texts])
+
+
+def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
+    async def run() -> T:
+        async with WorkerPool(size, LIMITS) as pool:
+            return await work(pool)
+
+    return asyncio.run(run())
+
+
+def reasons(verdicts: list[Verdict]) -> list[str]:
+    return [f"{verdict.outcome.value} {verdict.reason}" for verdict in verdicts]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "waited 30 seconds"
+        await asyncio.sleep(0.005)
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def servers() -> list[int]:
+    """Fork servers of this process's pools."""
+    return [
+        child
+        for child in children(os.getpid())
+        if b"verifier_service.text_worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def workers() -> list[int]:
+    """Worker processes: the children of our fork server."""
+    return [worker for server in servers() for worker in children(server)]
+
+
+def is_at_poison(pid: int) -> bool:
+    """Whether a worker has used more CPU time than anything but poison takes it."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK") > 0.3
+
+
+def kill_at_poison(pid: int) -> bool:
+    if not is_at_poison(pid):
+        return False
+    os.kill(pid, signal.SIGKILL)
+    return True
+
+
+def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
+    async def work(pool: WorkerPool) -> list[Verdict]:
+        judging = asyncio.create_task(pool.judge(task(POISON, "$2$", "$3$")))
+        await until(lambda: any(map(kill_at_poison, workers())))
+        return await judging
+
+    assert reasons(in_pool(work)) == ["scored too_slow", "scored equal", "scored different"]
+
+
+def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() -> None:
+    async def work(pool: WorkerPool) -> list[Verdict]:
+        killed: set[int] = set()
+        judging = asyncio.create_task(pool.judge(task("$2$", POISON, "$3$")))
+
+        def kill_another() -> bool:
+            killed.update(pid for pid in set(workers()) - killed if kill_at_poison(pid))
+            return len(killed) == 4  # in the first run, and in three more of the item alone
+
+        await until(kill_another)
+        return await judging
+
+    assert reasons(in_pool(work)) == ["scored equal", "failed worker_died", "scored different"]
+
+
+def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
+    async def work(pool: WorkerPool) -> list[Verdict]:
+        judging = asyncio.create_task(pool.judge(task(POISON)))
+        await until(lambda: any(map(is_at_poison, workers())))
+        (before,) = workers()
+        judging.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await judging
+        verdicts = await pool.judge(task("$2$"))
+        assert workers() != [before]
+        return verdicts
+
+    assert reasons(in_pool(work)) == ["scored equal"]
+
+
+def test_the_pool_recovers_from_the_death_of_its_fork_server() -> None:
+    async def work(pool: WorkerPool) -> list[Verdict]:
+        (server,) = servers()
+        os.kill(server, signal.SIGKILL)
+        return await pool.judge(task("$2$"))
+
+    assert reasons(in_pool(work, size=2)) == ["scored equal"]
+
+
+def test_workers_share_the_work() -> None:
+    async def work(pool: WorkerPool) -> list[list[Verdict]]:
+        judging = asyncio.gather(*(pool.judge(task(POISON)) for _ in range(2)))
+        await until(lambda: sum(map(is_at_poison, workers())) == 2)
+        return await judging
+
+    assert [reasons(found) for found in in_pool(work, size=2)] == [["scored too_slow"]] * 2
+
+
+def test_a_worker_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "s3cret")
+
+    def environment(pid: int) -> bytes:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+
+    async def work(pool: WorkerPool) -> list[bytes]:
+        return list(map(environment, workers()))
+
+    environments = in_pool(work, size=2)
+    assert len(environments) == 2
+    assert all(b"s3cret" not in environment for environment in environments)
+
+
+def test_nothing_is_left_when_the_pool_closes() -> None:
+    async def work(pool: WorkerPool) -> list[int]:
+        await pool.judge(task("$2$"))
+        return [*servers(), *workers()]
+
+    before = len(os.listdir("/proc/self/fd"))
+    started = in_pool(work, size=2)
+    assert len(started) == 3
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in started):
+        assert time.monotonic() < deadline
+    assert len(os.listdir("/proc/self/fd")) == before
