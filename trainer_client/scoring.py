@@ -68,6 +68,9 @@ def generate_and_score(
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
     def send(index: int, group: RolloutGroup) -> None:
+        for _, future in pending.values():
+            if future.done():
+                future.result()  # one that failed stops the step now, not after all generation
         pending[index] = (group, scorer.submit(group))
 
     start = time.perf_counter()

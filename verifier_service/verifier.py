@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from verifier_service.verdict import Completion, EngineReason, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
+MAX_WEIGHT = 1e6
+"""Far above any use, and far below where the sum of weighted scores overflows."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Verifier(BaseModel, ABC):
     weight: float | None = Field(
         default=None,
         allow_inf_nan=False,
+        ge=-MAX_WEIGHT,
+        le=MAX_WEIGHT,
         description="share in `reward`, which is given when every verifier has a weight",
     )
 

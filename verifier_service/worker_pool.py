@@ -231,6 +231,11 @@ class Worker:
         """Whether it has not worked yet."""
         return self._num_messages == 0
 
+    @property
+    def has_hung_up(self) -> bool:
+        """Whether the process closed its connection, as it does when it dies."""
+        return self._reader.at_eof() or self._reader.exception() is not None
+
     def is_worn(self, limits: ItemLimits) -> bool:
         """Whether it holds so much memory that the next item would suffer for it."""
         usage = _usage(self._pid)
@@ -329,9 +334,13 @@ class WorkerPool:
     async def _run(self, task: Task, *, fresh: bool = False) -> Run:
         while True:
             async with self._worker() as worker:
-                if worker.is_fresh or not fresh:
+                if self._is_running(worker) and (worker.is_fresh or not fresh):
                     return await worker.run(task, self._limits)
                 worker.kill()
+
+    def _is_running(self, worker: Worker) -> bool:
+        # Workers end with their fork server. One that died idle must not count as a try of an item.
+        return self._fork_server is not None and self._fork_server.alive and not worker.has_hung_up
 
     async def _run_alone(self, task: Task) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""

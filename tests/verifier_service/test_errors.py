@@ -62,6 +62,8 @@ def test_a_body_that_is_not_declared_as_json_is_refused(http: httpx.Client) -> N
         ([{"type": "acuracy"}], "verifiers.0", "'accuracy', 'format', 'tag_count'"),
         ([{"type": "format", "strict": 1}], "verifiers.0.format.strict", "not permitted"),
         ([{"type": "format", "weight": "much"}], "verifiers.0.format.weight", "valid number"),
+        ([{"type": "format", "weight": 1e308}], "verifiers.0.format.weight", "less than or equal"),
+        ([{"type": "format", "weight": -1e308}], "verifiers.0.format.weight", "greater than or"),
         ([{"type": "format"}, {"type": "format"}], "verifiers", "same name ['format']"),
         ([], "verifiers", "at least 1 item"),
     ],
@@ -87,6 +89,11 @@ def test_a_mistake_in_the_verifiers_is_named(
 def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field: str) -> None:
     found = error(http.post("/v1/score", json={"verifiers": FORMAT, "groups": groups}), 422)
     assert found["details"][0]["field"].startswith(field)
+
+
+def test_an_unknown_field_of_the_request_is_named(http: httpx.Client) -> None:
+    found = error(http.post("/v1/score", json=body([], verifers=[])), 422)
+    assert found["message"] == "verifers: Extra inputs are not permitted"
 
 
 @pytest.mark.parametrize("deadline", [0, -1, "soon"])
@@ -120,6 +127,7 @@ def test_a_body_that_is_broken_is_refused(http: httpx.Client, content: bytes, me
         '{"verifiers": [{"type": "accuracy"}], "groups": [{"reference": {"\\ud800": 1}, '
         '"completions": ["x"]}]}',
         '{"verifiers": [{"type": "accuracy"}], "groups": [{"id": "\\udfff", "completions": []}]}',
+        '{"verifiers": [{"type": "format"}], "groups": [{"prompt": "\\ud800", "completions": []}]}',
         '{"verifiers": [{"type": "format", "name": "\\udfff"}], "groups": []}',
         '{"verifiers": [{"type": "\\udfff"}], "groups": []}',
         '{"\\udfff": 1}',

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import httpx
 import pytest
 
+from trainer_client.demo import running_service
 from verifier_service.cli import run
 from verifier_service.settings import Settings
 
@@ -21,6 +25,18 @@ def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERIFIER_ENABLED", "format, accuracy")
     settings = Settings()
     assert (settings.workers, settings.enabled) == (3, ("format", "accuracy"))
+
+
+def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("VERIFIER_ENABLED", "accuracy")
+    monkeypatch.setenv("VERIFIER_MAX_COMPLETIONS", "1")
+    flags = ("--workers", "1", "--enabled", "format")
+    with running_service(tmp_path / "service.log", *flags) as url:
+        listed = httpx.get(f"{url}/v1/verifiers", timeout=60).json()["verifiers"]
+        body = {"verifiers": [{"type": "format"}], "groups": [{"completions": ["x", "y"]}]}
+        refused = httpx.post(f"{url}/v1/score", json=body, timeout=60)
+    assert [verifier["type"] for verifier in listed] == ["format"]  # the flag
+    assert refused.status_code == 413  # the environment, where there is no flag
 
 
 @pytest.mark.parametrize(

@@ -117,13 +117,24 @@ def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
     assert reasons(in_pool(work)) == ["scored equal"]
 
 
-def test_the_pool_recovers_from_the_death_of_its_fork_server() -> None:
+@pytest.mark.parametrize("size", [2, 8])
+def test_the_pool_recovers_from_the_death_of_its_fork_server(size: int) -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         (server,) = servers()
         os.kill(server, signal.SIGKILL)
         return await pool.judge(task("$2$"))
 
-    assert reasons(in_pool(work, size=2)) == ["scored equal"]
+    assert reasons(in_pool(work, size=size)) == ["scored equal"]
+
+
+def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
+    async def work(pool: WorkerPool) -> list[Verdict]:
+        for pid in workers():
+            os.kill(pid, signal.SIGKILL)
+        await until(lambda: not workers())
+        return await pool.judge(task("$2$"))
+
+    assert reasons(in_pool(work, size=8)) == ["scored equal"]
 
 
 def test_workers_share_the_work() -> None:
