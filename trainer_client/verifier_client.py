@@ -27,6 +27,8 @@ from trainer_client.config import RewardConfig
 T = TypeVar("T")
 
 MAX_BACKOFF_SECONDS = 30.0
+DEADLINE_SHARE = 0.9
+"""Of the time-out: the service answers with what it has before the client gives up."""
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -151,6 +153,7 @@ class VerifierClient:
 
     async def _score_once(self, group: ScoreRequest, texts: Sequence[str]) -> list[Verdicts]:
         body = {
+            "deadline_seconds": DEADLINE_SHARE * self._config.timeout_seconds,
             "verifiers": self._verifiers,
             "groups": [
                 {"prompt": group.prompt, "reference": group.reference, "completions": list(texts)}

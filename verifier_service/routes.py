@@ -152,11 +152,11 @@ async def healthz() -> HealthResponse:
 async def readyz(request: Request) -> HealthResponse:
     """Every enabled verifier can be served."""
     pool: WorkerPool = request.app.state.pool
-    if pool.num_alive == 0:
+    if pool.problem is not None:
         raise ApiError(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "not_ready",
-            f"none of the {pool.size} worker processes is running; the log says why",
+            pool.problem,
             headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
         )
     return HealthResponse(status="ok")

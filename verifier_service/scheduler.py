@@ -30,8 +30,8 @@ class Pool(Protocol):
 
     size: int
 
-    async def judge(self, task: Task) -> list[Verdict]:
-        """A verdict for each completion of the task, in order."""
+    async def judge(self, task: Task, verdicts: list[Verdict]) -> None:
+        """Append a verdict for each completion of the task, in order, as they come."""
         ...
 
 
@@ -92,8 +92,12 @@ class Scheduler:
         places = asyncio.Semaphore(self._pool.size)
 
         async def work(chunk: _Chunk) -> None:
+            verdicts: list[Verdict] = []
             async with places:
-                _deliver(chunk, await self._pool.judge(chunk.task))
+                try:
+                    await self._pool.judge(chunk.task, verdicts)
+                finally:
+                    _deliver(chunk, verdicts)
 
         tasks = [asyncio.create_task(work(chunk)) for chunk in chunks]
         try:
@@ -172,7 +176,8 @@ def _chunks(
 
 
 def _deliver(chunk: _Chunk, verdicts: list[Verdict]) -> None:
-    for verdict, places in zip(verdicts, chunk.positions, strict=True):
+    # When the deadline passed, there are fewer verdicts than completions.
+    for verdict, places in zip(verdicts, chunk.positions, strict=False):
         for place in places:
             place[chunk.key] = verdict
 

@@ -84,7 +84,6 @@ class Ending(Enum):
 class Run:
     """What a worker did with a task before the run ended."""
 
-    verdicts: list[Verdict]
     ending: Ending
     reference_read: bool
     near_memory_limit: bool
@@ -165,9 +164,12 @@ class Worker:
         self._item_start = 0.0
         self._resident_bytes = 0
 
-    async def run(self, task: Task, limits: ItemLimits) -> Run:
-        """Have the worker judge a task. The worker is dead afterwards unless the run FINISHED."""
-        verdicts: list[Verdict] = []
+    async def run(self, task: Task, limits: ItemLimits, verdicts: list[Verdict]) -> Run:
+        """Have the worker judge a task; each verdict is appended as it comes.
+
+        The worker is dead afterwards unless the run FINISHED.
+        """
+        num_before = len(verdicts)
         reference_read = False
         ending = Ending.DIED
         self.busy = True
@@ -182,9 +184,9 @@ class Worker:
                 match message:
                     case ReferenceRead():
                         reference_read = True
-                    case Judged(verdict) if len(verdicts) < len(task.completions):
+                    case Judged(verdict) if len(verdicts) - num_before < len(task.completions):
                         verdicts.append(verdict)
-                    case Finished() if len(verdicts) == len(task.completions):
+                    case Finished() if len(verdicts) - num_before == len(task.completions):
                         ending = Ending.FINISHED
                     case _:
                         raise msgspec.ValidationError(f"{type(message).__name__} out of turn")
@@ -199,7 +201,7 @@ class Worker:
         finally:
             self.busy = False
         near = self._resident_bytes >= NEAR_LIMIT * limits.memory_bytes
-        return Run(verdicts, ending, reference_read, near, time.monotonic() - self._item_start)
+        return Run(ending, reference_read, near, time.monotonic() - self._item_start)
 
     def watch(self, limits: ItemLimits) -> None:
         """Kill the worker if the item it is at has used up its limits. Called every WATCH_SECONDS.
@@ -270,10 +272,10 @@ class WorkerPool:
     | call | result |
     |---|---|
     | `async with WorkerPool(size, limits) as pool` | starts and ends the processes |
-    | `await pool.judge(task)` | a verdict for each completion, in order, whatever happens |
-    | `pool.num_alive` | workers that are running |
+    | `await pool.judge(task, verdicts)` | appends a verdict for each completion, in order |
+    | `pool.problem` | why no worker is running, or None |
 
-    Cancelling `judge` kills the worker that is at it.
+    Cancelling `judge` kills the worker that is at it; the verdicts so far are there.
     """
 
     def __init__(self, size: int, limits: ItemLimits) -> None:
@@ -281,6 +283,7 @@ class WorkerPool:
         self._limits = limits
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._workers: set[Worker] = set()
+        self._start_error: str | None = None
         self._fork_lock = asyncio.Lock()
         self._fork_server: ForkServer | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -306,48 +309,46 @@ class WorkerPool:
             self._fork_server.close()
 
     @property
-    def num_alive(self) -> int:
-        """Workers that are running."""
-        return len(self._workers)
+    def problem(self) -> str | None:
+        """Why no worker is running; None while one is, or is about to be."""
+        return None if self._workers else self._start_error
 
-    async def judge(self, task: Task) -> list[Verdict]:
-        """A verdict for each completion of the task, in order."""
-        verdicts: list[Verdict] = []
-        while len(verdicts) < len(task.completions):
-            rest = msgspec.structs.replace(task, completions=task.completions[len(verdicts) :])
-            run = await self._run(rest)
-            verdicts += run.verdicts
-            if run.ending is Ending.FINISHED:
-                break
-            next_completion = task.completions[len(verdicts) : len(verdicts) + 1]
-            if run.ending is Ending.DIED:
+    async def judge(self, task: Task, verdicts: list[Verdict]) -> None:
+        """Append a verdict for each completion of the task, in order, as they come.
+
+        Whatever happens to workers, every completion gets one.
+        """
+        end = len(verdicts) + len(task.completions)
+        while len(verdicts) < end:
+            rest = task.completions[len(verdicts) - end :]
+            run = await self._run(msgspec.structs.replace(task, completions=rest), verdicts)
+            num_left = end - len(verdicts)
+            if run.ending is Ending.DIED and num_left:
+                alone = task.completions[-num_left:][:1]
                 run = await self._run_alone(
-                    msgspec.structs.replace(task, completions=next_completion)
+                    msgspec.structs.replace(task, completions=alone), verdicts
                 )
-            if run.ending is Ending.FINISHED:
-                verdicts += run.verdicts
-                continue
-            num_affected = 1 if run.reference_read else len(task.completions) - len(verdicts)
-            verdicts += [_blame(run)] * num_affected
-        return verdicts
+            if run.ending is not Ending.FINISHED and num_left == end - len(verdicts):
+                verdicts += [_blame(run)] * (min(num_left, 1) if run.reference_read else num_left)
 
-    async def _run(self, task: Task, *, fresh: bool = False) -> Run:
+    async def _run(self, task: Task, verdicts: list[Verdict], *, fresh: bool = False) -> Run:
         while True:
             async with self._worker() as worker:
                 if self._is_running(worker) and (worker.is_fresh or not fresh):
-                    return await worker.run(task, self._limits)
+                    return await worker.run(task, self._limits, verdicts)
                 worker.kill()
 
     def _is_running(self, worker: Worker) -> bool:
         # Workers end with their fork server. One that died idle must not count as a try of an item.
         return self._fork_server is not None and self._fork_server.alive and not worker.has_hung_up
 
-    async def _run_alone(self, task: Task) -> Run:
+    async def _run_alone(self, task: Task, verdicts: list[Verdict]) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""
         near_memory_limit = True
+        num_before = len(verdicts)
         for _ in range(TRIES_ALONE):
-            run = await self._run(task, fresh=True)
-            if run.ending is not Ending.DIED:
+            run = await self._run(task, verdicts, fresh=True)
+            if run.ending is not Ending.DIED or len(verdicts) > num_before:
                 return run
             near_memory_limit = near_memory_limit and run.near_memory_limit
         ending = Ending.TOO_LARGE if near_memory_limit else Ending.DIED
@@ -383,9 +384,12 @@ class WorkerPool:
     async def _replace_worker(self) -> None:
         while True:
             try:
-                return await self._start_worker()
+                await self._start_worker()
+                self._start_error = None
+                return
             except (WorkerStartError, OSError) as error:
-                log.error("cannot start a worker: %s; trying again", error)
+                self._start_error = f"no worker process can be started: {error}"
+                log.error("%s; trying again", self._start_error)
                 await asyncio.sleep(RESTART_SECONDS)
 
     async def _watch(self) -> None:

@@ -198,14 +198,14 @@ def test_the_same_request_gives_the_same_verdicts(http: httpx.Client) -> None:
 
 
 def test_what_is_not_judged_by_the_deadline_is_failed(http: httpx.Client) -> None:
-    group = {"reference": {"answer": "2"}, "completions": [POISON, RIGHT]}
-    body = {"verifiers": THREE, "groups": [group], "deadline_seconds": 0.5}
-    poisoned, normal = score(http, body)["groups"][0]["completions"]
+    group = {"reference": {"answer": "2"}, "completions": [RIGHT, POISON]}
+    body = {"verifiers": THREE, "groups": [group], "deadline_seconds": 1.0}
+    normal, poisoned = score(http, body)["groups"][0]["completions"]
     verdict = poisoned["verdicts"]["accuracy"]
     assert (verdict["outcome"], verdict["score"], verdict["reason"]) == ("failed", None, "deadline")
     assert poisoned["verdicts"]["format"]["reason"] == "missing_tag"
     assert poisoned["reward"] is None
-    assert normal["verdicts"]["format"]["reason"] == "matched"
+    assert normal["reward"] == 1.15  # what was judged by then counts
 
 
 def test_no_verdict_is_missing_however_short_the_deadline(http: httpx.Client) -> None:

@@ -33,6 +33,12 @@ def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
     return asyncio.run(run())
 
 
+async def judge(pool: WorkerPool, work: Task) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    await pool.judge(work, verdicts)
+    return verdicts
+
+
 def reasons(verdicts: list[Verdict]) -> list[str]:
     return [f"{verdict.outcome.value} {verdict.reason}" for verdict in verdicts]
 
@@ -80,7 +86,7 @@ def kill_at_poison(pid: int) -> bool:
 
 def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
-        judging = asyncio.create_task(pool.judge(task(POISON, "$2$", "$3$")))
+        judging = asyncio.create_task(judge(pool, task(POISON, "$2$", "$3$")))
         await until(lambda: any(map(kill_at_poison, workers())))
         return await judging
 
@@ -90,7 +96,7 @@ def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
 def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         killed: set[int] = set()
-        judging = asyncio.create_task(pool.judge(task("$2$", POISON, "$3$")))
+        judging = asyncio.create_task(judge(pool, task("$2$", POISON, "$3$")))
 
         def kill_another() -> bool:
             killed.update(pid for pid in set(workers()) - killed if kill_at_poison(pid))
@@ -104,13 +110,13 @@ def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() 
 
 def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
-        judging = asyncio.create_task(pool.judge(task(POISON)))
+        judging = asyncio.create_task(judge(pool, task(POISON)))
         await until(lambda: any(map(is_at_poison, workers())))
         (before,) = workers()
         judging.cancel()
         with pytest.raises(asyncio.CancelledError):
             await judging
-        verdicts = await pool.judge(task("$2$"))
+        verdicts = await judge(pool, task("$2$"))
         assert workers() != [before]
         return verdicts
 
@@ -122,7 +128,7 @@ def test_the_pool_recovers_from_the_death_of_its_fork_server(size: int) -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         (server,) = servers()
         os.kill(server, signal.SIGKILL)
-        return await pool.judge(task("$2$"))
+        return await judge(pool, task("$2$"))
 
     assert reasons(in_pool(work, size=size)) == ["scored equal"]
 
@@ -132,14 +138,14 @@ def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
         for pid in workers():
             os.kill(pid, signal.SIGKILL)
         await until(lambda: not workers())
-        return await pool.judge(task("$2$"))
+        return await judge(pool, task("$2$"))
 
     assert reasons(in_pool(work, size=8)) == ["scored equal"]
 
 
 def test_workers_share_the_work() -> None:
     async def work(pool: WorkerPool) -> list[list[Verdict]]:
-        judging = asyncio.gather(*(pool.judge(task(POISON)) for _ in range(2)))
+        judging = asyncio.gather(*(judge(pool, task(POISON)) for _ in range(2)))
         await until(lambda: sum(map(is_at_poison, workers())) == 2)
         return await judging
 
@@ -162,7 +168,7 @@ def test_a_worker_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPat
 
 def test_nothing_is_left_when_the_pool_closes() -> None:
     async def work(pool: WorkerPool) -> list[int]:
-        await pool.judge(task("$2$"))
+        await judge(pool, task("$2$"))
         return [*servers(), *workers()]
 
     before = len(os.listdir("/proc/self/fd"))
