@@ -6,6 +6,7 @@ neither training set.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def run_demo(folder: Path, *, seed: int = 0) -> RunResult:
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
     with running_service(folder / "service.log") as url:
         log = folder / "service.log"
-        CONSOLE.print(f"verifier service: {url} (log: {log})", soft_wrap=True)
+        CONSOLE.print(f"verifier service: {url} (log: {_shown(log)})", soft_wrap=True)
         config = write_grpo_config(folder, url=url, seed=seed)
         result = train(config)
     CONSOLE.rule("3. result")
@@ -174,22 +175,30 @@ def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
     raise DemoError(f"the verifier service did not start within {SERVICE_START_SECONDS:.0f} s")
 
 
+def _shown(path: Path) -> Path:
+    """A path as a person would type it from here."""
+    return Path(os.path.relpath(path))
+
+
 def _tell(folder: Path, result: RunResult, seconds: float) -> None:
     assert result.before is not None
     assert result.after is not None
     before, after = result.before.pass_at_k[1], result.after.pass_at_k[1]
-    run_dir = folder / "grpo"
+    run_dir = _shown(folder / "grpo")
+    commands = _shown(Path(sys.executable).parent)
     CONSOLE.print(
         f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
         f"({after - before:+.3f}, {result.after.num_problems} problems never trained on)",
         soft_wrap=True,
     )
-    CONSOLE.print(f"took {seconds / 60:.1f} minutes; everything is in {folder}", soft_wrap=True)
+    CONSOLE.print(
+        f"took {seconds / 60:.1f} minutes; everything is in {_shown(folder)}", soft_wrap=True
+    )
     for what, where in {
-        "trained model": result.model_dir,
-        "its configuration": folder / "grpo.yaml",
+        "trained model": run_dir / "model",
+        "its configuration": _shown(folder / "grpo.yaml"),
         "metrics of each step": run_dir / "metrics.jsonl",
-        "curves": f"tensorboard --logdir {run_dir / 'tensorboard'}",
-        "ask it": f"trainer-client generate {run_dir} '7+8+9=?'",
+        "curves": f"{commands / 'tensorboard'} --logdir {run_dir / 'tensorboard'}",
+        "ask it": f"{commands / 'trainer-client'} generate {run_dir} '7+8+9=?'",
     }.items():
         CONSOLE.print(f"  {what}: {where}", soft_wrap=True, highlight=False)
