@@ -49,6 +49,7 @@ RECYCLE_SHARE = 0.5
 """Share of the memory limit above which a worker is replaced after its task."""
 TRIES_ALONE = 3
 START_TIMEOUT_SECONDS = 60.0
+STOP_SECONDS = 5.0
 RESTART_SECONDS = 1.0
 MAX_FRAME_BYTES = 16 * 2**20
 HEADER_BYTES = 4
@@ -137,10 +138,13 @@ class ForkServer:
         return int(message), descriptors[0], ours
 
     def close(self) -> None:
-        """End the process and every worker it forked."""
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
+        """End the process and every worker it forked. Blocks until they are gone."""
+        self._control.close()  # it reaps its workers and ends
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class Worker:
@@ -254,6 +258,11 @@ class Worker:
         os.close(self._pidfd)
         self._writer.close()
 
+    async def wait_closed(self) -> None:
+        """Wait until the connection of a killed worker is closed."""
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
     def _begin_item(self) -> None:
         self._num_messages += 1
         self._item_start = time.monotonic()
@@ -300,13 +309,15 @@ class WorkerPool:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
-        for worker in list(self._workers):
+        async with self._fork_lock:  # cancelling a start under way would lose its descriptors
+            for task in self._background:
+                task.cancel()
+            await asyncio.gather(*self._background, return_exceptions=True)
+        for worker in self._workers:
             worker.kill()
+        await asyncio.gather(*(worker.wait_closed() for worker in self._workers))
         if self._fork_server is not None:
-            self._fork_server.close()
+            await asyncio.to_thread(self._fork_server.close)
 
     @property
     def problem(self) -> str | None:
@@ -372,11 +383,11 @@ class WorkerPool:
         async with self._fork_lock:
             if self._fork_server is None or not self._fork_server.alive:
                 if self._fork_server is not None:
-                    self._fork_server.close()
+                    await asyncio.to_thread(self._fork_server.close)
                 self._fork_server = ForkServer(2 * self._limits.memory_bytes)
             pid, pidfd, connection = await asyncio.to_thread(self._fork_server.fork)
-        connection.setblocking(False)
-        reader, writer = await asyncio.open_connection(sock=connection)
+            connection.setblocking(False)
+            reader, writer = await asyncio.open_connection(sock=connection)
         worker = Worker(pid, pidfd, reader, writer)
         self._workers.add(worker)
         self._idle.put_nowait(worker)
