@@ -68,7 +68,8 @@ class Scheduler:
         deadline_seconds is `failed`. Raises QueueFull.
         """
         num_completions = request.num_completions
-        if self._pending + num_completions > self._max_pending:
+        # A request alone is taken whatever its size, or asking again would never help.
+        if self._pending and self._pending + num_completions > self._max_pending:
             raise QueueFull(self._pending, self._max_pending)
         self._pending += num_completions
         try:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.shared_data import shared_data
 from verifier_service.verdict import Completion, EngineReason
 from verifier_service.verifier import Judgement, Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy, final_answer
@@ -48,6 +49,11 @@ def judge(answer: object, text: str) -> Judgement:
         ("2", "<think>a</think><answer></answer> 2", "no_answer"),
         ("2", "", "no_answer"),
         ("2", "no number here", "no_answer"),
+        ("A", "<think>.</think><answer> A </answer>", "equal"),
+        ("A", "<think>.</think><answer>B</answer>", "different"),
+        ("6 - 5i", "<think>.</think><answer>6 - 5i</answer>", "equal"),
+        ("5", "<think>.</think><answer>5 apples</answer>", "equal"),
+        ("2", "<think>.</think><answer>I cannot tell</answer>", "different"),
     ],
 )
 def test_a_completion_gets_its_reason(answer: object, text: str, reason: str) -> None:
@@ -68,6 +74,7 @@ def test_what_was_compared_is_reported() -> None:
         ({"answer": []}, EngineReason.MISSING_REFERENCE),
         ({"answer": "$$"}, EngineReason.BAD_REFERENCE),
         ({"answer": {"a": 1}}, EngineReason.BAD_REFERENCE),
+        ({"answer": True}, EngineReason.BAD_REFERENCE),
     ],
 )
 def test_a_reference_that_cannot_be_used_says_why(
@@ -84,6 +91,12 @@ def test_a_number_equals_itself_and_no_other(number: int, other: int) -> None:
     text = f"<think>\nx\n</think>\n<answer>\n{number}\n</answer>"
     assert judge(str(number), text).reason == "equal"
     assert judge(str(number + other), text).reason == "different"
+
+
+def test_every_real_reference_equals_itself() -> None:
+    golds = [row["gold"] for row in shared_data("math/gold_math500.jsonl")]
+    found = {gold: judge(gold, f"<think>.</think><answer>{gold}</answer>") for gold in golds}
+    assert [gold for gold, judgement in found.items() if judgement.reason != "equal"] == []
 
 
 @given(st.text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -174,10 +175,20 @@ def test_too_many_completions_are_refused(small: httpx.Client) -> None:
 
 
 def test_a_full_queue_is_told_with_its_state_and_when_to_come_back(small: httpx.Client) -> None:
-    response = small.post("/v1/score", json=body(["x"] * 3))
-    found = error(response, 503)
-    assert response.headers["retry-after"] == "1"
-    assert found["details"] == {"pending_completions": 0, "max_pending_completions": 2}
+    group = {"reference": {"answer": "2"}, "completions": [POISON]}
+    pending = {"verifiers": [{"type": "accuracy"}], "groups": [group]}
+    with ThreadPoolExecutor(1) as thread:
+        first = thread.submit(small.post, "/v1/score", json=pending)
+        while (second := small.post("/v1/score", json=body(["x"] * 2))).status_code != 503:
+            assert not first.done()
+        assert second.headers["retry-after"] == "1"
+        found = error(second, 503)
+        assert found["details"] == {"pending_completions": 1, "max_pending_completions": 2}
+        assert first.result().status_code == 200
+
+
+def test_a_request_over_the_bound_is_taken_when_nothing_waits(small: httpx.Client) -> None:
+    assert small.post("/v1/score", json=body(["x"] * 3)).status_code == 200
 
 
 def test_a_verifier_that_is_not_enabled_is_refused_and_not_listed(small: httpx.Client) -> None:

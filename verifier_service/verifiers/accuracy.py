@@ -6,13 +6,15 @@ limits its own time with `signal.alarm`; here that is off, and the worker's pare
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from verifier_service.verdict import Completion, EngineReason, Reason
 from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
 
-DELIMITERS = ("$", "\\(", "\\[", "\\boxed")
+DELIMITER = re.compile(r"(?<!\\)\$|\\\(|\\\[|\\boxed")
+"""What marks mathematics in a text; an escaped dollar is money."""
 
 
 class AccuracyReason(Reason):
@@ -58,14 +60,17 @@ class Accuracy(Verifier):
             if answer is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
             in_tag, text = answer
-            parsed = parse(
-                _as_math(text) if in_tag and "\\" in text else text, parsing_timeout=None
-            )
-            if not parsed:
+            extracted = text if in_tag else None
+            # What stands in the tag is read as the reference is, so that an answer equals itself;
+            # where that finds nothing equal, as text, for answers such as `5 apples`.
+            for reading in dict.fromkeys([_as_math(text), text] if in_tag else [text]):
+                parsed = parse(reading, parsing_timeout=None)
+                if parsed and extracted is None:
+                    extracted = str(parsed[-1])
+                if any(verify(one, parsed, timeout_seconds=None) for one in references):
+                    return Judgement(1.0, AccuracyReason.EQUAL, extracted)
+            if extracted is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
-            extracted = text if in_tag else str(parsed[-1])
-            if any(verify(one, parsed, timeout_seconds=None) for one in references):
-                return Judgement(1.0, AccuracyReason.EQUAL, extracted)
             return Judgement(0.0, AccuracyReason.DIFFERENT, extracted)
 
         return judge
@@ -96,7 +101,7 @@ def _reference_texts(reference: Mapping[str, Any]) -> list[str]:
     if answer is None or answer == "" or answer == []:
         raise Unverifiable(EngineReason.MISSING_REFERENCE)
     texts = answer if isinstance(answer, list) else [answer]
-    if not all(isinstance(text, str | int | float) for text in texts):
+    if any(isinstance(text, bool) or not isinstance(text, str | int | float) for text in texts):
         raise Unverifiable(EngineReason.BAD_REFERENCE)
     return [str(text) for text in texts]
 
@@ -108,4 +113,4 @@ def _after_marker(text: str) -> str:
 
 def _as_math(text: str) -> str:
     """Text that math-verify reads as LaTeX; text that has delimiters is left as it is."""
-    return text if any(delimiter in text for delimiter in DELIMITERS) else f"${text}$"
+    return text if DELIMITER.search(text) else f"${text}$"
