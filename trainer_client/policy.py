@@ -66,7 +66,10 @@ def load_policy(config: ModelConfig) -> Policy:
     except (OSError, ValueError) as error:
         raise ConfigError(f"model.path: cannot load {config.path!r}: {error}") from error
     if config.chat_template is not None:
-        tokenizer.chat_template = config.chat_template.read_text()
+        try:
+            tokenizer.chat_template = config.chat_template.read_text()
+        except OSError as error:
+            raise ConfigError(f"model.chat_template: cannot read the file: {error}") from error
     if tokenizer.chat_template is None:
         raise ConfigError(
             f"the tokenizer of {config.path!r} has no chat template; "

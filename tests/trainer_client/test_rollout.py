@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from trainer_client.batch import make_batch, micro_batches
-from trainer_client.config import ModelConfig
+from trainer_client.config import ConfigError, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.logprobs import token_logprobs
 from trainer_client.policy import Policy, load_policy
@@ -132,3 +132,21 @@ def test_the_gradient_does_not_depend_on_padding(policy: Policy) -> None:
         ).logprobs.sum().backward()  # type: ignore[no-untyped-call]
         gradients.append(policy.model.lm_head.weight.grad.clone())
     torch.testing.assert_close(gradients[0], gradients[1], atol=1e-6, rtol=1e-5)
+
+
+def test_a_tokenizer_without_a_chat_template_is_an_error_that_says_what_to_set(
+    task: Path, tmp_path: Path
+) -> None:
+    source = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    source.tokenizer.chat_template = None
+    source.save(tmp_path / "plain")
+    plain = ModelConfig(path=str(tmp_path / "plain"), device="cpu")
+    with pytest.raises(ConfigError, match=r"no chat template; set model\.chat_template"):
+        load_policy(plain)
+    missing = plain.model_copy(update={"chat_template": tmp_path / "none.jinja"})
+    with pytest.raises(ConfigError, match=r"model\.chat_template: cannot read .*none\.jinja"):
+        load_policy(missing)
+    (tmp_path / "chat.jinja").write_text("{{ messages[0]['content'] }}")
+    policy = load_policy(plain.model_copy(update={"chat_template": tmp_path / "chat.jinja"}))
+    ids = policy.prompt_ids([{"role": "user", "content": "1+1"}])
+    assert policy.decode(ids) == "1+1"
