@@ -177,8 +177,14 @@ def test_too_many_completions_are_refused(small: httpx.Client) -> None:
 def test_a_full_queue_is_told_with_its_state_and_when_to_come_back(small: httpx.Client) -> None:
     group = {"reference": {"answer": "2"}, "completions": [POISON]}
     pending = {"verifiers": [{"type": "accuracy"}], "groups": [group]}
+
+    def occupy() -> httpx.Response:
+        while (response := small.post("/v1/score", json=pending)).status_code == 503:
+            pass  # the other request came first
+        return response
+
     with ThreadPoolExecutor(1) as thread:
-        first = thread.submit(small.post, "/v1/score", json=pending)
+        first = thread.submit(occupy)
         while (second := small.post("/v1/score", json=body(["x"] * 2))).status_code != 503:
             assert not first.done()
         assert second.headers["retry-after"] == "1"
