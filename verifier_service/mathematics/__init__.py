@@ -1,0 +1,9 @@
+"""What the `accuracy` verifier knows of mathematics, each stage in a file of its own.
+
+    completion --extraction--> final answer --notation--> tokens --expressions, answers--> Answer
+    two Answers --comparison--> equal, different, or not decided
+    not decided --math_verify_comparison--> equal, different
+
+No stage hands a string to anything that evaluates it: tokens become dataclasses, dataclasses become
+numbers.
+"""

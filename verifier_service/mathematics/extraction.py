@@ -1,0 +1,471 @@
+"""Where a completion states its final answer.
+
+Each source finds its statement in time linear in the length of the text; the first source that
+finds one decides. What is returned is text as the model wrote it: nothing is parsed here.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from verifier_service.mathematics.notation import brace_pairs
+
+Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
+SOURCES: tuple[Source, ...] = get_args(Source)
+
+MAX_BARE_CHARACTERS = 120
+"""A text or last line of at most this length can be an answer without anything around it."""
+MAX_STATEMENT_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The statements that together are the final answer; mostly one."""
+
+    source: Source
+    statements: tuple[str, ...]
+    joint: Literal["list", "or"] = "list"
+    """How several statements are joined: "or" offers alternatives."""
+
+    @property
+    def text(self) -> str:
+        """What was extracted, for people to read."""
+        return (" or " if self.joint == "or" else ", ").join(self.statements)
+
+
+def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None:
+    """The final answer of a completion; None where it has none.
+
+    Only what follows the reasoning counts: reasoning that never ends has no answer after it.
+
+    >>> extract("<think>\\n1 + 1 = 3?\\n</think>\\n<answer>\\n2\\n</answer>").text
+    '2'
+    >>> extract("Half: \\\\boxed{\\\\frac{1}{2}}").text
+    '\\\\frac{1}{2}'
+    >>> extract("<think>Perhaps 3.") is None
+    True
+    """
+    after = text.rpartition("</think>")[2]
+    if "<think>" in after:
+        return None
+    after = after.strip(_BLANK)
+    if not after:
+        return None
+    for source in sources:
+        found = _FINDERS[source](after)
+        if found is not None:
+            return found if found.statements else None
+    return None
+
+
+_NOTHING: tuple[str, ...] = ()
+_BLANK = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff"
+_ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|(?=<answer>)|\Z)", re.DOTALL)
+
+
+def _answer_tag(text: str) -> Extraction | None:
+    tags = [(tag.start(), tag.end(), tag[1].strip(_BLANK)) for tag in _ANSWER_TAG.finditer(text)]
+    if not tags:
+        return None
+    statements, joint = _closing_statement(text, tags)
+    if len(statements) != 1:
+        return Extraction("answer_tag", statements, joint)
+    inside = statements[0]
+    for finder in (_boxed, _hashes, _answer_phrase):
+        found = finder(inside)
+        if found is not None:
+            return Extraction("answer_tag", found.statements, found.joint)
+    if "\n" in inside or len(inside) > MAX_BARE_CHARACTERS:
+        for finder in (_math, _last_expression):
+            found = finder(inside)
+            if found is not None and _is_wordy(inside):
+                return Extraction("answer_tag", found.statements, found.joint)
+    return Extraction("answer_tag", (_sentence_math(inside) or inside,))
+
+
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*(?:\{|(?=[\w\\-]))")
+_BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")
+_REVISION = re.compile(
+    r"\b(?:wait|actually|correct(?:ion|ed)?|mistake|revis\w+|instead|re-?check\w*|hmm|oops|error|"
+    r"wrong|sorry|let me|rather|however|but)\b|however|更正|不对",
+    re.IGNORECASE,
+)
+_CONDITIONAL = re.compile(r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b", re.IGNORECASE)
+_PART = re.compile(r"[\s*$.,;\\()\]]*\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
+"""Between two boxes: the label of the next part of a question, `(b)`."""
+_END_OF_MATH = re.compile(r"\$|\\\]|\\\)")
+_JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
+_OR = re.compile(
+    r"\b(?:or|alternatively|either|maybe|perhaps|possibly|otherwise)\b|或", re.IGNORECASE
+)
+_CONNECTORS = frozenset(
+    (
+        "and or also alternatively either maybe perhaps possibly text quad qquad mathrm "
+        "hspace cup otherwise as well it is could be can"
+    ).split()
+)
+
+
+def _boxed(text: str) -> Extraction | None:
+    boxes = _boxes(text)
+    if boxes is None:
+        return None
+    statements, joint = _closing_statement(text, boxes)
+    if len(statements) == 1 and len(inner := _boxes(statements[0]) or []) > 1:
+        statements, joint = _closing_statement(statements[0], inner)
+    return Extraction("boxed", statements, joint)
+
+
+def _closing_statement(
+    text: str, found: Sequence[tuple[int, int, str]]
+) -> tuple[tuple[str, ...], Literal["list", "or"]]:
+    """The last of what was found (start, end, content), and those that are offered with it."""
+    filled = [one for one in found if _FILLED.search(one[2])]
+    if not filled or filled[-1] is not found[-1]:
+        return _NOTHING, "list"
+    kept = [filled[-1]]
+    gaps: list[str] = []
+    for one in reversed(filled[:-1]):
+        gap = text[one[1] : kept[-1][0]]
+        if not _is_same_statement(gap):
+            break
+        kept.append(one)
+        gaps.append(gap)
+    statements = tuple(dict.fromkeys(inside for _, _, inside in reversed(kept)))
+    is_or = len(statements) > 1 and any(_OR.search(gap) or not _is_joined(gap) for gap in gaps)
+    return statements, "or" if is_or else "list"
+
+
+_FILLED = re.compile(r"[^\W_]|[∅∞π]")
+
+
+def _boxes(text: str) -> list[tuple[int, int, str]] | None:
+    """Start, end and content of every box that closes; one inside another is part of it.
+
+    None where there is no box at all. One that the text breaks off in has no content; one that its
+    mathematics ends before has what stands until there.
+    """
+    if "boxed" not in text and "fbox" not in text:
+        return None
+    found: list[tuple[int, int, str]] = []
+    unclosed = None
+    closing = brace_pairs(text)
+    position = 0
+    while (match := _BOX.search(text, position)) is not None:
+        position = match.end()
+        if text[position - 1] == "{":
+            end = closing.get(position - 1)
+            if end is not None:  # else it is cut off: boxes inside it may still be whole
+                found.append((match.start(), end + 1, text[position:end].strip()))
+                position = end + 1
+            else:
+                unclosed = unclosed or match
+        elif (bare := _BARE_BOX.match(text, position)) is not None:
+            position = bare.end()
+            found.append((match.start(), position, bare[1]))
+    if not found and unclosed is not None:
+        end_of_math = _END_OF_MATH.search(text, unclosed.end())
+        inside = text[unclosed.end() : end_of_math.start()] if end_of_math else ""
+        return [(unclosed.start(), len(text), inside.strip())]
+    return found or None
+
+
+def _is_same_statement(gap: str) -> bool:
+    """Whether the text between two boxes leaves them in one closing statement."""
+    if _CONDITIONAL.search(gap):
+        return True
+    if _REVISION.search(gap):
+        return False
+    if _PART.fullmatch(gap):
+        return True
+    words = _JOINT_WORDS.findall(gap)
+    if all(word.lower() in _CONNECTORS for word in words):
+        return True
+    return "\n" not in gap.strip() and len(words) <= 12
+
+
+def _is_joined(gap: str) -> bool:
+    """Whether a gap says that both boxes belong to one answer: a comma, `and`, nothing at all."""
+    if _PART.fullmatch(gap):
+        return True
+    words = _JOINT_WORDS.findall(gap)
+    return all(word.lower() in _CONNECTORS for word in words)
+
+
+_HASHES = re.compile(r"####[ \t]*([^\n]*)")
+
+
+def _hashes(text: str) -> Extraction | None:
+    found = list(_HASHES.finditer(text))
+    if not found:
+        return None
+    last = found[-1]
+    line = last[1].strip()
+    is_heading = line.startswith("#") or (
+        bool(_WORD.match(line)) and bool(text[last.end() :].strip(_BLANK))
+    )
+    if is_heading:
+        return None
+    return Extraction("hashes", (_trimmed(line),) if line else _NOTHING)
+
+
+_PHRASE = re.compile(
+    r"""(?:
+        (?:final[ ]|correct[ ]|right[ ])?(?:answer|option|choice|result|solution)s?
+            (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
+            \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
+      | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
+      | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*(?::|\bis\b|\best\b|\bist\b|\bes\b)
+      | 答案(?:是|为|：|:)
+      | 最终答案
+    )[ ]*:?[ ]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _answer_phrase(text: str) -> Extraction | None:
+    end = len(text)
+    while end > 0:
+        start = text.rfind("\n", 0, end - 1) + 1
+        last = None
+        for match in _PHRASE.finditer(text, max(0, start - 1), end):
+            last = match
+        if last is not None:
+            rest = text[last.end() :].lstrip(" *:\n\t")
+            statement = _statement(rest) if rest else ""
+            if not statement:
+                return Extraction("answer_phrase", _NOTHING)
+            hedge = _HEDGE.fullmatch(statement)
+            if hedge is not None:
+                return Extraction("answer_phrase", (hedge[1], _without_reason(hedge[2])), "or")
+            return Extraction("answer_phrase", (_without_reason(statement),))
+        end = start
+    return None
+
+
+_HEDGE = re.compile(r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+([^()]+)\)")
+
+
+_ENVIRONMENTS = ("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray")
+_OPENING = re.compile(
+    r"\$\$|(?<!\\)\$|(?<!\\)\\\[|(?<!\\)\\\(|\\begin\{(?:align|equation|gather)\*?\}|\\begin\{eqnarray\}"
+)
+_CLOSING = {"$$": "$$", "$": "$", "\\[": "\\]", "\\(": "\\)"} | {
+    f"\\begin{{{name}}}": f"\\end{{{name}}}" for name in _ENVIRONMENTS
+}
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Mathematics between delimiters: where it starts and ends with them, and what is inside."""
+
+    start: int
+    end: int
+    inside: str
+
+
+def _delimited(text: str) -> list[_Span]:
+    found: list[_Span] = []
+    unclosed: set[str] = set()
+    position = 0
+    while (match := _OPENING.search(text, position)) is not None:
+        opening = match[0]
+        position = match.end()
+        if opening in unclosed:
+            continue
+        end = text.find(_CLOSING[opening], position)
+        if opening == "$" and end >= 0:
+            line_end = text.find("\n", position, end)
+            if line_end >= 0:  # a dollar of money
+                continue
+        if end < 0:
+            unclosed.add(opening)
+        elif text[position:end].strip():
+            found.append(_Span(match.start(), end + len(opening), text[position:end].strip()))
+            position = end + len(opening)
+    return found
+
+
+def _without_spans(text: str, spans: Sequence[_Span]) -> str:
+    parts, position = [], 0
+    for span in spans:
+        parts.append(text[position : span.start])
+        position = span.end
+    return " ".join([*parts, text[position:]])
+
+
+_SENTENCE_END = re.compile(
+    r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
+)
+_BECAUSE = re.compile(
+    r",?\s+(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _statement(rest: str) -> str:
+    """The first sentence of a text, or the mathematics in it."""
+    if rest.startswith(("\\[", "$$")) and (spans := _delimited(rest[:MAX_STATEMENT_CHARACTERS])):
+        return spans[0].inside
+    line = rest.split("\n", 1)[0]
+    end = _SENTENCE_END.search(line)
+    if end is not None and line[: end.start()].strip() and not _is_time(line, end.start()):
+        line = line[: end.start()]
+    return _sentence_math(line) or _trimmed(line)
+
+
+def _without_reason(statement: str) -> str:
+    return _trimmed(_BECAUSE.sub("", statement)) if "$" not in statement else statement
+
+
+def _is_time(line: str, position: int) -> bool:
+    return bool(re.match(r"\s?[ap]\.?m?\.", line[max(0, position - 1) :], re.IGNORECASE))
+
+
+def _sentence_math(line: str) -> str:
+    """The mathematics of a sentence, if the rest is prose that only surrounds it."""
+    found = _delimited(line)
+    if not found:
+        return ""
+    outside = _without_spans(line, found)
+    if len(found) == 1:
+        after = line[found[0].end :].strip(" .*")
+        before = line[: found[0].start].strip(" *")
+        if any(character.isdigit() for character in outside) or (
+            after and len(after) < 30 and not before
+        ):
+            return _trimmed(line)
+        return found[0].inside
+    words = _JOINT_WORDS.findall(outside)
+    if any(word.lower() in ("and", "or") for word in words) or not words:
+        return line[found[0].start : found[-1].end]
+    return found[-1].inside
+
+
+def _trimmed(line: str) -> str:
+    return line.strip().strip("*").strip().rstrip(".").strip()
+
+
+def _math(text: str) -> Extraction | None:
+    """The whole text where it is a bare answer; else the last mathematics between delimiters."""
+    if _is_bare(text):
+        return Extraction("math", (_trimmed(text),))
+    found = _delimited(text)
+    rest = text[found[-1].end :] if found else text
+    if _is_cut_off(rest):
+        return Extraction("math", _NOTHING)
+    last_line = text[text.rfind("\n") + 1 :]
+    if _is_bare(last_line) and not _OPENING.search(last_line) and not _DISPLAY_END.match(last_line):
+        return Extraction("math", (_trimmed(last_line),))
+    if not found:
+        return None
+    if any(character.isdigit() for character in rest):
+        return None
+    line_start = text.rfind("\n", 0, found[-1].start) + 1
+    if any(span.start >= line_start for span in found[:-1]):
+        return Extraction("math", (_final_side(_sentence_math(text[line_start : found[-1].end])),))
+    return Extraction("math", (_final_side(found[-1].inside),))
+
+
+_DISPLAY_END = re.compile(r"\s*(?:\\\]|\$\$|\\end\{)")
+_MAX_WORDS_AFTER = 4
+
+
+def _is_cut_off(rest: str) -> bool:
+    """Whether the text after its last mathematics breaks off in a sentence or a formula."""
+    if (opening := _OPENING.search(rest)) is not None and opening[0] != "$":
+        return True
+    rest = rest.strip(_BLANK + "*")
+    return (
+        bool(rest)
+        and rest[-1].isascii()
+        and rest[-1].isalpha()
+        and len(_LETTERS.findall(rest)) > _MAX_WORDS_AFTER
+    )
+
+
+def _final_side(statement: str) -> str:
+    """Of rows, the last; of a chain of equations, the end."""
+    if "\\begin" not in statement:
+        rows = [row for row in statement.split("\\\\") if _FILLED.search(row)]
+        if len(rows) > 1 and "&" in statement:
+            statement = rows[-1].strip()
+            if statement.startswith("&"):
+                statement = statement.replace("&", " ").strip().removeprefix("=").strip()
+        statement = statement.replace("&", " ")
+    if statement.count("=") > 1 and "$" not in statement:
+        return statement.rpartition("=")[2].strip()
+    return _trimmed(statement)
+
+
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_LETTERS = re.compile(r"[A-Za-z]{2,}|[^\W\d_A-Za-z]")
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
+_MATH_WORDS = frozenset(
+    (
+        "or and sin cos tan log ln sqrt pi exp cm km mm kg mg ml am pm text frac dfrac left "
+        "right boxed mathrm degrees degree hours minutes seconds meters dollars cents units"
+    ).split()
+)
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a text is an answer without anything around it."""
+    return (
+        len(text) <= MAX_BARE_CHARACTERS
+        and "\n" not in text.strip()
+        and not _is_wordy(text)
+        and not _NO_ANSWER.match(text)
+    )
+
+
+_NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", re.IGNORECASE)
+
+
+def _is_wordy(text: str) -> bool:
+    words = _LETTERS.findall(_COMMAND.sub(" ", text))
+    return sum(word.lower() not in _MATH_WORDS for word in words) > 3
+
+
+_NUMBER = re.compile(
+    r"""(?<![A-Za-z0-9_.,])[-−]?[$€£]?[-−]?
+        (?: \d+\s+\d+/\d+
+          | \d+(?:\s*:\s*\d+)+
+          | \d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+(?:\.\d+)?)?
+          | \.\d+ )
+        (?:\s*(?:\\?%|percent))?(?![A-Za-z0-9_])
+      | (?<![A-Za-z0-9_.,])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?
+      | \\d?frac\{-?\d+\}\{-?\d+\}""",
+    re.VERBOSE,
+)
+_CHOSEN = re.compile(r"\b(?:option|choice)\s+\(?([A-J])\)?\b|\(([A-J])\)|选\s*([A-J])\b")
+_LABEL = re.compile(r"(?:step|case|equation|problem|question|figure|part)\s*$", re.IGNORECASE)
+
+
+def _last_expression(text: str) -> Extraction | None:
+    """The last number of the last line, or the option that it names."""
+    line = text[text.rfind("\n") + 1 :]
+    last = None
+    for match in _NUMBER.finditer(line):
+        if not _LABEL.search(line, max(0, match.start() - 12), match.start()):
+            last = match
+    if last is not None:
+        return Extraction("last_expression", (last[0].strip().rstrip(",").replace("−", "-"),))
+    choices = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
+    if not choices:
+        return None
+    return Extraction("last_expression", tuple(choices), "or")
+
+
+_FINDERS: dict[Source, Callable[[str], Extraction | None]] = {
+    "answer_tag": _answer_tag,
+    "boxed": _boxed,
+    "hashes": _hashes,
+    "answer_phrase": _answer_phrase,
+    "math": _math,
+    "last_expression": _last_expression,
+}
