@@ -29,7 +29,9 @@ def create_app(settings: Settings) -> FastAPI:
         async with WorkerPool(settings.workers, limits) as pool:
             app.state.pool = pool
             app.state.scheduler = Scheduler(
-                pool, max_pending_completions=settings.max_pending_completions
+                pool,
+                max_pending_completions=settings.max_pending_completions,
+                max_settled_verdicts=settings.max_cached_verdicts,
             )
             yield
 

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from verifier_service.schemas import ChatMessage, CompletionObject, Group, ScoreRequest
-from verifier_service.verdict import Completion, EngineReason, Outcome, Task, Verdict, failed
+import msgspec
+
+from verifier_service.schemas import ChatMessage, CompletionObject, ScoreRequest
+from verifier_service.verdict import (
+    Completion,
+    EngineReason,
+    Outcome,
+    Part,
+    Question,
+    Task,
+    Verdict,
+    failed,
+)
 from verifier_service.verifier import Verifier
 
-CHUNK_SIZE = 32
-"""Completions of one task: large enough to amortise its transfer, small enough to share out."""
+MAX_CHUNK_COMPLETIONS = 128
+MAX_CHUNK_CHARACTERS = 2**19
+"""Of one task: large enough to amortise its transfer, small enough to share out."""
+MIN_CHUNK_COMPLETIONS = 16
+CHUNKS_PER_WORKER = 4
+"""Of a request: enough that the workers finish it together."""
+SETTLE_CHUNK_SIZE = 4
+"""Questions of one task: each may take as long as an item may."""
+
+_encoder = msgspec.json.Encoder(order="sorted")
 
 
 class QueueFull(Exception):
@@ -30,7 +51,7 @@ class Pool(Protocol):
 
     size: int
 
-    async def judge(self, task: Task, verdicts: list[Verdict]) -> None:
+    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
         """Append a verdict for each completion of the task, in order, as they come."""
         ...
 
@@ -41,25 +62,42 @@ class ScoredRequest:
 
     groups: list[list[dict[str, Verdict]]]
     num_deduplicated: int
+    """Completions that equal another one with an equal reference."""
 
 
-@dataclass(frozen=True)
-class _Chunk:
-    """Unique completions of one group for one verifier, and where their verdicts belong."""
+class SettledCache:
+    """Verdicts on questions of past requests, the latest used ones."""
 
-    task: Task
-    key: str
-    positions: list[list[dict[str, Verdict]]]
-    """For each completion of the task, the verdict dictionaries of the completions equal to it."""
+    def __init__(self, max_verdicts: int) -> None:
+        self._max_verdicts = max_verdicts
+        self._verdicts: OrderedDict[bytes, Verdict] = OrderedDict()
+
+    def get(self, key: bytes) -> Verdict | None:
+        """The verdict on a question, or None."""
+        verdict = self._verdicts.get(key)
+        if verdict is not None:
+            self._verdicts.move_to_end(key)
+        return verdict
+
+    def put(self, key: bytes, verdict: Verdict) -> None:
+        """Keep a verdict; what failed may succeed the next time."""
+        if verdict.outcome is Outcome.FAILED:
+            return
+        self._verdicts[key] = verdict
+        if len(self._verdicts) > self._max_verdicts:
+            self._verdicts.popitem(last=False)
 
 
 class Scheduler:
     """Shares the pool's workers among requests."""
 
-    def __init__(self, pool: Pool, *, max_pending_completions: int) -> None:
+    def __init__(
+        self, pool: Pool, *, max_pending_completions: int, max_settled_verdicts: int
+    ) -> None:
         self._pool = pool
         self._max_pending = max_pending_completions
         self._pending = 0
+        self._settled = SettledCache(max_settled_verdicts)
 
     async def score(self, request: ScoreRequest, *, deadline_seconds: float) -> ScoredRequest:
         """Judge every completion of a request with each of its verifiers.
@@ -73,34 +111,69 @@ class Scheduler:
             raise QueueFull(self._pending, self._max_pending)
         self._pending += num_completions
         try:
-            return await self._score(request, deadline_seconds)
+            return await _Scoring(request, self._pool, self._settled).score(deadline_seconds)
         finally:
             self._pending -= num_completions
 
-    async def _score(self, request: ScoreRequest, deadline_seconds: float) -> ScoredRequest:
-        answer: list[list[dict[str, Verdict]]] = [
-            [{} for _ in group.completions] for group in request.groups
-        ]
-        chunks: list[_Chunk] = []
-        num_deduplicated = 0
-        for group, verdicts in zip(request.groups, answer, strict=True):
-            unique = _unique(group, verdicts)
-            num_deduplicated += len(group.completions) - len(unique)
-            for verifier in request.verifiers:
-                chunks += _chunks(verifier, group, unique)
+
+Place = dict[str, Verdict]
+"""The verdicts on one completion by verifier name, to be filled."""
+
+
+@dataclass(frozen=True)
+class _Unique:
+    """A completion with the places of all that equal it."""
+
+    completion: Completion
+    places: list[Place]
+
+
+@dataclass(frozen=True)
+class _UniquePart:
+    """The different completions of a reference."""
+
+    reference: dict[str, Any]
+    reference_key: bytes
+    uniques: list[_Unique]
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A question that a verifier left open about a reference."""
+
+    question: Question
+    part: _UniquePart
+    key: bytes
+
+
+class _Scoring:
+    """One request on its way through the pool."""
+
+    def __init__(self, request: ScoreRequest, pool: Pool, settled: SettledCache) -> None:
+        self._request = request
+        self._pool = pool
+        self._settled = settled
+        self._waiting: dict[bytes, list[Place]] = {}
+        self._answered: dict[bytes, Verdict] = {}
         # One request never holds more places in the line for workers than there are workers, so
         # requests take turns, however large one of them is.
-        places = asyncio.Semaphore(self._pool.size)
+        self._turns = asyncio.Semaphore(pool.size)
 
-        async def work(chunk: _Chunk) -> None:
-            verdicts: list[Verdict] = []
-            async with places:
-                try:
-                    await self._pool.judge(chunk.task, verdicts)
-                finally:
-                    _deliver(chunk, verdicts)
-
-        tasks = [asyncio.create_task(work(chunk)) for chunk in chunks]
+    async def score(self, deadline_seconds: float) -> ScoredRequest:
+        """See `Scheduler.score`."""
+        request = self._request
+        answer: list[list[Place]] = [[{} for _ in group.completions] for group in request.groups]
+        parts = _unique(request, answer)
+        num_unique = sum(len(part.uniques) for part in parts)
+        chunk_size = min(
+            max(num_unique // (CHUNKS_PER_WORKER * self._pool.size), MIN_CHUNK_COMPLETIONS),
+            MAX_CHUNK_COMPLETIONS,
+        )
+        tasks = [
+            asyncio.create_task(self._judge(verifier, chunk))
+            for verifier in request.verifiers
+            for chunk in _chunks(parts, chunk_size)
+        ]
         try:
             async with asyncio.timeout(deadline_seconds):
                 await asyncio.gather(*tasks)
@@ -109,15 +182,77 @@ class Scheduler:
         except BaseException:
             await _cancel(tasks)
             raise
-        for verdicts in answer:
-            for verdict in verdicts:
-                for verifier in request.verifiers:
-                    verdict.setdefault(verifier.key, failed(EngineReason.DEADLINE))
         in_order = [
-            [{v.key: verdict[v.key] for v in request.verifiers} for verdict in verdicts]
-            for verdicts in answer
+            [
+                {
+                    v.key: place.get(v.key) or failed(EngineReason.DEADLINE)
+                    for v in request.verifiers
+                }
+                for place in places
+            ]
+            for places in answer
         ]
-        return ScoredRequest(in_order, num_deduplicated)
+        return ScoredRequest(in_order, request.num_completions - num_unique)
+
+    async def _judge(self, verifier: Verifier, chunk: list[_UniquePart]) -> None:
+        options = verifier.options
+        uniques = [(part, unique) for part in chunk for unique in part.uniques]
+        opened: list[_Open] = []
+        verdicts: list[Verdict | Question] = []
+        task = Task(
+            options,
+            [Part(part.reference, [one.completion for one in part.uniques]) for part in chunk],
+        )
+        async with self._turns:
+            try:
+                await self._pool.judge(task, verdicts)
+            finally:
+                # When the deadline passed, there are fewer verdicts than completions.
+                for verdict, (part, unique) in zip(verdicts, uniques, strict=False):
+                    if isinstance(verdict, Verdict):
+                        _deliver(verdict, verifier, unique.places)
+                    else:
+                        opened += self._open(verdict, verifier, options, part, unique.places)
+        await asyncio.gather(
+            *(
+                self._settle(verifier, options, opened[start : start + SETTLE_CHUNK_SIZE])
+                for start in range(0, len(opened), SETTLE_CHUNK_SIZE)
+            )
+        )
+
+    def _open(
+        self,
+        question: Question,
+        verifier: Verifier,
+        options: dict[str, Any],
+        part: _UniquePart,
+        places: list[Place],
+    ) -> Iterator[_Open]:
+        """The question, unless its answer is known or on its way."""
+        key = _key(_encoder.encode(options), part.reference_key, question.encode())
+        known = self._answered.get(key) or self._settled.get(key)
+        if known is not None:
+            _deliver(known, verifier, places)
+        elif key in self._waiting:
+            self._waiting[key] += places
+        else:
+            self._waiting[key] = list(places)
+            yield _Open(question, part, key)
+
+    async def _settle(
+        self, verifier: Verifier, options: dict[str, Any], questions: Sequence[_Open]
+    ) -> None:
+        parts = [Part(one.part.reference, [Completion(one.question)]) for one in questions]
+        verdicts: list[Verdict | Question] = []
+        async with self._turns:
+            try:
+                await self._pool.judge(Task(options, parts, settle=True), verdicts)
+            finally:
+                for verdict, one in zip(verdicts, questions, strict=False):
+                    if isinstance(verdict, Verdict):
+                        _deliver(verdict, verifier, self._waiting.pop(one.key))
+                        self._answered[one.key] = verdict
+                        self._settled.put(one.key, verdict)
 
 
 def reward(verdicts: dict[str, Verdict], verifiers: Sequence[Verifier]) -> float | None:
@@ -148,39 +283,56 @@ def text_of(completion: str | list[ChatMessage] | CompletionObject) -> Completio
     return Completion(spoken[-1] if spoken else "")
 
 
-def _unique(
-    group: Group, verdicts: list[dict[str, Verdict]]
-) -> list[tuple[Completion, list[dict[str, Verdict]]]]:
-    """Each different completion with the verdict dictionaries of those that equal it."""
-    places: dict[tuple[str, int | None, bool | None], list[dict[str, Verdict]]] = {}
-    for completion, place in zip(group.completions, verdicts, strict=True):
-        seen = text_of(completion)
-        places.setdefault((seen.text, seen.num_tokens, seen.truncated), []).append(place)
-    return [(Completion(*key), equal) for key, equal in places.items()]
+def _unique(request: ScoreRequest, answer: list[list[Place]]) -> list[_UniquePart]:
+    """Each different completion of each different reference, in the order of the request."""
+    parts: dict[bytes, _UniquePart] = {}
+    found: dict[tuple[bytes, str, int | None, bool | None], _Unique] = {}
+    for group, places in zip(request.groups, answer, strict=True):
+        encoded = _encoder.encode(group.reference)
+        part = parts.setdefault(encoded, _UniquePart(group.reference, _key(encoded), []))
+        for completion, place in zip(group.completions, places, strict=True):
+            seen = text_of(completion)
+            key = (part.reference_key, seen.text, seen.num_tokens, seen.truncated)
+            unique = found.get(key)
+            if unique is None:
+                unique = found[key] = _Unique(seen, [])
+                part.uniques.append(unique)
+            unique.places.append(place)
+    return list(parts.values())
 
 
-def _chunks(
-    verifier: Verifier,
-    group: Group,
-    unique: list[tuple[Completion, list[dict[str, Verdict]]]],
-) -> list[_Chunk]:
-    options = verifier.model_dump(exclude={"name", "weight"})
-    return [
-        _Chunk(
-            Task(options, group.reference, [completion for completion, _ in part]),
-            verifier.key,
-            [places for _, places in part],
-        )
-        for start in range(0, len(unique), CHUNK_SIZE)
-        if (part := unique[start : start + CHUNK_SIZE])
-    ]
+def _chunks(parts: list[_UniquePart], size: int) -> Iterator[list[_UniquePart]]:
+    """The parts, cut and packed into chunks of at most that many completions."""
+    chunk: list[_UniquePart] = []
+    num_completions = num_characters = 0
+    for part in parts:
+        start = 0
+        for index, unique in enumerate(part.uniques):
+            num_completions += 1
+            num_characters += len(unique.completion.text)
+            if num_completions >= size or num_characters >= MAX_CHUNK_CHARACTERS:
+                uniques = part.uniques[start : index + 1]
+                yield [*chunk, _UniquePart(part.reference, part.reference_key, uniques)]
+                chunk, start = [], index + 1
+                num_completions = num_characters = 0
+        if start < len(part.uniques):
+            uniques = part.uniques[start:]
+            chunk.append(_UniquePart(part.reference, part.reference_key, uniques))
+    if chunk:
+        yield chunk
 
 
-def _deliver(chunk: _Chunk, verdicts: list[Verdict]) -> None:
-    # When the deadline passed, there are fewer verdicts than completions.
-    for verdict, places in zip(verdicts, chunk.positions, strict=False):
-        for place in places:
-            place[chunk.key] = verdict
+def _deliver(verdict: Verdict, verifier: Verifier, places: list[Place]) -> None:
+    for place in places:
+        place[verifier.key] = verdict
+
+
+def _key(*parts: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=32)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.digest()
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:

@@ -46,6 +46,8 @@ class Settings(BaseSettings):
     """most completions in one request; more are answered 413"""
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
     """most completions accepted and not yet judged; a request over it is answered 503"""
+    max_cached_verdicts: Annotated[int, Field(ge=0)] = 65_536
+    """verdicts of math-verify kept for later requests; 0 keeps none"""
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
     """longest that a request may take; also the default of `deadline_seconds`"""
 

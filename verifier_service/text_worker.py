@@ -8,7 +8,9 @@ The fork server is started with a clean environment and has one thread, so forki
 costs milliseconds. A worker has a socket to its parent and nothing else. Nothing here limits an
 item's time: the parent does, by killing the worker.
 
-Messages are frames: four bytes of length, big-endian, then JSON.
+Messages are frames: four bytes of length, big-endian, then JSON. Where in a task a worker is
+stands in memory that it shares with its parent, so that verdicts can travel together and the item
+that a worker was killed at is known all the same.
 """
 
 from __future__ import annotations
@@ -23,28 +25,37 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import msgspec
 from pydantic import TypeAdapter
 
+from verifier_service.progress import Progress
 from verifier_service.verdict import (
     Completion,
     EngineReason,
-    Finished,
     Judged,
     Outcome,
-    ReferenceRead,
+    Part,
+    Question,
     Task,
     Verdict,
-    WorkerMessage,
     unverifiable,
 )
-from verifier_service.verifier import MAX_EXTRACTED_CHARACTERS, Judge, Unverifiable, Verifier
+from verifier_service.verifier import (
+    MAX_EXTRACTED_CHARACTERS,
+    Judge,
+    Undecided,
+    Unverifiable,
+    Verifier,
+)
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 
 FRAME_HEADER = struct.Struct(">I")
+SEND_SECONDS = 0.001
+"""Verdicts wait for others at most so long, and for the item after that."""
 PR_SET_PDEATHSIG = 1
 
 _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
@@ -56,7 +67,8 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
     Ends when the other side of control is closed; its workers end with it.
 
     Args:
-        control: a Unix socket; each message is one byte with one socket of a new worker.
+        control: a Unix socket; each message is one byte with a new worker's socket and the file
+            of its `Progress`.
         address_space_bytes: what a worker may map beyond what it inherits.
     """
     signal.signal(signal.SIGCHLD, _reap)
@@ -64,15 +76,17 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     _warm_up()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not message:
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # no reaping before pidfd_open
         pid = os.fork()
         if pid == 0:
             control.close()
-            _become_worker(socket.socket(fileno=descriptors[0]), address_space_bytes)
-        os.close(descriptors[0])
+            connection, shared = socket.socket(fileno=descriptors[0]), descriptors[1]
+            _become_worker(connection, Progress(shared), address_space_bytes)
+        for descriptor in descriptors:
+            os.close(descriptor)
         pidfd = os.pidfd_open(pid)
         socket.send_fds(control, [str(pid).encode()], [pidfd])
         os.close(pidfd)
@@ -80,8 +94,11 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
 
 
 def _warm_up() -> None:
-    """Have math-verify compile its expressions once, here, instead of in every worker."""
-    Accuracy().prepare({"answer": "1"})(Completion("$1$"))
+    """Have what is imported and compiled at first use so here, instead of in every worker."""
+    reference = {"answer": r"\frac{x}{2}"}
+    Accuracy().prepare(reference)(Completion(r"\boxed{\sqrt{x}}"))
+    Accuracy().settle(reference)(r"\sqrt{x}")
+    Accuracy(mode="math_verify").prepare(reference)(Completion("$1$"))
 
 
 def _reap(_signal: int, _frame: Any) -> None:
@@ -94,7 +111,9 @@ def _reap(_signal: int, _frame: Any) -> None:
             return
 
 
-def _become_worker(connection: socket.socket, address_space_bytes: int) -> NoReturn:
+def _become_worker(
+    connection: socket.socket, progress: Progress, address_space_bytes: int
+) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
     parent = os.getppid()
@@ -107,43 +126,74 @@ def _become_worker(connection: socket.socket, address_space_bytes: int) -> NoRet
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for an answer
-        serve(connection)
+        serve(connection, progress)
     os._exit(0)
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, progress: Progress) -> None:
     """Work on tasks until the other side closes the connection."""
-    stream = connection.makefile("rwb")
-
-    def send(message: WorkerMessage) -> None:
-        frame = msgspec.json.encode(message)
-        stream.write(FRAME_HEADER.pack(len(frame)) + frame)
-        stream.flush()
-
+    stream = connection.makefile("rb")
     while header := stream.read(FRAME_HEADER.size):
-        frame = stream.read(FRAME_HEADER.unpack(header)[0])
-        task = msgspec.json.decode(frame, type=Task)
+        task = msgspec.json.decode(stream.read(FRAME_HEADER.unpack(header)[0]), type=Task)
+        _work(task, _Outbox(connection), progress)
+
+
+class _Outbox:
+    """Sends verdicts together where they come fast."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._waiting: list[Verdict | Question] = []
+        self._last_sent = time.perf_counter()
+
+    def add(self, verdicts: Iterable[Verdict | Question]) -> None:
+        """Send them, now or soon."""
+        self._waiting += verdicts
+        if time.perf_counter() - self._last_sent >= SEND_SECONDS:
+            self.send()
+
+    def send(self, *, finished: bool = False) -> None:
+        """Send what waits."""
+        frame = msgspec.json.encode(Judged(self._waiting, finished))
+        self._connection.sendall(FRAME_HEADER.pack(len(frame)) + frame)
+        self._waiting = []
+        self._last_sent = time.perf_counter()
+
+
+def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
+    verifier = _verifier_adapter.validate_python(task.verifier)
+    index = 0
+    for part in task.parts:
+        progress.write(index, in_reference=True)
         start = time.perf_counter()
         try:
-            judge = _verifier_adapter.validate_python(task.verifier).prepare(task.reference)
+            judge = _settling(verifier, part) if task.settle else verifier.prepare(part.reference)
         except Unverifiable as error:
-            send(ReferenceRead())
-            for _ in task.completions:
-                send(Judged(unverifiable(error.reason, time.perf_counter() - start)))
-        else:
-            send(ReferenceRead())
-            for completion in task.completions:
-                send(Judged(_verdict(judge, completion)))
-        send(Finished())
+            verdict = unverifiable(error.reason, time.perf_counter() - start)
+            outbox.add([verdict] * len(part.completions))
+            index += len(part.completions)
+            continue
+        for completion in part.completions:
+            progress.write(index, in_reference=False)
+            outbox.add([_verdict(judge, completion)])
+            index += 1
+    outbox.send(finished=True)
 
 
-def _verdict(judge: Judge, completion: Completion) -> Verdict:
+def _settling(verifier: Verifier, part: Part) -> Judge:
+    settle = verifier.settle(part.reference)
+    return lambda question: settle(question.text)
+
+
+def _verdict(judge: Judge, completion: Completion) -> Verdict | Question:
     start = time.perf_counter()
     try:
         judgement = judge(completion)
     except (MemoryError, RecursionError):
         seconds = time.perf_counter() - start
         return Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, seconds)
+    if isinstance(judgement, Undecided):
+        return judgement.question
     extracted = judgement.extracted
     return Verdict(
         Outcome.SCORED,

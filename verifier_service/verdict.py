@@ -41,7 +41,7 @@ class EngineReason(Reason):
     )
     TOO_LARGE = (
         "too_large",
-        "scored 0: judging this completion took more memory than the item's limit.",
+        "scored 0: the answer is too long, or judging it took more memory than the item's limit.",
     )
     BAD_REFERENCE = (
         "bad_reference",
@@ -77,30 +77,50 @@ class Completion(msgspec.Struct, frozen=True):
     truncated: bool | None = None
 
 
-class Task(msgspec.Struct, frozen=True):
-    """Work for a worker: one verifier's judgement of completions that share a reference."""
+class Part(msgspec.Struct, frozen=True):
+    """Completions that share a reference."""
 
-    verifier: dict[str, Any]
-    """A member of the verifier union, as in the request."""
     reference: dict[str, Any]
     completions: list[Completion]
 
 
-class ReferenceRead(msgspec.Struct, frozen=True, tag=True):
-    """Worker to parent: the reference is understood; what follows is about completions."""
+class Task(msgspec.Struct, frozen=True):
+    """Work for a worker: one verifier's judgement of some completions, in order."""
+
+    verifier: dict[str, Any]
+    """A member of the verifier union, as in the request."""
+    parts: list[Part]
+    settle: bool = False
+    """Whether the completions are questions that `Verifier.prepare` left open."""
+
+    @property
+    def num_completions(self) -> int:
+        """Of all parts."""
+        return sum(len(part.completions) for part in self.parts)
+
+    def slice(self, start: int, end: int) -> Self:
+        """The task of the completions from start to end, counted through all parts."""
+        parts = []
+        for part in self.parts:
+            kept = part.completions[max(start, 0) : max(end, 0)]
+            if kept:
+                parts.append(Part(part.reference, kept))
+            start -= len(part.completions)
+            end -= len(part.completions)
+        return msgspec.structs.replace(self, parts=parts)
 
 
-class Judged(msgspec.Struct, frozen=True, tag=True):
-    """Worker to parent: the verdict of the task's next completion."""
-
-    verdict: Verdict
-
-
-class Finished(msgspec.Struct, frozen=True, tag=True):
-    """Worker to parent: the task is done."""
+Question = str
+"""What a verifier leaves open about a completion; equal questions about a reference have equal
+answers."""
 
 
-WorkerMessage = ReferenceRead | Judged | Finished
+class Judged(msgspec.Struct, frozen=True):
+    """Worker to parent: what came of the task's next completions."""
+
+    verdicts: list[Verdict | Question]
+    finished: bool
+    """Whether these are the task's last."""
 
 
 def unverifiable(reason: str, seconds: float = 0.0) -> Verdict:

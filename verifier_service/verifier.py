@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.verdict import Completion, EngineReason, Reason
+from verifier_service.verdict import Completion, EngineReason, Question, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
 MAX_WEIGHT = 1e6
@@ -31,7 +31,19 @@ class Judgement:
     """Numbers behind the reason."""
 
 
-Judge = Callable[[Completion], Judgement]
+@dataclass(frozen=True)
+class Undecided:
+    """A quick look at a completion does not decide; `Verifier.settle` has to.
+
+    Equal questions about one reference have equal answers, so each is settled once, whatever
+    completions it came from.
+    """
+
+    question: Question
+
+
+Judge = Callable[[Completion], Judgement | Undecided]
+Settler = Callable[[Question], Judgement]
 
 
 class Unverifiable(Exception):
@@ -73,6 +85,12 @@ class Verifier(BaseModel, ABC):
         """The key of this verifier's verdicts."""
         return self.name or self.type
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a worker needs to know of it: its type, and the options that are not the default."""
+        changed = self.model_dump(exclude_defaults=True, exclude={"type", "name", "weight"})
+        return {"type": self.type, **changed}
+
     @abstractmethod
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference once; the result judges any number of completions.
@@ -80,3 +98,13 @@ class Verifier(BaseModel, ABC):
         Raises:
             Unverifiable: the reference cannot be used.
         """
+
+    def settle(self, reference: Mapping[str, Any]) -> Settler:
+        """Read the reference for the questions that a judge of `prepare` left open.
+
+        Only for verifiers whose judges do.
+
+        Raises:
+            Unverifiable: the reference cannot be used.
+        """
+        raise NotImplementedError

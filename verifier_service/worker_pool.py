@@ -25,15 +25,14 @@ from typing import Self
 
 import msgspec
 
+from verifier_service.progress import Progress
 from verifier_service.verdict import (
     EngineReason,
-    Finished,
     Judged,
     Outcome,
-    ReferenceRead,
+    Question,
     Task,
     Verdict,
-    WorkerMessage,
     failed,
     unverifiable,
 )
@@ -56,7 +55,7 @@ HEADER_BYTES = 4
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-_decoder: msgspec.json.Decoder[WorkerMessage] = msgspec.json.Decoder(WorkerMessage)
+_decoder: msgspec.json.Decoder[Judged] = msgspec.json.Decoder(Judged)
 
 
 class WorkerStartError(RuntimeError):
@@ -86,10 +85,13 @@ class Run:
     """What a worker did with a task before the run ended."""
 
     ending: Ending
-    reference_read: bool
+    index: int
+    """Of the task's completion that the worker was at."""
+    in_reference: bool
+    """Whether it was still reading that completion's reference."""
     near_memory_limit: bool
     item_seconds: float
-    """Wall seconds since the last message: how long the unfinished item took."""
+    """Wall seconds that the unfinished item took."""
 
 
 class ForkServer:
@@ -116,8 +118,9 @@ class ForkServer:
         """Whether the process is running."""
         return self._process.poll() is None
 
-    def fork(self) -> tuple[int, int, socket.socket]:
-        """A new worker: its pid, a pidfd of it (the caller's to close), and the socket to it.
+    def fork(self) -> tuple[int, int, socket.socket, Progress]:
+        """A new worker: its pid, a pidfd of it (the caller's to close), the socket to it, and
+        where it tells its progress.
 
         Blocks for milliseconds, the first time for as long as the imports take.
 
@@ -125,17 +128,22 @@ class ForkServer:
             WorkerStartError: the fork server is gone or does not answer.
         """
         ours, theirs = socket.socketpair()
+        shared = Progress.create_file()
         try:
             with theirs:
-                socket.send_fds(self._control, [b"f"], [theirs.fileno()])
+                socket.send_fds(self._control, [b"f"], [theirs.fileno(), shared])
             message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
+            progress = Progress(shared)
         except OSError as error:
             ours.close()
             raise WorkerStartError(f"the fork server does not answer: {error}") from error
+        finally:
+            os.close(shared)
         if not message:
             ours.close()
+            progress.close()
             raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
-        return int(message), descriptors[0], ours
+        return int(message), descriptors[0], ours, progress
 
     def close(self) -> None:
         """End the process and every worker it forked. Blocks until they are gone."""
@@ -151,7 +159,12 @@ class Worker:
     """One worker process, which works on one task at a time."""
 
     def __init__(
-        self, pid: int, pidfd: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        pid: int,
+        pidfd: int,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        progress: Progress,
     ) -> None:
         self.busy = False
         self.alive = True
@@ -159,41 +172,43 @@ class Worker:
         self._pidfd = pidfd
         self._reader = reader
         self._writer = writer
+        self._progress = progress
         self._ordered: Ending | None = None
-        self._num_messages = 0
-        self._watched_message = -1
+        self._num_tasks = 0
+        self._watched: tuple[int, tuple[int, bool]] | None = None
+        """The number of the task and the progress in it that the watch last saw."""
+        self._position = (0, True)
+        """The progress at which the worker was killed."""
         self._item_cpu_start = 0.0
         self._cpu_seconds = 0.0
         self._last_cpu_use = 0.0
         self._item_start = 0.0
         self._resident_bytes = 0
 
-    async def run(self, task: Task, limits: ItemLimits, verdicts: list[Verdict]) -> Run:
-        """Have the worker judge a task; each verdict is appended as it comes.
+    async def run(self, task: Task, limits: ItemLimits, verdicts: list[Verdict | Question]) -> Run:
+        """Have the worker judge a task; the verdicts are appended as they come.
 
         The worker is dead afterwards unless the run FINISHED.
         """
-        num_before = len(verdicts)
-        reference_read = False
+        end = len(verdicts) + task.num_completions
         ending = Ending.DIED
         self.busy = True
+        self._num_tasks += 1
+        self._item_start = time.monotonic()
+        self._progress.write(0, in_reference=True)
         try:
             frame = msgspec.json.encode(task)
-            self._begin_item()
             self._writer.write(len(frame).to_bytes(HEADER_BYTES, "big") + frame)
             await self._writer.drain()
             while ending is not Ending.FINISHED:
                 message = await self._read()
-                self._begin_item()
-                match message:
-                    case ReferenceRead():
-                        reference_read = True
-                    case Judged(verdict) if len(verdicts) - num_before < len(task.completions):
-                        verdicts.append(verdict)
-                    case Finished() if len(verdicts) - num_before == len(task.completions):
-                        ending = Ending.FINISHED
-                    case _:
-                        raise msgspec.ValidationError(f"{type(message).__name__} out of turn")
+                if len(verdicts) + len(message.verdicts) > end:
+                    raise msgspec.ValidationError("more verdicts than completions")
+                verdicts += message.verdicts
+                if message.finished:
+                    if len(verdicts) < end:
+                        raise msgspec.ValidationError("fewer verdicts than completions")
+                    ending = Ending.FINISHED
         except (asyncio.IncompleteReadError, ConnectionError, msgspec.MsgspecError) as error:
             ending = self._ordered or Ending.DIED
             if ending is Ending.DIED:
@@ -205,7 +220,7 @@ class Worker:
         finally:
             self.busy = False
         near = self._resident_bytes >= NEAR_LIMIT * limits.memory_bytes
-        return Run(ending, reference_read, near, time.monotonic() - self._item_start)
+        return Run(ending, *self._position, near, time.monotonic() - self._item_start)
 
     def watch(self, limits: ItemLimits) -> None:
         """Kill the worker if the item it is at has used up its limits. Called every WATCH_SECONDS.
@@ -217,17 +232,19 @@ class Worker:
             return
         cpu_seconds, self._resident_bytes = usage
         now = time.monotonic()
-        if self._watched_message != self._num_messages:
-            self._watched_message = self._num_messages
+        item = (self._num_tasks, self._progress.read())
+        if self._watched != item:
+            self._watched = item
+            self._item_start = now
             self._item_cpu_start = cpu_seconds
             self._last_cpu_use = now
         if cpu_seconds > self._cpu_seconds:
             self._cpu_seconds = cpu_seconds
             self._last_cpu_use = now
         if self._resident_bytes > limits.memory_bytes:
-            self.kill(Ending.TOO_LARGE)
+            self.kill(Ending.TOO_LARGE, item[1])
         elif cpu_seconds - self._item_cpu_start >= limits.cpu_seconds:
-            self.kill(Ending.TOO_SLOW)
+            self.kill(Ending.TOO_SLOW, item[1])
         elif now - self._last_cpu_use >= STUCK_SECONDS:
             log.warning("worker %d is stuck", self._pid)
             self.kill()
@@ -235,7 +252,7 @@ class Worker:
     @property
     def is_fresh(self) -> bool:
         """Whether it has not worked yet."""
-        return self._num_messages == 0
+        return self._num_tasks == 0
 
     @property
     def has_hung_up(self) -> bool:
@@ -247,15 +264,17 @@ class Worker:
         usage = _usage(self._pid)
         return usage is None or usage[1] > RECYCLE_SHARE * limits.memory_bytes
 
-    def kill(self, ending: Ending | None = None) -> None:
-        """End the process now; the first call that gives an ending decides what it is called."""
-        self._ordered = self._ordered or ending
+    def kill(self, ending: Ending | None = None, position: tuple[int, bool] | None = None) -> None:
+        """End the process now; the first call decides what that is called and what is to blame."""
         if not self.alive:
             return
         self.alive = False
+        self._ordered = ending
+        self._position = position or self._progress.read()
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         os.close(self._pidfd)
+        self._progress.close()
         self._writer.close()
 
     async def wait_closed(self) -> None:
@@ -263,11 +282,7 @@ class Worker:
         with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()
 
-    def _begin_item(self) -> None:
-        self._num_messages += 1
-        self._item_start = time.monotonic()
-
-    async def _read(self) -> WorkerMessage:
+    async def _read(self) -> Judged:
         header = await self._reader.readexactly(HEADER_BYTES)
         length = int.from_bytes(header, "big")
         if length > MAX_FRAME_BYTES:
@@ -324,25 +339,32 @@ class WorkerPool:
         """Why no worker is running; None while one is, or is about to be."""
         return None if self._workers else self._start_error
 
-    async def judge(self, task: Task, verdicts: list[Verdict]) -> None:
+    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 
         Whatever happens to workers, every completion gets one.
         """
-        end = len(verdicts) + len(task.completions)
-        while len(verdicts) < end:
-            rest = task.completions[len(verdicts) - end :]
-            run = await self._run(msgspec.structs.replace(task, completions=rest), verdicts)
-            num_left = end - len(verdicts)
-            if run.ending is Ending.DIED and num_left:
-                alone = task.completions[-num_left:][:1]
-                run = await self._run_alone(
-                    msgspec.structs.replace(task, completions=alone), verdicts
-                )
-            if run.ending is not Ending.FINISHED and num_left == end - len(verdicts):
-                verdicts += [_blame(run)] * (min(num_left, 1) if run.reference_read else num_left)
+        before = len(verdicts)
+        while (start := len(verdicts) - before) < task.num_completions:
+            rest = task.slice(start, task.num_completions)
+            run = await self._run(rest, verdicts)
+            if run.ending is Ending.FINISHED:
+                continue
+            culprit = start + run.index
+            if len(verdicts) - before > culprit:  # it was done, the worker died afterwards
+                continue
+            unsent = task.slice(len(verdicts) - before, culprit)  # judged, but not received
+            if unsent.parts:
+                await self.judge(unsent, verdicts)
+            if run.ending is Ending.DIED:
+                run = await self._run_alone(task.slice(culprit, culprit + 1), verdicts)
+            if run.ending is not Ending.FINISHED:
+                part = task.slice(culprit, task.num_completions).parts[0]
+                verdicts += [_blame(run)] * (len(part.completions) if run.in_reference else 1)
 
-    async def _run(self, task: Task, verdicts: list[Verdict], *, fresh: bool = False) -> Run:
+    async def _run(
+        self, task: Task, verdicts: list[Verdict | Question], *, fresh: bool = False
+    ) -> Run:
         while True:
             async with self._worker() as worker:
                 if self._is_running(worker) and (worker.is_fresh or not fresh):
@@ -353,17 +375,18 @@ class WorkerPool:
         # Workers end with their fork server. One that died idle must not count as a try of an item.
         return self._fork_server is not None and self._fork_server.alive and not worker.has_hung_up
 
-    async def _run_alone(self, task: Task, verdicts: list[Verdict]) -> Run:
+    async def _run_alone(self, task: Task, verdicts: list[Verdict | Question]) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""
         near_memory_limit = True
-        num_before = len(verdicts)
+        before = len(verdicts)
         for _ in range(TRIES_ALONE):
             run = await self._run(task, verdicts, fresh=True)
-            if run.ending is not Ending.DIED or len(verdicts) > num_before:
+            if len(verdicts) > before:
+                return replace(run, ending=Ending.FINISHED)
+            if run.ending is not Ending.DIED:
                 return run
             near_memory_limit = near_memory_limit and run.near_memory_limit
-        ending = Ending.TOO_LARGE if near_memory_limit else Ending.DIED
-        return replace(run, ending=ending)
+        return replace(run, ending=Ending.TOO_LARGE) if near_memory_limit else run
 
     @contextlib.asynccontextmanager
     async def _worker(self) -> AsyncIterator[Worker]:
@@ -385,10 +408,10 @@ class WorkerPool:
                 if self._fork_server is not None:
                     await asyncio.to_thread(self._fork_server.close)
                 self._fork_server = ForkServer(2 * self._limits.memory_bytes)
-            pid, pidfd, connection = await asyncio.to_thread(self._fork_server.fork)
+            pid, pidfd, connection, progress = await asyncio.to_thread(self._fork_server.fork)
             connection.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=connection)
-        worker = Worker(pid, pidfd, reader, writer)
+        worker = Worker(pid, pidfd, reader, writer, progress)
         self._workers.add(worker)
         self._idle.put_nowait(worker)
 
@@ -420,7 +443,7 @@ def _blame(run: Run) -> Verdict:
     """The verdict on the item at which a run ended."""
     if run.ending is Ending.DIED:
         return failed(EngineReason.WORKER_DIED, run.item_seconds)
-    if not run.reference_read:
+    if run.in_reference:
         return unverifiable(EngineReason.BAD_REFERENCE, run.item_seconds)
     too_slow = run.ending is Ending.TOO_SLOW
     reason = EngineReason.TOO_SLOW if too_slow else EngineReason.TOO_LARGE

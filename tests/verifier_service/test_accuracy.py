@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.shared_data import shared_data
-from verifier_service.verdict import Completion, EngineReason
+from tests.verifier_service.judging import judge as judge_with
+from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Judgement, Unverifiable
-from verifier_service.verifiers.accuracy import Accuracy, final_answer
+from verifier_service.verifiers.accuracy import Accuracy
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -25,7 +26,7 @@ def _without_math_verifys_warnings() -> Iterator[None]:
 
 
 def judge(answer: object, text: str) -> Judgement:
-    return Accuracy().prepare({"answer": answer})(Completion(text))
+    return judge_with(Accuracy(), {"answer": answer}, text)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def judge(answer: object, text: str) -> Judgement:
         ("2", "<think>the answer is 2", "no_answer"),
         ("2", "<think>a</think><answer></answer> 2", "no_answer"),
         ("2", "", "no_answer"),
-        ("2", "no number here", "no_answer"),
+        ("2", "there is no number in this text", "no_answer"),
         ("A", "<think>.</think><answer> A </answer>", "equal"),
         ("A", "<think>.</think><answer>B</answer>", "different"),
         ("6 - 5i", "<think>.</think><answer>6 - 5i</answer>", "equal"),
@@ -97,9 +98,3 @@ def test_every_real_reference_equals_itself() -> None:
     golds = [row["gold"] for row in shared_data("math/gold_math500.jsonl")]
     found = {gold: judge(gold, f"<think>.</think><answer>{gold}</answer>") for gold in golds}
     assert [gold for gold, judgement in found.items() if judgement.reason != "equal"] == []
-
-
-@given(st.text())
-def test_the_final_answer_is_found_or_not_but_never_fails(text: str) -> None:
-    answer = final_answer(text)
-    assert answer is None or answer[1].strip()

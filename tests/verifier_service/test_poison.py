@@ -65,7 +65,8 @@ def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
         running_service(tmp_path / "service.log", *limits) as url,
         httpx.Client(base_url=url, timeout=60) as http,
     ):
-        found = verdicts(http, {"type": "accuracy"}, RIGHT, MEMORY_BOMB, WRONG, answer="2")
+        verifier = {"type": "accuracy", "mode": "math_verify"}
+        found = verdicts(http, verifier, RIGHT, MEMORY_BOMB, WRONG, answer="2")
         assert [(v["outcome"], v["score"], v["reason"]) for v in found] == [
             ("scored", 1.0, "equal"),
             ("scored", 0.0, "too_large"),

@@ -182,7 +182,7 @@ def test_equal_completions_of_a_group_are_judged_once(http: httpx.Client) -> Non
     group = {"reference": {"answer": "2"}, "completions": [RIGHT, WRONG, RIGHT, RIGHT]}
     answer = score(http, {"verifiers": THREE, "groups": [group, group]})
     assert answer["stats"]["completions"] == 8
-    assert answer["stats"]["deduplicated"] == 4
+    assert answer["stats"]["deduplicated"] == 6
     first, _, third, _ = answer["groups"][0]["completions"]
     assert first == third  # `seconds` included
 
@@ -198,7 +198,8 @@ def test_the_same_request_gives_the_same_verdicts(http: httpx.Client) -> None:
 
 
 def test_what_is_not_judged_by_the_deadline_is_failed(http: httpx.Client) -> None:
-    group = {"reference": {"answer": "2"}, "completions": [RIGHT, POISON]}
+    endless = POISON.replace("9", "8", 1)  # not one whose verdict is known already
+    group = {"reference": {"answer": "2"}, "completions": [RIGHT, endless]}
     body = {"verifiers": THREE, "groups": [group], "deadline_seconds": 1.0}
     normal, poisoned = score(http, body)["groups"][0]["completions"]
     verdict = poisoned["verdicts"]["accuracy"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared_data import shared_data
-from verifier_service.verdict import Completion
+from tests.verifier_service.judging import judge as judge_with
 from verifier_service.verifier import Judgement, Verifier
 from verifier_service.verifiers.format import Format
 from verifier_service.verifiers.reasoning_steps import ReasoningSteps
@@ -19,7 +19,7 @@ GOOD = "<think>\na\n</think>\n<answer>\nb\n</answer>"
 
 
 def judge(verifier: Verifier, text: str) -> Judgement:
-    return verifier.prepare({})(Completion(text))
+    return judge_with(verifier, {}, text)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from verifier_service.verdict import Completion, Task, Verdict
+from verifier_service.verdict import Completion, Part, Question, Task, Verdict
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 
 T = TypeVar("T")
@@ -22,7 +22,8 @@ POISON = r"\boxed{9^{9^{9^{9}}}}"
 
 
 def task(*texts: str) -> Task:
-    return Task({"type": "accuracy"}, {"answer": "2"}, [Completion(text) for text in texts])
+    part = Part({"answer": "2"}, [Completion(text) for text in texts])
+    return Task({"type": "accuracy", "mode": "math_verify"}, [part])
 
 
 def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
@@ -34,9 +35,9 @@ def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
 
 
 async def judge(pool: WorkerPool, work: Task) -> list[Verdict]:
-    verdicts: list[Verdict] = []
+    verdicts: list[Verdict | Question] = []
     await pool.judge(work, verdicts)
-    return verdicts
+    return [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
 
 
 def reasons(verdicts: list[Verdict]) -> list[str]:

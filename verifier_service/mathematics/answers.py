@@ -214,8 +214,8 @@ def read(text: str) -> Answer:
     Raises:
         Unreadable: it is not mathematics as this package reads it, nor plain words.
 
-    >>> read("12")
-    Value(expression=Number(value=Fraction(12, 1), decimals=None), unit=None, words=())
+    >>> read("12").expression
+    Number(value=Fraction(12, 1), decimals=None)
     >>> read(r"x \\in \\{1\\}").items[0].expression.value
     Fraction(1, 1)
     """

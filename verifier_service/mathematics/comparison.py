@@ -130,6 +130,13 @@ def _letters(text: str) -> str:
     return "".join(letters) if len(letters) > 1 and letters == sorted(set(letters)) else ""
 
 
+def joined(readings: Sequence[Reading], text: str, joint: Literal["list", "or"]) -> Reading:
+    """Several statements as one answer: a list, or alternatives."""
+    answers = tuple(one.answers[0] for one in readings if one.answers)
+    together = (Several(joint, answers),) if len(answers) == len(readings) else ()
+    return Reading(text, text_key(text), together, None)
+
+
 def _choice(text: str) -> tuple[str, str] | None:
     if len(text) > _MAX_CHOICE_CHARACTERS:
         return None

@@ -19,7 +19,8 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 MAX_BARE_CHARACTERS = 120
 """A text or last line of at most this length can be an answer without anything around it."""
-MAX_STATEMENT_CHARACTERS = 20_000
+MAX_ANSWER_CHARACTERS = 10_000
+"""Longer ones are not compared."""
 
 
 @dataclass(frozen=True)
@@ -309,7 +310,7 @@ _BECAUSE = re.compile(
 
 def _statement(rest: str) -> str:
     """The first sentence of a text, or the mathematics in it."""
-    if rest.startswith(("\\[", "$$")) and (spans := _delimited(rest[:MAX_STATEMENT_CHARACTERS])):
+    if rest.startswith(("\\[", "$$")) and (spans := _delimited(rest[:MAX_ANSWER_CHARACTERS])):
         return spans[0].inside
     line = rest.split("\n", 1)[0]
     end = _SENTENCE_END.search(line)
@@ -353,7 +354,7 @@ def _trimmed(line: str) -> str:
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if _is_bare(text):
-        return Extraction("math", (_trimmed(text),))
+        return Extraction("math", (_sentence_math(text) or _trimmed(text),))
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
     if _is_cut_off(rest):

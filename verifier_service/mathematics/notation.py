@@ -284,7 +284,7 @@ def matching_brace(text: str, start: int) -> int | None:
     """Where the group closes that opens at `text[start] == "{"`; None if it does not.
 
     >>> matching_brace(r"\\frac{1}{\\sqrt{2}}", 8)
-    18
+    17
     """
     depth = 0
     for match in _BRACE.finditer(text, start):

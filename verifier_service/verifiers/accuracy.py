@@ -1,20 +1,40 @@
 """`accuracy`: does the completion's final answer equal the reference mathematically?
 
-Two stages: find the final answer in the text, then let math-verify parse and compare. math-verify
-limits its own time with `signal.alarm`; here that is off, and the worker's parent keeps the limits.
+Three stages: find the final answer (`mathematics.extraction`), compare it exactly where that can be
+done without sympy (`mathematics.comparison`), and leave the rest to math-verify
+(`mathematics.math_verify_comparison`), once for each pair of reference and answer. docs/accuracy.md
+lists where the result differs from math-verify's on purpose.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+from pydantic import Field, model_validator
 
-DELIMITER = re.compile(r"(?<!\\)\$|\\\(|\\\[|\\boxed")
-"""What marks mathematics in a text; an escaped dollar is money."""
+from verifier_service.mathematics.extraction import (
+    MAX_ANSWER_CHARACTERS,
+    SOURCES,
+    Extraction,
+    Source,
+    extract,
+)
+from verifier_service.verdict import Completion, EngineReason, Question, Reason
+from verifier_service.verifier import (
+    Judge,
+    Judgement,
+    Settler,
+    Undecided,
+    Unverifiable,
+    Verifier,
+)
+
+if TYPE_CHECKING:
+    from verifier_service.mathematics.comparison import Reading, Rules
+
+# The API process imports this module for its options and must stay free of sympy and mpmath, which
+# is why what needs them is imported where it is used.
 
 
 class AccuracyReason(Reason):
@@ -23,6 +43,10 @@ class AccuracyReason(Reason):
     EQUAL = "equal", "1: the final answer equals the reference, or one of them."
     DIFFERENT = "different", "0: it equals none."
     NO_ANSWER = "no_answer", "0: the completion has no final answer."
+    AMBIGUOUS_ANSWER = (
+        "ambiguous_answer",
+        "0: the completion offers different values for one answer.",
+    )
 
 
 class Accuracy(Verifier):
@@ -36,64 +60,162 @@ class Accuracy(Verifier):
     reasons: ClassVar[Iterable[Reason]] = AccuracyReason
 
     type: Literal["accuracy"] = "accuracy"
+    mode: Literal["default", "math_verify", "open_r1"] = Field(
+        default="default",
+        description="math_verify: verify(parse(reference), parse(completion)) with the defaults of "
+        "math-verify 0.9; open_r1: with the extraction settings of TRL's and open-r1's "
+        "accuracy_reward. The other options are for the default mode only",
+    )
+    extract: tuple[Source, ...] = Field(
+        default=SOURCES,
+        min_length=1,
+        description="where to look for the final answer, in that order; the first place that has "
+        "one decides. Leave places out to be strict",
+    )
+    units: Literal["compare", "require", "ignore"] = Field(
+        default="compare",
+        description="compare: units are converted, and one that is missing on one side is ignored; "
+        "require: it is not; ignore: all are",
+    )
+    percent: Literal["lenient", "strict"] = Field(
+        default="lenient",
+        description="lenient: 50% equals 0.5 and 50; strict: only 0.5",
+    )
+    order_matters: bool = Field(
+        default=True, description="whether (1, 2) differs from (2, 1); sets have no order anyway"
+    )
+    tolerance: float = Field(
+        default=1e-6,
+        ge=0,
+        lt=0.1,
+        description="relative, where one side is a decimal; or it rounds to the other at that "
+        "many decimals",
+    )
+
+    @model_validator(mode="after")
+    def _only_in_default_mode(self) -> Self:
+        useless = self.model_fields_set & {
+            "extract",
+            "units",
+            "percent",
+            "order_matters",
+            "tolerance",
+        }
+        if self.mode != "default" and useless:
+            raise ValueError(f"{', '.join(sorted(useless))}: no effect in mode {self.mode}")
+        return self
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """See `Verifier`."""
-        # The API process imports this module for its options and must stay free of sympy.
-        from math_verify import parse, verify  # noqa: PLC0415
+        if self.mode != "default":
+            return self._judge_as_peer(self.mode, _reference_texts(reference))
+        from verifier_service.mathematics import comparison  # noqa: PLC0415
 
-        references = [
-            parsed
-            for text in _reference_texts(reference)
-            if (parsed := parse(_as_math(_after_marker(text)), parsing_timeout=None))
-        ]
-        if not references:
-            raise Unverifiable(EngineReason.BAD_REFERENCE)
+        rules = self._rules()
+        references = [comparison.reading(text) for text in _answer_texts(reference)]
         for one in references:
-            if not getattr(one[0], "is_Number", False):
-                # Parsing is lazy. What evaluating the reference costs must show here, where it is
-                # the reference's fault, and not in the judgement of the first completion.
-                verify(one, parse("$2$", parsing_timeout=None), timeout_seconds=None)
+            if not one.answers and not _can_be_read(one.text):
+                raise Unverifiable(EngineReason.BAD_REFERENCE)
 
-        def judge(completion: Completion) -> Judgement:
-            answer = final_answer(completion.text)
-            if answer is None:
+        def judge(completion: Completion) -> Judgement | Undecided:
+            found = extract(completion.text, self.extract)
+            if found is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
-            in_tag, text = answer
-            extracted = text if in_tag else None
-            # What stands in the tag is read as the reference is, so that an answer equals itself;
-            # where that finds nothing equal, as text, for answers such as `5 apples`.
-            for reading in dict.fromkeys([_as_math(text), text] if in_tag else [text]):
-                parsed = parse(reading, parsing_timeout=None)
-                if parsed and extracted is None:
-                    extracted = str(parsed[-1])
-                if any(verify(one, parsed, timeout_seconds=None) for one in references):
-                    return Judgement(1.0, AccuracyReason.EQUAL, extracted)
-            if extracted is None:
-                return Judgement(0.0, AccuracyReason.NO_ANSWER)
+            extracted = found.text
+            if len(extracted) > MAX_ANSWER_CHARACTERS:
+                return Judgement(0.0, EngineReason.TOO_LARGE, extracted)
+            answer = _joined_reading(found)
+            verdicts = [comparison.equal(one, answer, rules) for one in references]
+            if True in verdicts:
+                return Judgement(1.0, AccuracyReason.EQUAL, extracted)
+            if found.joint == "or":
+                return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
+            if None in verdicts:
+                return Undecided(extracted)
+            if len(found.statements) > 1 or _offers_alternatives(answer, rules):
+                return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
             return Judgement(0.0, AccuracyReason.DIFFERENT, extracted)
 
         return judge
 
+    def settle(self, reference: Mapping[str, Any]) -> Settler:
+        """See `Verifier`: math-verify's part."""
+        from verifier_service.mathematics import comparison, math_verify_comparison  # noqa: PLC0415
 
-def final_answer(text: str) -> tuple[bool, str] | None:
-    """Where the final answer stands: (whether in an <answer> tag, the text to read it from).
+        rules = self._rules()
+        texts = _answer_texts(reference)
+        for text in texts:
+            math_verify_comparison.read(text)
 
-    Only what follows the reasoning counts; None where the reasoning never ends or the tag is empty.
+        def settle(question: Question) -> Judgement:
+            # A reference that was decided to differ stays so: only open pairs are asked again.
+            answer = comparison.reading(question)
+            for text in texts:
+                if comparison.equal(comparison.reading(text), answer, rules) is not None:
+                    continue
+                if math_verify_comparison.equal(text, question):
+                    return Judgement(1.0, AccuracyReason.EQUAL, question)
+            if _offers_alternatives(answer, rules):
+                return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, question)
+            return Judgement(0.0, AccuracyReason.DIFFERENT, question)
 
-    >>> final_answer("<think>\\n1 + 1 = 3?\\n</think>\\n<answer>\\n2\\n</answer>")
-    (True, '2')
-    >>> final_answer("The answer is 2.")
-    (False, 'The answer is 2.')
-    """
-    after = text.rpartition("</think>")[2]
-    if "<think>" in after:
-        return None
-    _, opening, inside = after.rpartition("<answer>")
-    if not opening:
-        return (False, after) if after.strip() else None
-    answer = inside.partition("</answer>")[0].strip()
-    return (True, answer) if answer else None
+        return settle
+
+    def _rules(self) -> Rules:
+        from verifier_service.mathematics.comparison import Rules  # noqa: PLC0415
+
+        return Rules(self.units, self.percent, self.order_matters, self.tolerance)
+
+    def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
+        from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
+
+        references = [PeerReading.of_reference(text, mode) for text in texts]
+        readable = [one for one in references if one.parsed]
+        if not readable:
+            raise Unverifiable(EngineReason.BAD_REFERENCE)
+        for one in readable:
+            one.evaluate()
+
+        def judge(completion: Completion) -> Judgement:
+            answer = PeerReading.of_completion(completion.text, mode)
+            if not answer.parsed:
+                return Judgement(0.0, AccuracyReason.NO_ANSWER)
+            if any(one.accepts(answer) for one in readable):
+                return Judgement(1.0, AccuracyReason.EQUAL, answer.text)
+            return Judgement(0.0, AccuracyReason.DIFFERENT, answer.text)
+
+        return judge
+
+
+def _joined_reading(found: Extraction) -> Reading:
+    """The reading of a final answer, of one statement or several."""
+    from verifier_service.mathematics.comparison import joined, reading  # noqa: PLC0415
+
+    readings = [reading(statement) for statement in found.statements]
+    return readings[0] if len(readings) == 1 else joined(readings, found.text, found.joint)
+
+
+def _offers_alternatives(answer: Reading, rules: Rules) -> bool:
+    from verifier_service.mathematics.comparison import distinct_alternatives  # noqa: PLC0415
+
+    return any(distinct_alternatives(one, rules) for one in answer.answers)
+
+
+def _can_be_read(text: str) -> bool:
+    from verifier_service.mathematics import math_verify_comparison  # noqa: PLC0415
+
+    return "\\" not in text or math_verify_comparison.can_read(text)
+
+
+def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
+    """The acceptable answers, without what GSM8K's references have before theirs."""
+    texts = [text.rpartition("####")[2].strip() for text in _reference_texts(reference)]
+    for text in texts:
+        if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):
+            raise Unverifiable(EngineReason.BAD_REFERENCE)
+        if len(text) > MAX_ANSWER_CHARACTERS:
+            raise Unverifiable(EngineReason.BAD_REFERENCE)
+    return texts
 
 
 def _reference_texts(reference: Mapping[str, Any]) -> list[str]:
@@ -104,13 +226,3 @@ def _reference_texts(reference: Mapping[str, Any]) -> list[str]:
     if any(isinstance(text, bool) or not isinstance(text, str | int | float) for text in texts):
         raise Unverifiable(EngineReason.BAD_REFERENCE)
     return [str(text) for text in texts]
-
-
-def _after_marker(text: str) -> str:
-    """GSM8K references are a worked solution whose last line is `#### 72`."""
-    return text.rpartition("####")[2].strip()
-
-
-def _as_math(text: str) -> str:
-    """Text that math-verify reads as LaTeX; text that has delimiters is left as it is."""
-    return text if DELIMITER.search(text) else f"${text}$"

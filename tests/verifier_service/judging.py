@@ -1,0 +1,15 @@
+"""Judge a completion in this process, as a worker would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verifier_service.verdict import Completion
+from verifier_service.verifier import Judgement, Undecided, Verifier
+
+
+def judge(verifier: Verifier, reference: dict[str, Any], text: str, **known: Any) -> Judgement:
+    found = verifier.prepare(reference)(Completion(text, **known))
+    if isinstance(found, Undecided):
+        return verifier.settle(reference)(found.question)
+    return found
