@@ -25,12 +25,10 @@ from verifier_service.verdict import (
 )
 from verifier_service.verifier import Verifier
 
-MAX_CHUNK_COMPLETIONS = 128
-MAX_CHUNK_CHARACTERS = 2**19
-"""Of one task: large enough to amortise its transfer, small enough to share out."""
-MIN_CHUNK_COMPLETIONS = 16
-CHUNKS_PER_WORKER = 4
-"""Of a request: enough that the workers finish it together."""
+MAX_CHUNK_CHARACTERS = 2**20
+"""Of one task."""
+MIN_SHARE = 32
+"""Completions that are not worth sharing out among workers."""
 SETTLE_CHUNK_SIZE = 4
 """Questions of one task: each may take as long as an item may."""
 
@@ -120,25 +118,22 @@ Place = dict[str, Verdict]
 """The verdicts on one completion by verifier name, to be filled."""
 
 
-@dataclass(frozen=True)
-class _Unique:
+class _Unique(msgspec.Struct, frozen=True):
     """A completion with the places of all that equal it."""
 
     completion: Completion
     places: list[Place]
 
 
-@dataclass(frozen=True)
-class _UniquePart:
+class _UniquePart(msgspec.Struct, frozen=True):
     """The different completions of a reference."""
 
     reference: dict[str, Any]
-    reference_key: bytes
+    encoded_reference: bytes
     uniques: list[_Unique]
 
 
-@dataclass(frozen=True)
-class _Open:
+class _Open(msgspec.Struct, frozen=True):
     """A question that a verifier left open about a reference."""
 
     question: Question
@@ -165,14 +160,11 @@ class _Scoring:
         answer: list[list[Place]] = [[{} for _ in group.completions] for group in request.groups]
         parts = _unique(request, answer)
         num_unique = sum(len(part.uniques) for part in parts)
-        chunk_size = min(
-            max(num_unique // (CHUNKS_PER_WORKER * self._pool.size), MIN_CHUNK_COMPLETIONS),
-            MAX_CHUNK_COMPLETIONS,
-        )
+        share = max(math.ceil(num_unique / self._pool.size), MIN_SHARE)
         tasks = [
             asyncio.create_task(self._judge(verifier, chunk))
             for verifier in request.verifiers
-            for chunk in _chunks(parts, chunk_size)
+            for chunk in _chunks(parts, min(share, verifier.task_size))
         ]
         try:
             async with asyncio.timeout(deadline_seconds):
@@ -182,15 +174,10 @@ class _Scoring:
         except BaseException:
             await _cancel(tasks)
             raise
+        late = failed(EngineReason.DEADLINE)
+        keys = [verifier.key for verifier in request.verifiers]
         in_order = [
-            [
-                {
-                    v.key: place.get(v.key) or failed(EngineReason.DEADLINE)
-                    for v in request.verifiers
-                }
-                for place in places
-            ]
-            for places in answer
+            [{key: place.get(key, late) for key in keys} for place in places] for places in answer
         ]
         return ScoredRequest(in_order, request.num_completions - num_unique)
 
@@ -229,7 +216,7 @@ class _Scoring:
         places: list[Place],
     ) -> Iterator[_Open]:
         """The question, unless its answer is known or on its way."""
-        key = _key(_encoder.encode(options), part.reference_key, question.encode())
+        key = _key(_encoder.encode(options), part.encoded_reference, question.encode())
         known = self._answered.get(key) or self._settled.get(key)
         if known is not None:
             _deliver(known, verifier, places)
@@ -289,15 +276,18 @@ def _unique(request: ScoreRequest, answer: list[list[Place]]) -> list[_UniquePar
     found: dict[tuple[bytes, str, int | None, bool | None], _Unique] = {}
     for group, places in zip(request.groups, answer, strict=True):
         encoded = _encoder.encode(group.reference)
-        part = parts.setdefault(encoded, _UniquePart(group.reference, _key(encoded), []))
+        part = parts.get(encoded)
+        if part is None:
+            part = parts[encoded] = _UniquePart(group.reference, encoded, [])
         for completion, place in zip(group.completions, places, strict=True):
             seen = text_of(completion)
-            key = (part.reference_key, seen.text, seen.num_tokens, seen.truncated)
+            key = (encoded, seen.text, seen.num_tokens, seen.truncated)
             unique = found.get(key)
             if unique is None:
-                unique = found[key] = _Unique(seen, [])
+                unique = found[key] = _Unique(seen, [place])
                 part.uniques.append(unique)
-            unique.places.append(place)
+            else:
+                unique.places.append(place)
     return list(parts.values())
 
 
@@ -312,12 +302,14 @@ def _chunks(parts: list[_UniquePart], size: int) -> Iterator[list[_UniquePart]]:
             num_characters += len(unique.completion.text)
             if num_completions >= size or num_characters >= MAX_CHUNK_CHARACTERS:
                 uniques = part.uniques[start : index + 1]
-                yield [*chunk, _UniquePart(part.reference, part.reference_key, uniques)]
+                yield [*chunk, _UniquePart(part.reference, part.encoded_reference, uniques)]
                 chunk, start = [], index + 1
                 num_completions = num_characters = 0
-        if start < len(part.uniques):
+        if start == 0:
+            chunk.append(part)
+        elif start < len(part.uniques):
             uniques = part.uniques[start:]
-            chunk.append(_UniquePart(part.reference, part.reference_key, uniques))
+            chunk.append(_UniquePart(part.reference, part.encoded_reference, uniques))
     if chunk:
         yield chunk
 

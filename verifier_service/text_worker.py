@@ -54,7 +54,7 @@ from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 
 FRAME_HEADER = struct.Struct(">I")
-SEND_SECONDS = 0.001
+SEND_SECONDS = 0.01
 """Verdicts wait for others at most so long, and for the item after that."""
 PR_SET_PDEATHSIG = 1
 

@@ -86,6 +86,11 @@ class Verifier(BaseModel, ABC):
         return self.name or self.type
 
     @property
+    def task_size(self) -> int:
+        """How many completions a worker judges in some 10 ms, so that requests can take turns."""
+        return 512
+
+    @property
     def options(self) -> dict[str, Any]:
         """What a worker needs to know of it: its type, and the options that are not the default."""
         changed = self.model_dump(exclude_defaults=True, exclude={"type", "name", "weight"})

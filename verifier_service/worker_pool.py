@@ -185,19 +185,24 @@ class Worker:
         self._item_start = 0.0
         self._resident_bytes = 0
 
-    async def run(self, task: Task, limits: ItemLimits, verdicts: list[Verdict | Question]) -> Run:
-        """Have the worker judge a task; the verdicts are appended as they come.
+    async def run(
+        self,
+        frame: bytes,
+        num_completions: int,
+        limits: ItemLimits,
+        verdicts: list[Verdict | Question],
+    ) -> Run:
+        """Have the worker judge an encoded task; the verdicts are appended as they come.
 
         The worker is dead afterwards unless the run FINISHED.
         """
-        end = len(verdicts) + task.num_completions
+        end = len(verdicts) + num_completions
         ending = Ending.DIED
         self.busy = True
         self._num_tasks += 1
         self._item_start = time.monotonic()
         self._progress.write(0, in_reference=True)
         try:
-            frame = msgspec.json.encode(task)
             self._writer.write(len(frame).to_bytes(HEADER_BYTES, "big") + frame)
             await self._writer.drain()
             while ending is not Ending.FINISHED:
@@ -344,9 +349,9 @@ class WorkerPool:
 
         Whatever happens to workers, every completion gets one.
         """
-        before = len(verdicts)
-        while (start := len(verdicts) - before) < task.num_completions:
-            rest = task.slice(start, task.num_completions)
+        before, num_completions = len(verdicts), task.num_completions
+        while (start := len(verdicts) - before) < num_completions:
+            rest = task.slice(start, num_completions) if start else task
             run = await self._run(rest, verdicts)
             if run.ending is Ending.FINISHED:
                 continue
@@ -359,16 +364,17 @@ class WorkerPool:
             if run.ending is Ending.DIED:
                 run = await self._run_alone(task.slice(culprit, culprit + 1), verdicts)
             if run.ending is not Ending.FINISHED:
-                part = task.slice(culprit, task.num_completions).parts[0]
+                part = task.slice(culprit, num_completions).parts[0]
                 verdicts += [_blame(run)] * (len(part.completions) if run.in_reference else 1)
 
     async def _run(
         self, task: Task, verdicts: list[Verdict | Question], *, fresh: bool = False
     ) -> Run:
+        frame, num_completions = msgspec.json.encode(task), task.num_completions
         while True:
             async with self._worker() as worker:
                 if self._is_running(worker) and (worker.is_fresh or not fresh):
-                    return await worker.run(task, self._limits, verdicts)
+                    return await worker.run(frame, num_completions, self._limits, verdicts)
                 worker.kill()
 
     def _is_running(self, worker: Worker) -> bool:

@@ -307,6 +307,9 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
     """
     if left == right:
         return True
+    if isinstance(left, Number) and isinstance(right, Number):
+        approximate = tolerance if left.decimals or right.decimals else 0.0
+        return left.value == right.value or close(left.value, right.value, approximate)
     ends = (_infinite(left), _infinite(right))
     if any(ends):
         return ends[0] == ends[1]

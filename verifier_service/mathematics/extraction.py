@@ -150,12 +150,13 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
     None where there is no box at all. One that the text breaks off in has no content; one that its
     mathematics ends before has what stands until there.
     """
-    if "boxed" not in text and "fbox" not in text:
+    first = _BOX.search(text)
+    if first is None:
         return None
     found: list[tuple[int, int, str]] = []
     unclosed = None
-    closing = brace_pairs(text)
-    position = 0
+    position = first.start()
+    closing = brace_pairs(text, position)
     while (match := _BOX.search(text, position)) is not None:
         position = match.end()
         if text[position - 1] == "{":
@@ -354,7 +355,7 @@ def _trimmed(line: str) -> str:
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if _is_bare(text):
-        return Extraction("math", (_sentence_math(text) or _trimmed(text),))
+        return Extraction("math", (_sentence_math(text) or _trimmed(_LEAD_IN.sub("", text)),))
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
     if _is_cut_off(rest):
@@ -372,6 +373,10 @@ def _math(text: str) -> Extraction | None:
     return Extraction("math", (_final_side(found[-1].inside),))
 
 
+_LEAD_IN = re.compile(
+    r"(?:(?:so|thus|hence|therefore|then)\b,?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?",
+    re.IGNORECASE,
+)
 _DISPLAY_END = re.compile(r"\s*(?:\\\]|\$\$|\\end\{)")
 _MAX_WORDS_AFTER = 4
 

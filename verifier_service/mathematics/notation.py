@@ -298,11 +298,11 @@ def matching_brace(text: str, start: int) -> int | None:
     return None
 
 
-def brace_pairs(text: str) -> dict[int, int]:
+def brace_pairs(text: str, start: int = 0) -> dict[int, int]:
     """Where each group opens, and where it closes."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    for match in _BRACE.finditer(text):
+    for match in _BRACE.finditer(text, start):
         found = match[0]
         if found == "{":
             opened.append(match.start())
