@@ -192,6 +192,8 @@ def _verdict(judge: Judge, completion: Completion) -> Verdict | Question:
     except (MemoryError, RecursionError):
         seconds = time.perf_counter() - start
         return Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, seconds)
+    except Unverifiable as error:
+        return unverifiable(error.reason, time.perf_counter() - start)
     if isinstance(judgement, Undecided):
         return judgement.question
     extracted = judgement.extracted

@@ -43,6 +43,7 @@ class Undecided:
 
 
 Judge = Callable[[Completion], Judgement | Undecided]
+"""Raises Unverifiable where the reference does not tell about this completion."""
 Settler = Callable[[Question], Judgement]
 
 

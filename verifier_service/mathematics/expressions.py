@@ -493,7 +493,7 @@ class _Parser:
             return self._root()
         if name == "boxed":
             return self._braced()
-        if name == "overline" or name not in FUNCTIONS:
+        if name not in FUNCTIONS:
             raise Unreadable(f"\\{name}")
         return self._applied(name)
 

@@ -358,7 +358,7 @@ def _math(text: str) -> Extraction | None:
         return Extraction("math", (_sentence_math(text) or _trimmed(_LEAD_IN.sub("", text)),))
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
-    if _is_cut_off(rest):
+    if _has_open_display(rest) or (found and _breaks_off(rest)):
         return Extraction("math", _NOTHING)
     last_line = text[text.rfind("\n") + 1 :]
     if _is_bare(last_line) and not _OPENING.search(last_line) and not _DISPLAY_END.match(last_line):
@@ -381,10 +381,13 @@ _DISPLAY_END = re.compile(r"\s*(?:\\\]|\$\$|\\end\{)")
 _MAX_WORDS_AFTER = 4
 
 
-def _is_cut_off(rest: str) -> bool:
-    """Whether the text after its last mathematics breaks off in a sentence or a formula."""
-    if (opening := _OPENING.search(rest)) is not None and opening[0] != "$":
-        return True
+def _has_open_display(rest: str) -> bool:
+    opening = _OPENING.search(rest)
+    return opening is not None and opening[0] != "$"
+
+
+def _breaks_off(rest: str) -> bool:
+    """Whether the text after its last mathematics ends in the middle of a sentence."""
     rest = rest.strip(_BLANK + "*")
     return (
         bool(rest)
@@ -424,6 +427,7 @@ def _is_bare(text: str) -> bool:
     return (
         len(text) <= MAX_BARE_CHARACTERS
         and "\n" not in text.strip()
+        and bool(_FILLED.search(text))
         and not _is_wordy(text)
         and not _NO_ANSWER.match(text)
     )

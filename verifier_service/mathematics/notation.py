@@ -52,7 +52,7 @@ GREEK = frozenset(
     (
         "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho "
         "sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi "
-        "Omega infty ell"
+        "Omega infty ell hbar mho aleph imath jmath square triangle star dagger wp"
     ).split()
 )
 _GREEK_COMMANDS = {"varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho"}
@@ -114,7 +114,8 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ", "0123456
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
 _SUPERSCRIPT_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ]+")
 _SUBSCRIPT_RUN = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋]+")
-_FULLWIDTH = str.maketrans({0xFF10 + digit: str(digit) for digit in range(10)})
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+"""Full-width, Arabic-Indic and other decimal digits."""
 
 _TOKEN = re.compile(
     r"""
@@ -169,7 +170,7 @@ def _plain(text: str) -> str:
     if not text.isascii():
         text = _SUPERSCRIPT_RUN.sub(lambda run: f"^{{{run[0].translate(_SUPERSCRIPTS)}}}", text)
         text = _SUBSCRIPT_RUN.sub(lambda run: f"_{{{run[0].translate(_SUBSCRIPTS)}}}", text)
-        text = text.translate(_FULLWIDTH).translate(_UNICODE)
+        text = _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text).translate(_UNICODE)
     if "\f" in text or "\t" in text:
         # "\frac" and "\text" whose escape a careless JSON or Python writer has taken for a
         # control character.

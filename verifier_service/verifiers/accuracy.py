@@ -118,9 +118,7 @@ class Accuracy(Verifier):
 
         rules = self._rules()
         references = [comparison.reading(text) for text in _answer_texts(reference)]
-        for one in references:
-            if not one.answers and not _can_be_read(one.text):
-                raise Unverifiable(EngineReason.BAD_REFERENCE)
+        all_readable = all(one.answers or _can_be_read(one.text) for one in references)
 
         def judge(completion: Completion) -> Judgement | Undecided:
             found = extract(completion.text, self.extract)
@@ -133,6 +131,8 @@ class Accuracy(Verifier):
             verdicts = [comparison.equal(one, answer, rules) for one in references]
             if True in verdicts:
                 return Judgement(1.0, AccuracyReason.EQUAL, extracted)
+            if not all_readable:  # only the same text could be told to be equal
+                raise Unverifiable(EngineReason.BAD_REFERENCE)
             if found.joint == "or":
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
             if None in verdicts:

@@ -1,0 +1,143 @@
+"""Where completions state their final answer."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifier_service.mathematics.extraction import SOURCES, Source, extract
+
+REASON = "We restate the problem, substitute what is given and simplify.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "statements"),
+    [
+        # <answer>
+        ("<think>3</think><answer> 2 </answer>", "answer_tag", ["2"]),
+        ("<answer>$x = 2$</answer>", "answer_tag", ["x = 2"]),
+        (r"<answer>So \boxed{7}</answer>", "answer_tag", ["7"]),
+        ("<answer>cut off 5", "answer_tag", ["cut off 5"]),
+        ("<answer>The answer is 12.</answer>", "answer_tag", ["12"]),
+        # boxes
+        (r"It is \boxed{\frac{1}{\sqrt{2}}}.", "boxed", [r"\frac{1}{\sqrt{2}}"]),
+        (r"\boxed 5 and \fbox{6}", "boxed", ["5", "6"]),
+        (r"\boxed{\{1, 2\}}", "boxed", [r"\{1, 2\}"]),
+        (r"So \boxed{2}. Wait, that is wrong. \boxed{3}", "boxed", ["3"]),
+        (r"First \boxed{3}." + "\n" + REASON + r"So \boxed{4}.", "boxed", ["4"]),
+        (r"\boxed{3}, \boxed{3}", "boxed", ["3"]),
+        (r"\boxed{\boxed{3}}", "boxed", [r"\boxed{3}"]),
+        (r"put it in \(\boxed{\)}: \[ \boxed{5} \]", "boxed", ["5"]),
+        (r"$$\boxed{-\frac{9}{4}$$", "boxed", [r"-\frac{9}{4}"]),
+        (r"(a) \boxed{6}" + "\n" + r"(b) \boxed{7}", "boxed", ["6", "7"]),
+        # GSM8K
+        ("9 * 2 = 18\n#### 18", "hashes", ["18"]),
+        ("#### Step 1: add\nso\nThe answer is 31.", "answer_phrase", ["31"]),
+        # phrases
+        ("The answer is 5.", "answer_phrase", ["5"]),
+        ("**Final Answer:** 3.5 km", "answer_phrase", ["3.5 km"]),
+        ("The answer is 5 because 2 + 3 = 5.", "answer_phrase", ["5"]),
+        ("The correct option is (C).", "answer_phrase", ["(C)"]),
+        ("Answer: $x^2$", "answer_phrase", ["x^2"]),
+        ("The final answer is 10:30 a.m. sharp", "answer_phrase", ["10:30 a.m. sharp"]),
+        ("答案是 7。", "answer_phrase", ["7"]),
+        ("Ответ: 18", "answer_phrase", ["18"]),
+        # mathematics
+        ("So it is $\\frac12$.", "math", [r"\frac12"]),
+        ("We get $a = 1$. Hence $b = 2$.", "math", ["b = 2"]),
+        ("The line is\n\\[\ny = 2x + 3\n\\]", "math", ["y = 2x + 3"]),
+        ("\\begin{align*}\nS &= 1 + 2 \\\\\n&= 3.\n\\end{align*}", "math", ["3"]),
+        ("We see that\n$$x = 1 + 2 = 3$$", "math", ["3"]),
+        ("42", "math", ["42"]),
+        ("It is 3.", "math", ["3"]),
+        # the last number
+        ("She pays 12 dollars and has 1,250 left over then", "last_expression", ["1,250"]),
+        ("The ratio of boys to girls is 3:4.", "last_expression", ["3:4"]),
+        ("小明有 15 元。\n因此还剩下9元。", "last_expression", ["9"]),
+        ("I am sure that it must be option B here", "last_expression", ["B"]),
+    ],
+)
+def test_the_final_answer_is_found(text: str, source: str, statements: list[str]) -> None:
+    found = extract(text)
+    assert found is not None
+    assert (found.source, list(found.statements)) == (source, statements)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n\u200b\ufeff",
+        "<think>The answer is 2",
+        "<think>2</think>",
+        "<think>a</think><answer></answer> 2",
+        r"So the result is \boxed{",
+        r"So the result is \boxed{128",
+        r"\boxed{}",
+        "The answer is",
+        "I don't know.",
+        "Hence\n\\[\nx^2 = 25.\n\\]\nSubtracting the two equations, we find that",
+        "Hence\n\\[\n\\frac{a}{b} = a^2 + a",
+        "Step 3: set up the equation for the third friend",
+        "there is no number in this text",
+    ],
+)
+def test_a_completion_without_a_final_answer_has_none(text: str) -> None:
+    assert extract(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"It is \boxed{3} or \boxed{4}.",
+        r"\boxed{3}. If that is wrong, the answer is \boxed{4}.",
+        r"\boxed{\boxed{3} or \boxed{4}}",
+        "<answer>7</answer> or <answer>8</answer>",
+        "The answer is 5 (or 6 if you count the end).",
+        "It is a close call, but both (A) and (D) could be right",
+    ],
+)
+def test_alternatives_in_the_closing_statement_are_told(text: str) -> None:
+    found = extract(text)
+    assert found is not None
+    assert (found.joint, len(found.statements)) == ("or", 2)
+
+
+def test_the_order_of_places_decides() -> None:
+    text = r"\boxed{1} so the answer is 2"
+    assert extract(text) == extract(text, ("boxed",))
+    found = extract(text, ("answer_phrase", "boxed"))
+    assert found is not None
+    assert found.statements == ("2",)
+
+
+def test_a_place_that_is_left_out_is_not_searched() -> None:
+    assert extract("The answer is 2.", ("boxed",)) is None
+
+
+@given(st.text())
+def test_any_text_has_an_answer_or_none(text: str) -> None:
+    found = extract(text)
+    assert found is None or all(found.statements)
+
+
+PIECES = (
+    *("<answer>", "</answer>", "<think>", "</think>", r"\boxed{", "{", "}", "$", "$$", r"\[", r"\]"),
+    *("####", "the answer is ", "\n", ".", "1", "a b", "(A)", "####\n", r"\boxed", "**", "\\", " or "),
+)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("piece", PIECES)
+def test_time_grows_with_the_length_and_no_faster(piece: str, source: Source) -> None:
+    def cpu_seconds(num_characters: int) -> float:
+        text = piece * (num_characters // len(piece))
+        start = time.process_time()
+        extract(text, (source,))
+        return time.process_time() - start
+
+    # Quadratic time would be 16 times as long for 4 times the text; minutes for the larger one.
+    assert cpu_seconds(400_000) < 8 * cpu_seconds(100_000) + 1.0
