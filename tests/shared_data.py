@@ -11,12 +11,28 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
 
+Row = dict[str, Any]
 
-def shared_data(relative: str) -> list[dict[str, Any]]:
-    """The rows of a .jsonl or .jsonl.gz file; skips the test where the file is missing."""
+
+class SharedDataMissing(Exception):
+    """The file is not there; the message says where it was looked for."""
+
+
+def read_shared_data(relative: str) -> list[Row]:
+    """The rows of a .jsonl or .jsonl.gz file. Raises SharedDataMissing."""
     path = FOLDER / relative
     if not path.exists():
-        pytest.skip(f"no real data: shared/data/{relative} is not beside the repository")
+        raise SharedDataMissing(
+            f"no real data: shared/data/{relative} is not beside the repository"
+        )
     raw = path.read_bytes()
     lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).split(b"\n")
     return [json.loads(line) for line in lines if line]
+
+
+def shared_data(relative: str) -> list[Row]:
+    """The rows of a file; skips the test where it is missing."""
+    try:
+        return read_shared_data(relative)
+    except SharedDataMissing as missing:
+        pytest.skip(str(missing))

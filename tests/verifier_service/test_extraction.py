@@ -125,8 +125,33 @@ def test_any_text_has_an_answer_or_none(text: str) -> None:
 
 
 PIECES = (
-    *("<answer>", "</answer>", "<think>", "</think>", r"\boxed{", "{", "}", "$", "$$", r"\[", r"\]"),
-    *("####", "the answer is ", "\n", ".", "1", "a b", "(A)", "####\n", r"\boxed", "**", "\\", " or "),
+    *(
+        "<answer>",
+        "</answer>",
+        "<think>",
+        "</think>",
+        r"\boxed{",
+        "{",
+        "}",
+        "$",
+        "$$",
+        r"\[",
+        r"\]",
+    ),
+    *(
+        "####",
+        "the answer is ",
+        "\n",
+        ".",
+        "1",
+        "a b",
+        "(A)",
+        "####\n",
+        r"\boxed",
+        "**",
+        "\\",
+        " or ",
+    ),
 )
 
 

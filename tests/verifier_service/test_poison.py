@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
+from tests.verifier_service.poison import HOSTILE
 from tests.verifier_service.test_score import POISON, RIGHT, THREE, WRONG, score, verdicts
 from trainer_client.demo import running_service
 
@@ -73,3 +76,77 @@ def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
             ("scored", 0.0, "different"),
         ]
         assert http.get("/readyz").status_code == 200
+
+
+REASONS = {"different", "no_answer", "ambiguous_answer", "too_slow", "too_large"}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["2", *(pytest.param(r, marks=pytest.mark.slow) for r in (r"\frac{x^2+1}{x-1}", "(1, 2)"))],
+)
+def test_every_hostile_answer_gets_a_verdict_with_its_reason(
+    http: httpx.Client, reference: str
+) -> None:
+    assert len(HOSTILE) >= 60
+    boxes = [rf"\boxed{{{text}}}" for text in HOSTILE.values()]
+    found = verdicts(http, {"type": "accuracy"}, *boxes, answer=reference)
+    for name, verdict in zip(HOSTILE, found, strict=True):
+        assert (name, verdict["outcome"], verdict["score"]) == (name, "scored", 0.0)
+        assert verdict["reason"] in REASONS, name
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a service that gives an item half a second."""
+    log = tmp_path_factory.mktemp("impatient") / "service.log"
+    with (
+        running_service(log, "--item-cpu-seconds", "0.5") as url,
+        httpx.Client(base_url=url, timeout=300) as http,
+    ):
+        yield http
+
+
+def test_hostile_references_are_the_fault_of_the_data(impatient: httpx.Client) -> None:
+    groups = [
+        {"reference": {"answer": text}, "completions": [r"\boxed{2}", r"\boxed{x}"]}
+        for text in HOSTILE.values()
+    ]
+    answer = score(impatient, {"verifiers": [{"type": "accuracy"}], "groups": groups})
+    for name, group in zip(HOSTILE, answer["groups"], strict=True):
+        for completion in group["completions"]:
+            verdict = completion["verdicts"]["accuracy"]
+            if verdict["outcome"] == "scored":
+                assert verdict["reason"] == "different", name
+            else:
+                assert (verdict["outcome"], verdict["reason"]) == ("unverifiable", "bad_reference")
+
+
+def test_a_batch_with_poison_gives_every_other_item_the_verdict_it_gets_alone(
+    impatient: httpx.Client,
+) -> None:
+    others = [rf"So \boxed{{\frac{{{n}}}{{{n % 7 + 1}}}}}." for n in range(380)]
+    poison = [rf"\boxed{{{text}}}" for text in list(HOSTILE.values())[:20]]
+    batch = [*others]
+    for index, text in enumerate(poison):
+        batch.insert(20 * index, text)
+    mixed = verdicts(impatient, {"type": "accuracy"}, *batch, answer=r"\frac{12}{6}")
+    alone = verdicts(impatient, {"type": "accuracy"}, *others, answer=r"\frac{12}{6}")
+    kept = [verdict for text, verdict in zip(batch, mixed, strict=True) if text not in poison]
+    assert [without_its_seconds(one) for one in kept] == [without_its_seconds(one) for one in alone]
+    assert {verdict["outcome"] for verdict in mixed} == {"scored"}
+
+
+def without_its_seconds(verdict: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in verdict.items() if key != "seconds"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["math_verify", "open_r1"])
+def test_hostile_answers_get_a_verdict_in_the_modes_of_peers(http: httpx.Client, mode: str) -> None:
+    verifier = {"type": "accuracy", "mode": mode}
+    found = verdicts(
+        http, verifier, *(rf"\boxed{{{text}}}" for text in HOSTILE.values()), answer="2"
+    )
+    for name, verdict in zip(HOSTILE, found, strict=True):
+        assert (name, verdict["outcome"], verdict["score"]) == (name, "scored", 0.0)
