@@ -111,7 +111,6 @@ def test_an_expression_cannot_be_made_to_agree_at_the_points_of_comparison() -> 
         "9^{9^{9^{9}}}",
         "(10^{10})!",
         r"\sum_{k=1}^{100000000} \frac{1}{k}",
-        "(1+10^{-9})^{10^{9}}",
         r"\sin(10^{10^{10}})",
         r"\int_0^1 x\,dx",
         "(" * 500 + "x" + ")" * 500,
@@ -119,3 +118,7 @@ def test_an_expression_cannot_be_made_to_agree_at_the_points_of_comparison() -> 
 )
 def test_what_cannot_be_decided_cheaply_is_passed_on(text: str) -> None:
     assert compare(text, "2") is None
+
+
+def test_a_large_power_is_evaluated_and_not_expanded() -> None:
+    assert compare("(1+10^{-9})^{10^{9}}", "2") is False

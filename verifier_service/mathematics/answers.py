@@ -734,11 +734,9 @@ def _depth_change(token: Token) -> int:
 
 
 def _joined(tokens: Sequence[Token]) -> str:
-    return (
-        "".join(token.text for token in tokens if token.text not in ("{", "}")).lower()
-        if any(token.kind is Kind.WORD for token in tokens)
-        else "".join(token.text for token in tokens if token.text not in ("{", "}"))
-    )
+    """The name that tokens spell; of words, whatever their case."""
+    name = "".join(token.text for token in tokens if token.text not in ("{", "}"))
+    return name.lower() if any(token.kind is Kind.WORD for token in tokens) else name
 
 
 def _is_name(tokens: Sequence[Token]) -> bool:

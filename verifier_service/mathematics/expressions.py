@@ -6,7 +6,7 @@ operations occur, or to any number of digits with mpmath. Nothing here builds or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -139,17 +139,22 @@ def has_symbol(expression: Expression, name: str) -> bool:
 
 def substitute(expression: Expression, replacements: Mapping[str, Expression]) -> Expression:
     """The expression with variables replaced."""
+    if isinstance(expression, Symbol):
+        return replacements.get(expression.name, expression)
+    return _with_parts(expression, lambda part: substitute(part, replacements))
+
+
+def _with_parts(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with each of its direct parts changed."""
     match expression:
-        case Symbol(name):
-            return replacements.get(name, expression)
         case Sum(terms):
-            return Sum(tuple(substitute(term, replacements) for term in terms))
+            return Sum(tuple(change(term) for term in terms))
         case Product(factors):
-            return Product(tuple(substitute(factor, replacements) for factor in factors))
+            return Product(tuple(change(factor) for factor in factors))
         case Power(base, exponent):
-            return Power(substitute(base, replacements), substitute(exponent, replacements))
+            return Power(change(base), change(exponent))
         case Call(name, arguments):
-            return Call(name, tuple(substitute(one, replacements) for one in arguments))
+            return Call(name, tuple(change(one) for one in arguments))
     return expression
 
 
@@ -161,20 +166,13 @@ def signs(expression: Expression) -> list[Expression]:
 
 
 def _with_sign(expression: Expression, sign: int) -> Expression:
-    match expression:
-        case Call(("±" | "∓") as name, (inside,)):
-            upper = sign if name == "±" else -sign
-            rest = _with_sign(inside, sign)
-            return rest if upper == 1 else negative(rest)
-        case Sum(terms):
-            return Sum(tuple(_with_sign(term, sign) for term in terms))
-        case Product(factors):
-            return Product(tuple(_with_sign(factor, sign) for factor in factors))
-        case Power(base, exponent):
-            return Power(_with_sign(base, sign), _with_sign(exponent, sign))
-        case Call(name, arguments):
-            return Call(name, tuple(_with_sign(one, sign) for one in arguments))
-    return expression
+    changed = _with_parts(expression, lambda part: _with_sign(part, sign))
+    match changed:
+        case Call("±", (inside,)):
+            return inside if sign == 1 else negative(inside)
+        case Call("∓", (inside,)):
+            return inside if sign == -1 else negative(inside)
+    return changed
 
 
 def parse(tokens: list[Token]) -> Expression:
