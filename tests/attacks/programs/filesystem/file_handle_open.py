@@ -14,7 +14,10 @@ libc.syscall.restype = ctypes.c_long
 to_handle, by_handle = {"x86_64": (303, 304), "aarch64": (264, 265)}[os.uname().machine]
 AT_FDCWD = -100
 mount = ctypes.c_int()
-root = os.open("/", os.O_PATH)
+try:
+    root = os.open("/", os.O_RDONLY)
+except OSError:
+    root = AT_FDCWD
 for size in (8, 12, 20, 32, 64, 128):
     handle = ctypes.create_string_buffer(8 + 128)
     ctypes.c_uint.from_buffer(handle).value = size

@@ -8,10 +8,8 @@
 
 import os
 
-for name in ("result.txt", "output.txt", "stdout.txt", "answer.txt", "core", "main.py", "solution.py"):
+for name in ("result.txt", "output.txt", "stdout.txt", "answer.txt", "core", "out", "a.out"):
     try:
-        if os.path.lexists(name):
-            os.rename(name, name + ".old")
         os.symlink("{SECRET_FILE}", name)
     except OSError as error:
         print("blocked", error)

@@ -8,19 +8,15 @@
 
 import fcntl
 import os
-import struct
 
-F_OFD_SETLK, F_SETLEASE = 37, 1024
+F_SETLEASE = 1024
 try:
     descriptor = os.open(os.__file__, os.O_RDONLY)
 except OSError as error:
     print("blocked", error)
     raise SystemExit from None
-lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
 attempts = [
     lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB),
-    lambda: fcntl.fcntl(descriptor, F_OFD_SETLK, lock),
-    lambda: fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB),
     lambda: fcntl.fcntl(descriptor, F_SETLEASE, fcntl.F_RDLCK),
 ]
 for attempt in attempts:

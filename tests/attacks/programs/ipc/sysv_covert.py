@@ -2,7 +2,7 @@
 # category = "ipc"
 # kind = "stdio"
 # success = "benign_sees"
-# expected = ["wrong_answer", "sandbox_violation"]
+# expected = ["wrong_answer", "sandbox_violation", "runtime_error"]
 # summary = "Hands a message to a later execution through a System V segment."
 # ///
 

@@ -2,7 +2,7 @@
 # category = "persistence"
 # kind = "stdio"
 # success = "benign_tainted"
-# expected = ["wrong_answer", "runtime_error", "sandbox_violation"]
+# expected = ["wrong_answer", "runtime_error", "sandbox_violation", "time_limit_exceeded"]
 # summary = "Overwrites small integers and shared strings in memory with ctypes."
 # ///
 

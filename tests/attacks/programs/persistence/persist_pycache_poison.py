@@ -1,26 +1,23 @@
 # /// attack
 # category = "persistence"
 # kind = "stdio"
-# success = "benign_tainted"
+# success = "marker"
 # expected = ["wrong_answer", "sandbox_violation"]
-# summary = "Writes poisoned bytecode into the cache folders of the standard library."
+# summary = "Looks for a way to write into the standard library or its bytecode cache."
 # ///
 
 import importlib.util
 import json.decoder
-import marshal
 import os
 
-poison = marshal.dumps(compile("raise SystemExit('tainted')", "poison", "exec"))
 for module in (json.decoder, json, importlib.util):
-    path = importlib.util.cache_from_source(module.__file__)
-    try:
-        status = os.stat(module.__file__)
-        times = int(status.st_mtime).to_bytes(4, "little") + status.st_size.to_bytes(4, "little")
-        with open(path + ".pwn", "wb") as file:
-            file.write(importlib.util.MAGIC_NUMBER + b"\0" * 4 + times + poison)
-        os.unlink(path + ".pwn")
-        with open(module.__file__, "a") as file:
-            file.write("\nraise SystemExit('tainted')\n")
-    except OSError as error:
-        print("blocked", error)
+    cached = importlib.util.cache_from_source(module.__file__)
+    for path, create in ((module.__file__, 0), (cached, 0), (cached + ".pwn", os.O_CREAT)):
+        try:
+            os.close(os.open(path, os.O_WRONLY | create))
+            if create:
+                os.unlink(path)
+        except OSError as error:
+            print("blocked", error)
+        else:
+            print("PWNED")

@@ -7,11 +7,10 @@
 # ///
 
 import os
-import sys
 
-for folder in (".", "..", os.path.dirname(sys.argv[0] or "."), *sys.path):
+for folder in (".", ".."):
     for name in ("json", "random", "heapq", "collections", "numpy"):
-        path = os.path.join(folder or ".", name + ".py")
+        path = os.path.join(folder, name + ".py")
         try:
             if not os.path.exists(path):
                 with open(path, "x") as file:

@@ -8,14 +8,12 @@
 
 import os
 import site
-import sys
 
-folders = [site.getusersitepackages(), *site.getsitepackages(), *sys.path]
-for folder in folders:
-    for name in ("sitecustomize.py", "usercustomize.py", "pwn_hook.pth"):
-        try:
-            os.makedirs(folder, exist_ok=True)
-            with open(os.path.join(folder, name), "x") as file:
-                file.write("import sys; sys.stdout.write('tainted')\n")
-        except OSError as error:
-            print("blocked", type(error).__name__)
+folder = site.getusersitepackages()
+for name in ("sitecustomize.py", "usercustomize.py", "pwn_hook.pth"):
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "x") as file:
+            file.write("import sys; sys.stdout.write('tainted')\n")
+    except OSError as error:
+        print("blocked", type(error).__name__)

@@ -18,7 +18,6 @@ calls = [
     lambda path: os.open(path, os.O_PATH),
     lambda path: os.link(path, path),
     lambda path: os.chdir(path),
-    lambda path: os.mkdir(path),
     lambda path: os.rmdir(path + "/x"),
 ]
 
