@@ -4,15 +4,16 @@ A program says in its header what it tries and how success would be seen from ou
 plants the canaries, replaces the placeholders, runs the program as a model's answer and looks.
 A benign control should pass before each attack, or a broken executor looks perfectly safe.
 
-`success` is one of these (`SUCCESSES`, or `file:` and a glob):
+`success` is one of these (`SUCCESSES`, or `file:` and a glob), seen after running the program in a
+current directory that holds nothing else:
 
 - `marker`: stdout or stderr holds a line that is exactly PWNED. The source text holds that word
   too, so a traceback that quotes the source must not count.
-- `canary:ENV`, `canary:FILE`, `canary:EXPECT`, `canary:VICTIM`: any output holds that random canary.
-  They stand in the environment of the service (CANARY-ENV-...), in {SECRET_FILE} (CANARY-FILE-...),
-  in the expected answer of the test (CANARY-EXPECT-...) and in the source, the input and the scratch
-  files of a program that runs at the same time. The victim's is {VICTIM_MARK}, which is no secret,
-  followed by a random part, which is.
+- `canary:ENV`, `canary:FILE`, `canary:EXPECT`, `canary:VICTIM`: any output, or any file that is
+  collected from the current directory, holds that random canary. They stand in the service's
+  environment (CANARY-ENV-...), in {SECRET_FILE} (CANARY-FILE-...), in the expected answer of the
+  test (CANARY-EXPECT-...) and in the source, input and scratch files of a program that runs at the
+  same time: {VICTIM_MARK}, which is no secret, followed by a random part, which is.
 - `file:<glob>`: a file matches after the execution; placeholders in the glob are replaced.
 - `modechanged`: mode, owner, times, size, flags, extended attributes or contents of
   {OUTSIDE_DIR}/watched.txt have changed.
@@ -61,15 +62,39 @@ CATEGORIES = (
     "reward-hack",
 )
 KINDS = ("stdio", "function")
-SUCCESSES = frozenset(
-    "marker canary:ENV canary:FILE canary:EXPECT canary:VICTIM net:tcp net:udp net:unix proc_alive "
-    "service_dead victim_dead hang outsize zombies sysv modechanged benign_sees benign_tainted "
-    "verdict_passed infra".split()
-)
-REASONS = frozenset(
-    "wrong_answer runtime_error compile_error time_limit_exceeded memory_limit_exceeded "
-    "output_limit_exceeded invalid_output sandbox_violation no_code".split()
-)
+SUCCESSES = {
+    "marker",
+    "canary:ENV",
+    "canary:FILE",
+    "canary:EXPECT",
+    "canary:VICTIM",
+    "net:tcp",
+    "net:udp",
+    "net:unix",
+    "proc_alive",
+    "service_dead",
+    "victim_dead",
+    "hang",
+    "outsize",
+    "zombies",
+    "sysv",
+    "modechanged",
+    "benign_sees",
+    "benign_tainted",
+    "verdict_passed",
+    "infra",
+}
+REASONS = {
+    "wrong_answer",
+    "runtime_error",
+    "compile_error",
+    "time_limit_exceeded",
+    "memory_limit_exceeded",
+    "output_limit_exceeded",
+    "invalid_output",
+    "sandbox_violation",
+    "no_code",
+}
 PLACEHOLDERS = (
     "{SECRET_FILE}",
     "{TCP_PORT}",
@@ -81,7 +106,7 @@ PLACEHOLDERS = (
 )
 
 STDIO_TESTS = ("exact", "tokens", "float")
-"""Checkers of a stdio problem; its input is "3 1 2", its output {EXPECT}, or {NUMBER} for `float`."""
+"""Checkers of a stdio problem with input "3 1 2" and output {EXPECT}, or {NUMBER} for `float`."""
 
 FUNCTION_TESTS = {
     "equal": "assert solve([3, 1, 2]) == {EXPECT}\n",
@@ -126,10 +151,11 @@ FUNCTION_TESTS = {
         "assert result == expected and result[1] == {EXPECT} + 'x'\n"
     ),
 }
-"""Assert code for a function `solve`; {EXPECT} is a random string's repr, {NUMBER} a random float's.
+"""Assert code for a function `solve`; {EXPECT} is the repr of CANARY-EXPECT-... with a random tail,
+{NUMBER} that of a random float.
 
-`equal` stands for every judge of equality: it should be run as a function case and as a special
-judge's input as well. No honest program passes any of them except `sorted_argument`.
+`equal` should be run as a function case as well. No honest program passes any of them, except
+`sorted_argument`, which the attacks on it do not try to pass honestly.
 """
 
 
@@ -181,7 +207,7 @@ def load_controls(controls: Path = CONTROLS) -> list[Control]:
 
 
 def _attack(path: Path) -> Attack:
-    source = path.read_text()
+    source = path.read_bytes().decode()
     header = _Header(path, source, "attack")
     category = header.choice("category", CATEGORIES)
     if category != path.parent.name:
@@ -204,13 +230,13 @@ def _attack(path: Path) -> Attack:
 
 
 def _control(path: Path) -> Control:
-    source = path.read_text()
+    source = path.read_bytes().decode()
     header = _Header(path, source, "control")
     control = Control(
         name=path.stem,
         summary=header.take("summary", str),
         stdin=header.take("stdin", str, default=""),
-        expected_stdout=header.take("expected_stdout", str),
+        expected_stdout=header.take("expected_stdout", str) * header.take("repeat", int, default=1),
         requires=tuple(header.take("requires", list, default=[])),
         scratch=header.take("scratch", bool, default=False),
         source=source,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -81,7 +83,7 @@ def test_an_attack_compiles(attack: Attack) -> None:
     if attack.compiles:
         compile(attack.source, attack.name, "exec")
     else:
-        assert attack.expected <= {"compile_error", "memory_limit_exceeded", "time_limit_exceeded"}
+        assert "compile_error" in attack.expected
 
 
 @attacks
@@ -105,8 +107,18 @@ def test_an_attack_can_be_seen_to_succeed(attack: Attack) -> None:
 
 
 @controls
-def test_a_control_compiles(control: Control) -> None:
-    compile(control.source, control.name, "exec")
+def test_a_control_prints_what_it_says_without_a_sandbox(control: Control, tmp_path: Path) -> None:
+    for module in control.requires:
+        pytest.importorskip(module)
+    ended = subprocess.run(
+        [sys.executable, "-I", "-c", control.source],
+        cwd=tmp_path,
+        input=control.stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout) == (0, control.expected_stdout)
 
 
 def test_a_header_is_read(tmp_path: Path) -> None:

