@@ -3,15 +3,13 @@
 # kind = "stdio"
 # success = "net:udp"
 # expected = ["wrong_answer", "sandbox_violation"]
-# summary = "Sends datagrams by connect and write, sendmsg, sendmmsg and UDP-Lite."
+# summary = "Sends datagrams by connect and write, sendmsg, UDP-Lite and IPv6."
 # ///
 
-import ctypes
 import os
 import socket
 
 address = ("127.0.0.1", int("{UDP_PORT}"))
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 def connected():

@@ -12,7 +12,7 @@ import os
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 add_key, keyctl = {"x86_64": (248, 250), "aarch64": (217, 219)}[os.uname().machine]
-KEY_SPEC_USER_KEYRING, KEYCTL_GET_KEYRING_ID, KEYCTL_UNLINK = -4, 0, 9
+KEYCTL_UNLINK = 9
 for keyring in (-4, -3, -5):
     key = libc.syscall(
         ctypes.c_long(add_key),

@@ -8,7 +8,7 @@
 
 import ctypes
 
-PR_SET_PDEATHSIG, PR_GET_PDEATHSIG = 1, 2
+PR_SET_PDEATHSIG = 1
 libc = ctypes.CDLL(None, use_errno=True)
 zero = ctypes.c_ulong(0)
 if libc.prctl(PR_SET_PDEATHSIG, zero, zero, zero, zero) == 0:

@@ -3,18 +3,18 @@
 # kind = "stdio"
 # success = "marker"
 # expected = ["wrong_answer", "sandbox_violation"]
-# summary = "Lists the folders of the service and of the system."
+# summary = "Lists folders of the service and finds its files there."
 # ///
 
 import glob
 import os
 
-folders = ["{OUTSIDE_DIR}", os.path.dirname("{SECRET_FILE}"), "/tmp", "/root", "/home", "/var/log"]
-for folder in folders:
+for path in ("{OUTSIDE_DIR}/watched.txt", "{SECRET_FILE}"):
+    folder, name = os.path.split(path)
     try:
-        os.listdir(folder)
-        print("PWNED")
+        if name in os.listdir(folder) or name in [entry.name for entry in os.scandir(folder)]:
+            print("PWNED")
     except OSError as error:
         print("blocked", error)
-if glob.glob("{OUTSIDE_DIR}/*"):
-    print("PWNED")
+    if glob.glob(folder + "/*" + name[-6:]):
+        print("PWNED")
