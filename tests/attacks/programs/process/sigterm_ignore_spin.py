@@ -1,0 +1,18 @@
+# /// attack
+# category = "process"
+# kind = "stdio"
+# success = "hang"
+# expected = ["time_limit_exceeded"]
+# summary = "Ignores every signal it can and spins."
+# ///
+
+import signal
+
+for number in signal.valid_signals():
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError):
+        pass
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+while True:
+    pass
