@@ -140,9 +140,13 @@ class Runner:
         self._directory = Path(tempfile.mkdtemp(prefix="verifier-sandbox-"))
         self._directory.chmod(0o711)
         try:
-            await asyncio.gather(*(slot.zygote(Profile.STD, judge=False) for slot in self._slots))
-        except BaseException:
+            async with asyncio.TaskGroup() as group:
+                for slot in self._slots:
+                    group.create_task(slot.zygote(Profile.STD, judge=False))
+        except BaseException as error:
             await self._close()
+            if isinstance(error, BaseExceptionGroup):
+                raise error.exceptions[0] from None
             raise
         for slot in reversed(self._slots):
             self._idle.put_nowait(slot)

@@ -27,7 +27,7 @@ def readable(packages: list[Path]) -> list[Path]:
         entry
         for directory in standard_library()
         for entry in sorted(directory.iterdir())
-        if entry.name not in _INSTALLED_PACKAGES and not entry.name.startswith("config-")
+        if entry.name not in _INSTALLED_PACKAGES and entry.exists()  # Debian has links elsewhere
     ]
     return [*library, *system_files(), *packages]
 

@@ -233,7 +233,7 @@ REFUSALS = {"clone3": errno.ENOSYS}
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _X32_BIT = 0x40000000
 
-_LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
+_LOAD, _AND, _RETURN, _JUMP = 0x20, 0x54, 0x06, 0x05
 _IF_EQUAL, _IF_ABOVE, _IF_AT_LEAST = 0x15, 0x25, 0x35
 _KILL_PROCESS, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _NR_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
@@ -245,6 +245,10 @@ _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 
 Instruction = tuple[int, int, int, int]
+Segment = tuple[int, list[Instruction], list[int]]
+"""The first of a range of numbers, the code for them, and where in it the pid belongs."""
+
+_REFUSE: list[Instruction] = [(_RETURN, 0, 0, _ERRNO | errno.EPERM)]
 
 
 class _SockFprog(ctypes.Structure):
@@ -295,16 +299,42 @@ def assemble(machine: str) -> tuple[bytes, list[int]]:
     ]
     if machine == "x86_64":
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
-    pid_positions: list[int] = []
-    for name, numbers in NUMBERS.items():
-        number = numbers[column]
-        if number is None:
-            continue
+    segments: list[Segment] = [(0, _REFUSE, [])]
+    known = [(numbers[column], name) for name, numbers in NUMBERS.items()]
+    for number, name in sorted((number, name) for number, name in known if number is not None):
         block, positions = _block(name)
-        pid_positions += [len(code) + 1 + position for position in positions]
-        code += [(_IF_EQUAL, 0, len(block), number), *block]
-    code.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
-    return b"".join(_INSTRUCTION.pack(*instruction) for instruction in code), pid_positions
+        segments += [(number, block, positions), (number + 1, _REFUSE, [])]
+    tree, positions = _tree(_merged(segments))
+    image = b"".join(_INSTRUCTION.pack(*instruction) for instruction in code + tree)
+    return image, [len(code) + position for position in positions]
+
+
+def _merged(segments: list[Segment]) -> list[Segment]:
+    """The same without what covers no number, and without a change of number to the same code."""
+    merged: list[Segment] = []
+    for segment, following in zip(segments, [*segments[1:], None], strict=True):
+        is_empty = following is not None and following[0] == segment[0]
+        if not is_empty and not (merged and merged[-1][1] == segment[1]):
+            merged.append(segment)
+    return merged
+
+
+def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
+    """Code that finds the segment of a number by bisection.
+
+    The kernel walks through it once for every number when it installs a filter, so the depth counts.
+    """
+    if len(segments) == 1:
+        return segments[0][1], segments[0][2]
+    middle = len(segments) // 2
+    low, low_positions = _tree(segments[:middle])
+    high, high_positions = _tree(segments[middle:])
+    # A comparison jumps over at most 255 instructions, _JUMP over any number.
+    head = [(_IF_AT_LEAST, 0, 1, segments[middle][0]), (_JUMP, 0, 0, len(low))]
+    return head + low + high, [
+        *(len(head) + position for position in low_positions),
+        *(len(head) + len(low) + position for position in high_positions),
+    ]
 
 
 def _block(name: str) -> tuple[list[Instruction], list[int]]:
