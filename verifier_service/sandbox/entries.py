@@ -84,10 +84,20 @@ def run_to_exit_code(work: Callable[[], object]) -> int:
             return (end.code or 0) & 0xFF
         print(end.code, file=sys.stderr)  # noqa: T201
         return 1
-    except BaseException:  # noqa: BLE001  the interpreter's own last resort
-        sys.excepthook(*sys.exc_info())
+    except BaseException:  # noqa: BLE001  as the interpreter
+        kind, value, trace = sys.exc_info()
+        assert kind is not None
+        assert value is not None
+        sys.excepthook(kind, value, _without_ours(trace))
         return 1
     return 0
+
+
+def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
+    """The part of a trace that begins in the program."""
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return trace
 
 
 def _end(code: int) -> NoReturn:

@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -89,6 +89,7 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
+_IMPORT_ROOT = Path(__file__).parents[2]
 _CREDENTIALS = struct.Struct("=iII")
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
@@ -213,9 +214,7 @@ class Runner:
         execution, judgement = await self._try(attempt)
         return Pair(execution, judgement)
 
-    async def _try(
-        self, attempt: Callable[[_Slot], asyncio._CoroutineLike[list[Execution]]]
-    ) -> list[Execution]:
+    async def _try(self, attempt: Callable[[_Slot], Awaitable[list[Execution]]]) -> list[Execution]:
         error: BaseException | None = None
         executions: list[Execution] = []
         for _ in range(TRIES):
@@ -249,19 +248,18 @@ class Runner:
         )
         try:
             await asyncio.wait_for(zygote.ready(), START_TIMEOUT_SECONDS)
+            self.layers, self.problems = zygote.layers, zygote.problems
             missing = self._required - zygote.layers
             if missing:
                 raise SandboxError(
-                    f"the layers in force are {level(zygote.layers)}; required and not available: "
-                    f"{level(missing)} {zygote.problems}"
+                    f"required and not available: {level(missing)}; "
+                    f"in force: {level(zygote.layers)}"
                 )
         except BaseException as error:
             await zygote.close()
             if isinstance(error, (_ZygoteDied, TimeoutError)):
                 raise SandboxError(f"a zygote ({profile}) did not start: {error}") from error
             raise
-        self.layers = zygote.layers
-        self.problems = zygote.problems
         return zygote
 
 
@@ -323,13 +321,16 @@ class _Zygote:
             user=user,
             without=sorted(without),
         )
-        root = str(Path(entries_module_root()))
         with theirs:
             self._process = subprocess.Popen(
                 [
                     # -I without -E: the environment is ours, and sets the hash seed.
                     *(sys.executable, "-P", "-s", "-S", "-X", "utf8"),
-                    *("-c", _BOOT.format(root=root), json.dumps(dataclasses.asdict(config))),
+                    *(
+                        "-c",
+                        _BOOT.format(root=str(_IMPORT_ROOT)),
+                        json.dumps(dataclasses.asdict(config)),
+                    ),
                 ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -667,11 +668,6 @@ def _packages(profile: Profile) -> dict[str, str]:
             raise SandboxError(f"the profile {profile} needs {name}, which is not installed")
         found[name] = str(Path(spec.origin).parent)
     return found
-
-
-def entries_module_root() -> Path:
-    """The directory that the package is imported from."""
-    return Path(__file__).parents[2]
 
 
 def _is_unexplained(execution: Execution) -> bool:

@@ -230,7 +230,8 @@ RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
 REFUSALS = {"clone3": errno.ENOSYS}
 """Errors other than EPERM. The C library tries clone3 first and takes clone if there is none."""
 
-_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""For each machine, the column of `NUMBERS`, and the kernel's number of the architecture."""
 _X32_BIT = 0x40000000
 
 _LOAD, _AND, _RETURN, _JUMP = 0x20, 0x54, 0x06, 0x05
@@ -287,10 +288,10 @@ def assemble(machine: str) -> tuple[bytes, list[int]]:
     Raises:
         OSError: there is no table for this machine.
     """
-    if machine not in _ARCHITECTURES:
-        known = ", ".join(_ARCHITECTURES)
+    if machine not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
         raise OSError(errno.ENOSYS, f"no system call table for {machine}; there are {known}")
-    column, architecture = _ARCHITECTURES[machine]
+    column, architecture = ARCHITECTURES[machine]
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),
         (_IF_EQUAL, 1, 0, architecture),
@@ -300,8 +301,9 @@ def assemble(machine: str) -> tuple[bytes, list[int]]:
     if machine == "x86_64":
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
     segments: list[Segment] = [(0, _REFUSE, [])]
-    known = [(numbers[column], name) for name, numbers in NUMBERS.items()]
-    for number, name in sorted((number, name) for number, name in known if number is not None):
+    numbers = {name: both[column] for name, both in NUMBERS.items()}
+    known = [(number, name) for name, number in numbers.items() if number is not None]
+    for number, name in sorted(known):
         block, positions = _block(name)
         segments += [(number, block, positions), (number + 1, _REFUSE, [])]
     tree, positions = _tree(_merged(segments))
@@ -322,7 +324,7 @@ def _merged(segments: list[Segment]) -> list[Segment]:
 def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
     """Code that finds the segment of a number by bisection.
 
-    The kernel walks through it once for every number when it installs a filter, so the depth counts.
+    Depth counts: the kernel walks through it once for every number when it installs a filter.
     """
     if len(segments) == 1:
         return segments[0][1], segments[0][2]
@@ -358,9 +360,6 @@ def _block(name: str) -> tuple[list[Instruction], list[int]]:
         block.append((_RETURN, 0, 0, _ALLOW))
     block.append((_RETURN, 0, 0, _ERRNO | REFUSALS.get(name, errno.EPERM)))
     return block, positions
-
-
-
 
 
 def _checks(condition: Condition) -> list[tuple[int, bool, int]]:

@@ -23,6 +23,7 @@ import importlib
 import io
 import json
 import os
+import platform
 import resource
 import select
 import signal
@@ -30,12 +31,13 @@ import socket
 import struct
 import sys
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TextIO, cast
+from typing import NoReturn
 
+from verifier_service.sandbox import landlock, namespaces, runtime, seccomp
 from verifier_service.sandbox import layers as layers_module
-from verifier_service.sandbox import namespaces, runtime
 from verifier_service.sandbox.entries import BROKEN, CONFINED, ENTRIES, Context, Entry
 from verifier_service.sandbox.execution import Layer, Profile
 from verifier_service.sandbox.layers import ChildLimits, Layers
@@ -57,17 +59,18 @@ _FIRST_FREE_FD = 7
 _CLOSE_RANGE = 436
 _OOM_SCORE = "800"
 
-STANDARD_MODULES = """
-    abc array bisect cmath collections contextlib copy dataclasses datetime decimal enum fractions
-    functools hashlib heapq io itertools json math numbers operator queue random re statistics
-    string struct sys textwrap threading time traceback types typing
-""".split()
+STANDARD_MODULES = (
+    *("abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses"),
+    *("datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "io"),
+    *("itertools", "json", "math", "numbers", "operator", "queue", "random", "re", "statistics"),
+    *("string", "struct", "sys", "textwrap", "threading", "time", "traceback", "types", "typing"),
+)
 """Imported ahead. Each makes every fork a little slower, so what programs rarely use is not here;
 they can import it, if it is in the standard library."""
-SCIENTIFIC_MODULES = """
-    numpy numpy.random numpy.linalg numpy.fft numpy.ma numpy.polynomial mpmath sympy
-""".split()
-
+SCIENTIFIC_MODULES = (
+    *("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.ma", "numpy.polynomial"),
+    *("mpmath", "sympy"),
+)
 
 _libc = ctypes.CDLL(None)
 
@@ -131,7 +134,11 @@ def _fork_into_process_namespace(control: int) -> None:
 
 class _Zygote:
     def __init__(
-        self, config: Config, without: frozenset[Layer], in_force: set[Layer], control: socket.socket
+        self,
+        config: Config,
+        without: frozenset[Layer],
+        in_force: set[Layer],
+        control: socket.socket,
     ) -> None:
         self._control = control
         self._problems: list[str] = []
@@ -144,11 +151,21 @@ class _Zygote:
         packages = _import_modules(self._profile, config.packages)
         address_space_bytes = layers_module.address_space_bytes()
         num_threads = layers_module.num_threads_of_user()
+        if Layer.NAMESPACES not in in_force and Layer.NAMESPACES not in without:
+            self._problems.append("no namespaces: they are not permitted here")
         if Layer.ROOT not in without and Layer.NAMESPACES in in_force:
             self._change_root(in_force, packages)
         library = Path(os.__file__)
-        if Layer.USER not in without and layers_module.can_become_user(config.user, library):
-            in_force.add(Layer.USER)
+        if Layer.USER not in without:
+            if layers_module.can_become_user(config.user, library):
+                in_force.add(Layer.USER)
+            else:
+                self._problems.append(
+                    f"no user: a child cannot become user {config.user} and read {library}"
+                )
+        for layer, why in _unavailable():
+            in_force.discard(layer)
+            self._problems.append(f"no {layer}: {why}")
         self._make_scratch(config.user if Layer.USER in in_force else os.getuid())
         layers_module.drop_bounding_capabilities()
         counts_alone = Layer.USER in in_force or (
@@ -272,6 +289,14 @@ class _Zygote:
         os._exit(0)
 
 
+def _unavailable() -> Iterator[tuple[Layer, str]]:
+    """The layers that every platform should have and this one has not."""
+    if landlock.version() == 0:
+        yield Layer.LANDLOCK, "the kernel has none, or it is not enabled"
+    if platform.machine() not in seccomp.ARCHITECTURES:
+        yield Layer.SECCOMP, f"no table of system calls for {platform.machine()}"
+
+
 def _import_entries(names: dict[str, str]) -> dict[str, Entry]:
     entries = dict(ENTRIES)
     for name, place in names.items():
@@ -333,17 +358,15 @@ def _prepare_standard_streams() -> None:
     log = os.dup(2)
     for number in (1, 2):
         os.dup2(writing, number)
-    sys.stdout = cast(TextIO, io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8"))
-    sys.stderr = cast(
-        TextIO,
-        io.TextIOWrapper(
-            open(2, "wb", closefd=False),
-            encoding="utf-8",
-            errors="backslashreplace",
-            line_buffering=True,
-        ),
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(1, "wb", closefd=False)), encoding="utf-8"
     )
-    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(2, "wb", closefd=False)),
+        encoding="utf-8",
+        errors="backslashreplace",
+        line_buffering=True,
+    )
     # What the zygote itself has to say when it fails goes to the log.
     os.dup2(log, 2)
     for descriptor in (reading, writing, log):
