@@ -12,6 +12,7 @@ from pydantic_settings import CliApp, CliSubCommand, SettingsConfigDict
 from verifier_service.app import create_app
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
+from verifier_service.sandbox.layers import hide_process
 from verifier_service.settings import Settings
 
 KEEP_ALIVE_SECONDS = 75
@@ -25,6 +26,7 @@ class Serve(Settings):
 
     def cli_cmd(self) -> None:
         """Serve until SIGINT or SIGTERM."""
+        hide_process()
         uvicorn.run(
             create_app(self),
             host=self.host,

@@ -84,11 +84,9 @@ def run_to_exit_code(work: Callable[[], object]) -> int:
             return (end.code or 0) & 0xFF
         print(end.code, file=sys.stderr)  # noqa: T201
         return 1
-    except BaseException:  # noqa: BLE001  as the interpreter
-        kind, value, trace = sys.exc_info()
-        assert kind is not None
-        assert value is not None
-        sys.excepthook(kind, value, _without_ours(trace))
+    except BaseException as error:  # noqa: BLE001  as the interpreter
+        trace = _without_ours(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
     return 0
 

@@ -229,9 +229,11 @@ def _process_fields() -> Iterator[dict[bytes, bytes]]:
             yield {name: value for name, _, value in (line.partition(b":") for line in lines)}
 
 
-def address_space_bytes() -> int:
-    """What this process has mapped."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+def memory_bytes() -> tuple[int, int]:
+    """What this process has mapped, and what of it a child would have resident."""
+    mapped, resident, shared = Path("/proc/self/statm").read_text().split()[:3]
+    page = resource.getpagesize()
+    return int(mapped) * page, (int(resident) - int(shared)) * page
 
 
 def _check(what: str, result: int) -> None:

@@ -427,7 +427,7 @@ class _Zygote:
             (self._pidfd,) = descriptors
             self._hello.set_result(None)
         elif self._child is not None and message == STARTED:
-            (self._child.pidfd,) = descriptors
+            self._child.begin(*descriptors)
         elif self._child is not None:
             self._child.end(*ENDED.unpack(message))
 
@@ -436,7 +436,7 @@ class _Child:
     """One execution: its descriptors, what it wrote, and the watch on its limits."""
 
     def __init__(self, zygote: _Zygote, limits: Limits) -> None:
-        self.pidfd = -1
+        self._pidfd = -1
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[Execution] = loop.create_future()
         self._loop = loop
@@ -492,15 +492,24 @@ class _Child:
     def _on_flood(self) -> None:
         self.kill(ExitReason.OUTPUT_LIMIT)
 
+    def begin(self, pidfd: int) -> None:
+        """Take the descriptor of the process, which is there from now on."""
+        self._pidfd = pidfd
+        if self._reason is not None:
+            self._send_kill()
+
     def kill(self, reason: ExitReason) -> None:
         """End the process; the first call decides what it is called. An ended one is left alone."""
         if self.ended.done() or self._reason is not None:
             return
         self._reason = reason
         self._killed_at = time.monotonic()
-        if self.pidfd >= 0:
+        self._send_kill()
+
+    def _send_kill(self) -> None:
+        if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def end(self, status: int, user_seconds: float, system_seconds: float, peak_kib: int) -> None:
         """Take the kernel's last word on the process."""
@@ -557,21 +566,20 @@ class _Child:
             stream.close()
         if self._status is not None:
             self._status.close()
-        if self.pidfd >= 0:
-            os.close(self.pidfd)
-            self.pidfd = -1
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
 
     def _watch(self) -> None:
         now = time.monotonic()
         self._timer = self._loop.call_later(WATCH_SECONDS, self._watch)
         if now - (self._killed_at or now) > GRACE_SECONDS:
             self._zygote.die("a killed child does not end")
-        elif self.pidfd < 0:
+        elif self._pidfd < 0:
             if now - self._start > GRACE_SECONDS:
                 self._zygote.die("it does not fork")
         elif self._reason is not None:
-            with contextlib.suppress(ProcessLookupError):  # ordered before the pidfd was here
-                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            pass
         elif self._cpu_seconds() >= self._limits.cpu_seconds:
             self.kill(ExitReason.CPU_LIMIT)
         elif now - self._start >= self._limits.wall_seconds:

@@ -302,8 +302,8 @@ def assemble(machine: str) -> tuple[bytes, list[int]]:
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
     segments: list[Segment] = [(0, _REFUSE, [])]
     numbers = {name: both[column] for name, both in NUMBERS.items()}
-    known = [(number, name) for name, number in numbers.items() if number is not None]
-    for number, name in sorted(known):
+    present = [(number, name) for name, number in numbers.items() if number is not None]
+    for number, name in sorted(present):
         block, positions = _block(name)
         segments += [(number, block, positions), (number + 1, _REFUSE, [])]
     tree, positions = _tree(_merged(segments))

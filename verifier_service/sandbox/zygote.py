@@ -24,7 +24,6 @@ import io
 import json
 import os
 import platform
-import resource
 import select
 import signal
 import socket
@@ -149,7 +148,7 @@ class _Zygote:
         self._entries = _import_entries(config.entries)
         self._profile = Profile(config.profile)
         packages = _import_modules(self._profile, config.packages)
-        address_space_bytes = layers_module.address_space_bytes()
+        address_space_bytes, self._resident_bytes = layers_module.memory_bytes()
         num_threads = layers_module.num_threads_of_user()
         if Layer.NAMESPACES not in in_force and Layer.NAMESPACES not in without:
             self._problems.append("no namespaces: they are not permitted here")
@@ -214,7 +213,7 @@ class _Zygote:
         hello = Hello(
             layers=sorted(self._in_force),
             problems=self._problems,
-            resident_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            resident_bytes=self._resident_bytes,
         )
         own = os.pidfd_open(os.getpid())
         socket.send_fds(self._control, [json.dumps(dataclasses.asdict(hello)).encode()], [own])
@@ -358,15 +357,16 @@ def _prepare_standard_streams() -> None:
     log = os.dup(2)
     for number in (1, 2):
         os.dup2(writing, number)
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(
+    sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(1, "wb", closefd=False)), encoding="utf-8"
     )
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
+    sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(2, "wb", closefd=False)),
         encoding="utf-8",
         errors="backslashreplace",
         line_buffering=True,
     )
+    vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
     # What the zygote itself has to say when it fails goes to the log.
     os.dup2(log, 2)
     for descriptor in (reading, writing, log):
