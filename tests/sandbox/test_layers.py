@@ -1,4 +1,4 @@
-"""Each layer, observed by itself: what it does when it alone is on, and what is possible when it is off.
+"""Each layer, observed by itself: what it does alone, and what is possible without it.
 
 The programs here do nothing that harms where it is possible.
 """
@@ -135,8 +135,7 @@ def test_landlock_leaves_the_library_and_not_what_is_installed_in_it() -> None:
         "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
         "os.memfd_create('x')",
         "os.kill(os.getppid(), 0)",
-        "os.chmod('/dev/null', 0o666) if False else os.utime(os.devnull, ns=(0, 0), "
-        "dir_fd=None) if False else os.setpriority(os.PRIO_PROCESS, 0, 19)",
+        "os.setpriority(os.PRIO_PROCESS, 0, 19)",
     ],
 )
 def test_seccomp_refuses_calls(operation: str) -> None:
@@ -145,7 +144,7 @@ def test_seccomp_refuses_calls(operation: str) -> None:
 
 
 def test_seccomp_has_the_c_library_do_without_clone3() -> None:
-    source = "import threading; t = threading.Thread(target=print, args=['done']); t.start(); t.join()"
+    source = "import threading; threading.Thread(target=print, args=['done']).start()"
     assert run(source, Layer.NO_NEW_PRIVS, Layer.SECCOMP).stdout == b"done\n"
 
 
@@ -154,8 +153,9 @@ def test_each_slot_has_a_user_of_its_own() -> None:
     source = b"import os; print(os.getresuid(), os.getresgid(), os.getgroups())"
 
     async def users() -> set[bytes]:
-        async with Runner(2, unsafe_without=EVERY - {Layer.USER, Layer.NAMESPACES, Layer.ROOT}) as r:
-            runs = (r.run(Program(payload=source), Limits()) for _ in range(2))
+        layers = {Layer.USER, Layer.NAMESPACES, Layer.ROOT}
+        async with Runner(2, unsafe_without=EVERY - layers) as runner:
+            runs = (runner.run(Program(payload=source), Limits()) for _ in range(2))
             return {execution.stdout for execution in await asyncio.gather(*runs)}
 
     assert asyncio.run(users()) == {
@@ -199,16 +199,6 @@ for path in ("/new", os.__file__):
 """
     in_root = run(source, Layer.NAMESPACES, Layer.ROOT).stdout.decode().splitlines()
     assert in_root[:2] == ["[False, False, False, False, False]", "True"]
-    assert in_root[2:] == ["Read-only file system"] * 2 or "denied" in in_root[2]
+    library = "Read-only file system" if os.getuid() == 0 else "Permission denied"
+    assert in_root[2:] == ["Read-only file system", library]
     assert "[True, True, True, True, True]" in run(source.replace('"a"', '"r"')).stdout.decode()
-
-
-def test_a_child_that_cannot_be_confined_does_not_run() -> None:
-    # Without no_new_privs, an unprivileged process cannot apply Landlock or a filter: they imply it.
-    source = "import ctypes; print(ctypes.CDLL(None).prctl(39, 0, 0, 0, 0))"
-    async def run_once() -> bytes:
-        without = EVERY - {Layer.SECCOMP}
-        async with Runner(1, unsafe_without=without) as runner:
-            return (await runner.run(Program(payload=source.encode()), Limits())).stdout
-
-    assert asyncio.run(run_once()) != b"0\n"

@@ -159,9 +159,7 @@ def test_a_flood_of_output_ends_the_program(sandbox: Sandbox, descriptor: int) -
 
 
 @pytest.mark.parametrize(("num_bytes", "reason"), [(150_000, "exited"), (150_001, "output_limit")])
-def test_output_may_be_as_long_as_its_limit(
-    sandbox: Sandbox, num_bytes: int, reason: str
-) -> None:
+def test_output_may_be_as_long_as_its_limit(sandbox: Sandbox, num_bytes: int, reason: str) -> None:
     limits = Limits(cpu_seconds=5, wall_seconds=20, output_bytes=150_000)
     execution = sandbox.run(f"print('x' * {num_bytes}, end='')", limits=limits)
     assert (execution.reason, execution.stdout_bytes) == (reason, num_bytes)

@@ -13,15 +13,24 @@ from verifier_service.sandbox.seccomp import ARCHITECTURES, NUMBERS, REFUSALS, R
 
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 MACHINES = sorted(ARCHITECTURES)
-CODE = {machine: assemble(machine)[0] for machine in MACHINES}
 CLONE_VM, CLONE_THREAD, CLONE_NEWUSER, SIGCHLD = 0x100, 0x10000, 0x10000000, 17
 THREAD_FLAGS = 0x3D0F00  # what glibc passes for pthread_create
-OWN_PID = 0  # as long as it is not filled in
+OWN_PID = 4242
 
 
-def decide(
-    machine: str, number: int, *arguments: int, architecture: int | None = None
-) -> int:
+def code_for(machine: str, pid: int) -> bytes:
+    """The filter with the pid filled in."""
+    code, positions = assemble(machine)
+    image = bytearray(code)
+    for position in positions:
+        struct.pack_into("<I", image, position * 8 + 4, pid)
+    return bytes(image)
+
+
+CODE = {machine: code_for(machine, OWN_PID) for machine in MACHINES}
+
+
+def decide(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
     """What the filter returns for a call."""
     architecture = ARCHITECTURES[machine][1] if architecture is None else architecture
     values = [argument & 2**64 - 1 for argument in arguments] + [0] * (6 - len(arguments))
@@ -92,9 +101,13 @@ def test_only_threads_can_be_cloned(machine: str, flags: int) -> None:
     ("name", "allowed", "refused"),
     [
         ("clone", [(THREAD_FLAGS,)], [(SIGCHLD,), (THREAD_FLAGS | CLONE_NEWUSER,), (CLONE_VM,)]),
-        ("kill", [(OWN_PID, 9)], [(1, 9), (-1, 9)]),
+        ("kill", [(OWN_PID, 9)], [(1, 9), (-1, 9), (0, 9), (-OWN_PID, 9)]),
         ("tgkill", [(OWN_PID, 3, 9)], [(1, 1, 9)]),
-        ("prlimit64", [(0, 7, 0, 1)], [(0, 7, 1, 0), (0, 7, 2**32, 0), (1, 7, 0, 1)]),
+        (
+            "prlimit64",
+            [(0, 7, 0, 1), (OWN_PID, 7, 0, 1)],
+            [(0, 7, 1, 0), (0, 7, 2**32, 0), (1, 7, 0, 1)],
+        ),
         ("socketpair", [(1, 1, 0), (1, 1 | 0o2000000, 0)], [(1, 2, 0), (2, 1, 0), (1, 5, 0)]),
         ("sendto", [(3, 1, 1, 0, 0)], [(3, 1, 1, 0, 1), (3, 1, 1, 0, 2**32)]),
         ("fcntl", [(0, 3), (0, 1030)], [(0, 8), (0, 10), (0, 1033), (0, 1024)]),

@@ -116,8 +116,12 @@ def _ends_with(reason: ExitReason) -> Callable[[Execution], bool]:
     return lambda execution: execution.reason is reason
 
 
-def _fails_small(execution: Execution) -> bool:
-    return not execution.succeeded and execution.peak_memory_bytes < 4 * _SHORT.memory_bytes
+def _fails(execution: Execution) -> bool:
+    return execution.reason is ExitReason.EXITED and execution.exit_code == 1
+
+
+def _works(execution: Execution) -> bool:
+    return execution.succeeded
 
 
 _SCRATCH = """
@@ -134,10 +138,10 @@ _PROGRAMS: list[tuple[str, str, Callable[[Execution], bool]]] = [
     ("end a program that never does", "while True: pass", _ends_with(ExitReason.CPU_LIMIT)),
     ("end a program that waits", "import time; time.sleep(60)", _ends_with(ExitReason.WALL_LIMIT)),
     ("end a flood of output", "while True: print('x' * 999)", _ends_with(ExitReason.OUTPUT_LIMIT)),
-    ("refuse memory", "x = [bytearray(2**20) for _ in range(2**10)]", _fails_small),
-    ("give a scratch directory", _SCRATCH, lambda execution: execution.succeeded),
-    ("give an empty scratch directory", _SCRATCH, lambda execution: execution.succeeded),
-    ("limit the scratch directory", _FULL_SCRATCH, lambda execution: not execution.succeeded),
+    ("refuse memory", "bytearray(2**30)", _fails),
+    ("give a scratch directory", _SCRATCH, _works),
+    ("give an empty scratch directory", _SCRATCH, _works),
+    ("limit the scratch directory", _FULL_SCRATCH, _fails),
 ]
 if platform.machine() == "x86_64":
     _PROGRAMS.append(("kill a call of the x32 table", _X32_CALL, _ends_with(ExitReason.FORBIDDEN)))
