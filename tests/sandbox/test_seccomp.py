@@ -1,4 +1,4 @@
-"""The filter's decisions, on both architectures: its code is run here, instruction by instruction."""
+"""The filter's decisions on both architectures: its code is run here, one instruction at a time."""
 
 from __future__ import annotations
 
