@@ -64,8 +64,12 @@ WATCH_SECONDS = 0.05
 START_TIMEOUT_SECONDS = 60.0
 GRACE_SECONDS = 10.0
 """How long a zygote may take to fork, or to report the end of a child that was killed."""
-TRIES = 4
-"""Runs of an execution that was killed, or lost its zygote, for a reason nobody knows."""
+MAX_KILLS = 4
+"""Runs after which an execution that was killed, nobody knows why, is said to have done it."""
+MAX_ZYGOTE_DEATHS = 20
+"""Runs after which an execution whose zygote dies each time is given up."""
+RESTART_SECONDS = 0.05
+"""Pause before a run, for each zygote that has died before."""
 NEAR_LIMIT = 0.8
 """Share of the memory limit above which an unexplained failure is put down to memory."""
 FIRST_USER = 60_000
@@ -133,6 +137,7 @@ class Runner:
         self._slots = [_Slot(self, number) for number in range(num_slots)]
         self._idle: asyncio.LifoQueue[_Slot] = asyncio.LifoQueue()
         self._directory: Path | None = None
+        self._zygotes: set[_Zygote] = set()
         self._num_zygotes = 0
         self.layers: frozenset[Layer] = frozenset()
         self.problems: list[str] = []
@@ -146,8 +151,11 @@ class Runner:
                     group.create_task(slot.zygote(Profile.STD, judge=False))
         except BaseException as error:
             await self._close()
-            if isinstance(error, BaseExceptionGroup):
-                raise error.exceptions[0] from None
+            if isinstance(error, ExceptionGroup):
+                first = error.exceptions[0]
+                if isinstance(first, _ZygoteDied):
+                    raise SandboxError(f"a zygote did not start: {first}") from first
+                raise first from None
             raise
         for slot in reversed(self._slots):
             self._idle.put_nowait(slot)
@@ -162,10 +170,10 @@ class Runner:
         await self._close()
 
     async def _close(self) -> None:
-        await asyncio.gather(*(slot.close() for slot in self._slots))
-        if self._directory is not None:
-            self._directory.rmdir()
-            self._directory = None
+        directory, self._directory = self._directory, None
+        await asyncio.gather(*(zygote.close() for zygote in self._zygotes))
+        if directory is not None:
+            directory.rmdir()
 
     async def run(self, program: Program, limits: Limits) -> Execution:
         """Run a program.
@@ -215,27 +223,33 @@ class Runner:
         return Pair(execution, judgement)
 
     async def _try(self, attempt: Callable[[_Slot], Awaitable[list[Execution]]]) -> list[Execution]:
-        error: BaseException | None = None
-        executions: list[Execution] = []
-        for _ in range(TRIES):
+        num_deaths = num_kills = 0
+        while True:
             slot = await self._idle.get()
             try:
                 executions = await attempt(slot)
             except _ZygoteDied as death:
+                num_deaths += 1
                 log.warning("a zygote died: %s", death)
-                error = death
+                if num_deaths == MAX_ZYGOTE_DEATHS:
+                    raise SandboxError(f"tried {num_deaths} times; the last: {death}") from death
+                await asyncio.sleep(RESTART_SECONDS * (num_deaths - 1))
                 continue
             finally:
                 self._idle.put_nowait(slot)
-            if not any(map(_is_unexplained, executions)):
-                break
-        if not executions:
-            raise SandboxError(f"tried {TRIES} times; the last time: {error}") from error
-        return executions
+            num_kills += 1
+            if num_kills == MAX_KILLS or not any(map(_is_unexplained, executions)):
+                return executions
 
     async def start_zygote(self, profile: Profile, user: int) -> _Zygote:
-        """Start a zygote. Raises SandboxError."""
-        assert self._directory is not None
+        """Start a zygote.
+
+        Raises:
+            SandboxError: a required layer is not available, or the runner is closed.
+            _ZygoteDied: it did not start.
+        """
+        if self._directory is None:
+            raise SandboxError("the runner is closed")
         self._num_zygotes += 1
         directory = self._directory / str(self._num_zygotes)
         directory.mkdir(mode=0o711)
@@ -246,8 +260,9 @@ class Runner:
             without=self._unsafe_without,
             entries=self._entries,
         )
+        self._zygotes.add(zygote)
         try:
-            await asyncio.wait_for(zygote.ready(), START_TIMEOUT_SECONDS)
+            await zygote.ready()
             self.layers, self.problems = zygote.layers, zygote.problems
             missing = self._required - zygote.layers
             if missing:
@@ -255,12 +270,15 @@ class Runner:
                     f"required and not available: {level(missing)}; "
                     f"in force: {level(zygote.layers)}"
                 )
-        except BaseException as error:
-            await zygote.close()
-            if isinstance(error, (_ZygoteDied, TimeoutError)):
-                raise SandboxError(f"a zygote ({profile}) did not start: {error}") from error
+        except BaseException:
+            await self.end_zygote(zygote)
             raise
         return zygote
+
+    async def end_zygote(self, zygote: _Zygote) -> None:
+        """End a zygote, and wait until everything it started is gone."""
+        await zygote.close()
+        self._zygotes.discard(zygote)
 
 
 class _Slot:
@@ -272,22 +290,17 @@ class _Slot:
         self._zygotes: dict[tuple[Profile, bool], _Zygote] = {}
 
     async def zygote(self, profile: Profile, *, judge: bool) -> _Zygote:
-        """The zygote of a profile, started if there is none. Raises SandboxError."""
+        """The zygote of a profile, started if there is none. Raises as `Runner.start_zygote`."""
         key = profile, judge
         found = self._zygotes.get(key)
         if found is not None and found.alive:
             return found
         if found is not None:
-            await found.close()
+            await self._runner.end_zygote(found)
             del self._zygotes[key]
         user = FIRST_USER + 2 * self._number + judge
         self._zygotes[key] = await self._runner.start_zygote(profile, user)
         return self._zygotes[key]
-
-    async def close(self) -> None:
-        """End the zygotes, and wait until they are gone."""
-        await asyncio.gather(*(zygote.close() for zygote in self._zygotes.values()))
-        self._zygotes.clear()
 
 
 class _Zygote:
@@ -308,6 +321,7 @@ class _Zygote:
         self.resident_bytes = 0
         self._directory = directory
         self._child: _Child | None = None
+        self._closing = asyncio.Lock()
         self._pidfd = -1
         self._loop = asyncio.get_running_loop()
         self._hello: asyncio.Future[None] = self._loop.create_future()
@@ -343,7 +357,10 @@ class _Zygote:
 
     async def ready(self) -> None:
         """Wait until it can fork. Raises _ZygoteDied."""
-        await self._hello
+        try:
+            await asyncio.wait_for(asyncio.shield(self._hello), START_TIMEOUT_SECONDS)
+        except TimeoutError as error:
+            raise _ZygoteDied(f"it did not start in {START_TIMEOUT_SECONDS:.0f} s") from error
 
     @contextlib.asynccontextmanager
     async def running(
@@ -393,19 +410,16 @@ class _Zygote:
             self._process.kill()
 
     async def close(self) -> None:
-        """End the process and wait until everything it started is gone."""
+        """End the process and wait until everything it started is gone. It can be called again."""
         self.die("it was closed")
-        if self._pidfd >= 0:
-            await asyncio.to_thread(select.select, [self._pidfd], [], [], GRACE_SECONDS)
-            os.close(self._pidfd)
-            self._pidfd = -1
-        await asyncio.to_thread(self._process.wait)
-        scratch = self._directory / "scratch"
-        if scratch.exists():
-            empty_directory(scratch)
-            scratch.rmdir()
-        with contextlib.suppress(FileNotFoundError):
-            self._directory.rmdir()
+        async with self._closing:
+            if self._pidfd >= 0:
+                await asyncio.to_thread(select.select, [self._pidfd], [], [], GRACE_SECONDS)
+                os.close(self._pidfd)
+                self._pidfd = -1
+            await asyncio.to_thread(self._process.wait)
+            if self._directory.exists():
+                await asyncio.to_thread(_remove, self._directory)
 
     def _read(self) -> None:
         try:
@@ -676,6 +690,14 @@ def _packages(profile: Profile) -> dict[str, str]:
             raise SandboxError(f"the profile {profile} needs {name}, which is not installed")
         found[name] = str(Path(spec.origin).parent)
     return found
+
+
+def _remove(directory: Path) -> None:
+    """Remove the directory of a zygote that is gone."""
+    for scratch in directory.iterdir():
+        empty_directory(scratch)
+        scratch.rmdir()
+    directory.rmdir()
 
 
 def _is_unexplained(execution: Execution) -> bool:
