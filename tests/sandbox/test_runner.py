@@ -18,7 +18,6 @@ from verifier_service.sandbox.execution import (
     Limits,
     Profile,
     Program,
-    SandboxError,
 )
 from verifier_service.sandbox.runner import Runner
 
@@ -314,11 +313,11 @@ def test_cancelling_ends_the_program(sandbox: Sandbox) -> None:
                 sandbox.runner.run(Program(payload=b"while True: pass"), LIMITS), 0.1
             )
 
-    start = time.monotonic()
     for _ in range(3):
         sandbox.wait(cancelled())
+    start = time.monotonic()
     assert sandbox.run("print(1)").stdout == b"1\n"
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 1  # and not as long as the limit of the others
 
 
 def test_a_zygote_that_is_killed_loses_no_execution(sandbox: Sandbox) -> None:
@@ -348,8 +347,8 @@ def test_nothing_is_left_open(sandbox: Sandbox) -> None:
     assert (num_descriptors(), sorted(zygotes())) == before
 
 
-def test_an_entry_that_does_not_exist_is_our_fault(sandbox: Sandbox) -> None:
-    with pytest.raises(SandboxError, match="KeyError: 'no-such'"):
+def test_an_entry_must_exist(sandbox: Sandbox) -> None:
+    with pytest.raises(ValueError, match="no entry 'no-such'; there are"):
         sandbox.run("", entry="no-such")
 
 

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from verifier_service.sandbox.execution import COMMON_LAYERS, level
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+
 USER = 1500
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -32,13 +36,11 @@ def interpreter() -> str:
     pytest.skip(f"no Python that user {USER} can read: tried {names}")
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_the_sandbox_works_for_an_unprivileged_user() -> None:
+def run_as_user(*command: str) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as home:
         os.chown(home, USER, USER)
-        others = [str(path) for path in HERE.glob("test_*.py") if path != Path(__file__)]
-        result = subprocess.run(
-            [interpreter(), "-m", "pytest", "-q", "-p", "no:cacheprovider", *others],
+        return subprocess.run(
+            command,
             cwd=ROOT,
             env={
                 "PATH": os.defpath,
@@ -56,4 +58,18 @@ def test_the_sandbox_works_for_an_unprivileged_user() -> None:
             timeout=300,
             check=False,
         )
+
+
+def test_the_sandbox_works_for_an_unprivileged_user() -> None:
+    others = [str(path) for path in HERE.glob("test_*.py") if path != Path(__file__)]
+    result = run_as_user(interpreter(), "-m", "pytest", "-q", "-p", "no:cacheprovider", *others)
     assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]
+
+
+def test_the_sandbox_works_where_namespaces_are_refused() -> None:
+    python = interpreter()
+    launcher = [python, str(HERE / "as_in_a_container.py"), str(USER)]
+    result = run_as_user(*launcher, python, "-m", "verifier_service", "doctor")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"layers: {level(COMMON_LAYERS)}\n" in result.stdout
+    assert "note: no namespaces: they are not permitted here" in result.stdout

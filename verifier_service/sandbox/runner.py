@@ -182,10 +182,12 @@ class Runner:
             SandboxError: it could not be run, which is not its fault.
         """
 
+        self._check(program)
+
         async def attempt(slot: _Slot) -> list[Execution]:
             zygote = await slot.zygote(_profile(program), judge=False)
             async with zygote.running(program, limits) as child:
-                return [await child.ended]
+                return [await child.end_of_run()]
 
         (execution,) = await self._try(attempt)
         return execution
@@ -204,6 +206,8 @@ class Runner:
             SandboxError: the pair could not be run, which is not the program's fault.
         """
 
+        self._check(program, judge)
+
         async def attempt(slot: _Slot) -> list[Execution]:
             theirs = await slot.zygote(_profile(program), judge=False)
             judges = await slot.zygote(_profile(judge), judge=True)
@@ -215,12 +219,18 @@ class Runner:
                 ):
                     ours.close()
                     other.close()
-                    judgement = await judging.ended
+                    judgement = await judging.end_of_run()
                     child.kill(ExitReason.STOPPED)
-                    return [await child.ended, judgement]
+                    return [await child.end_of_run(), judgement]
 
         execution, judgement = await self._try(attempt)
         return Pair(execution, judgement)
+
+    def _check(self, *programs: Program) -> None:
+        known = {*entries.ENTRIES, *self._entries}
+        for program in programs:
+            if program.entry not in known:
+                raise ValueError(f"no entry {program.entry!r}; there are {sorted(known)}")
 
     async def _try(self, attempt: Callable[[_Slot], Awaitable[list[Execution]]]) -> list[Execution]:
         num_deaths = num_kills = 0
@@ -505,6 +515,10 @@ class _Child:
 
     def _on_flood(self) -> None:
         self.kill(ExitReason.OUTPUT_LIMIT)
+
+    async def end_of_run(self) -> Execution:
+        """Wait until the process has ended. Raises _ZygoteDied."""
+        return await asyncio.shield(self.ended)  # to be cancelled is not to have ended
 
     def begin(self, pidfd: int) -> None:
         """Take the descriptor of the process, which is there from now on."""
