@@ -286,6 +286,19 @@ def test_a_file_is_limited(sandbox: Sandbox) -> None:
     assert b"File too large" in execution.stderr or b"No space left" in execution.stderr
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for n in range(10**6): open(str(n), 'w').write('x' * 2**19)",
+        "import os\nfor n in range(10**6): os.mkdir('d'); os.chdir('d')",
+        "for n in range(10**6): open(str(n), 'w')",
+    ],
+)
+def test_the_scratch_directory_is_limited_as_a_whole(sandbox: Sandbox, source: str) -> None:
+    assert not sandbox.run(source, limits=SCRATCH).succeeded
+    assert sandbox.run("import os; print(os.listdir())", limits=SCRATCH).stdout == b"[]\n"
+
+
 def test_temporary_files_work_in_the_scratch_directory(sandbox: Sandbox) -> None:
     source = """
 import tempfile

@@ -63,8 +63,7 @@ class Limits:
     output_bytes: int = 2**20
     """For each of stdout, stderr and the result."""
     file_bytes: int = 0
-    """Size of each file in the scratch directory; of all together where mounts are permitted.
-    There is no scratch directory if this is 0."""
+    """For all files in the scratch directory together. There is none if this is 0."""
     num_files: int = 64
     """Open files."""
     num_threads: int = 64

@@ -46,12 +46,13 @@ from verifier_service.sandbox.execution import (
     level,
 )
 from verifier_service.sandbox.layers import ChildLimits
-from verifier_service.sandbox.scratch import empty_directory
+from verifier_service.sandbox.scratch import empty_directory, holds_more_than
 from verifier_service.sandbox.zygote import (
     CHANNEL,
     ENDED,
     ORDER,
     RESULT,
+    SCRATCH_INODES,
     STARTED,
     STDIN,
     Config,
@@ -399,6 +400,13 @@ class _Zygote:
             child.close()
             self._child = None
 
+    def is_scratch_full(self, num_bytes: int) -> bool:
+        """Whether the scratch directory holds more; with a private root, the kernel sees to it."""
+        scratch = self._directory / "scratch"
+        return Layer.ROOT not in self.layers and holds_more_than(
+            scratch, num_bytes=num_bytes, num_files=SCRATCH_INODES
+        )
+
     def die(self, why: str) -> None:
         """Kill the process; what waits for it fails."""
         if not self.alive:
@@ -612,6 +620,8 @@ class _Child:
             self.kill(ExitReason.CPU_LIMIT)
         elif now - self._start >= self._limits.wall_seconds:
             self.kill(ExitReason.WALL_LIMIT)
+        elif self._limits.file_bytes and self._zygote.is_scratch_full(self._limits.file_bytes):
+            self.kill(ExitReason.OUTPUT_LIMIT)
 
     def _cpu_seconds(self) -> float:
         self._listen()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +35,9 @@ def system_files() -> list[Path]:
     """The shared libraries of the system, and the time zones."""
     triplet = sysconfig.get_config_var("MULTIARCH") or ""
     libraries = (f"/lib/{triplet}", f"/usr/lib/{triplet}") if triplet else ("/lib64", "/usr/lib64")
-    return [Path(path) for path in (*libraries, *_SYSTEM_FILES) if os.path.exists(path)]
+    own = Path(sysconfig.get_config_var("LIBDIR") or "/usr/lib").glob("lib*.so*")
+    paths = [Path(path) for path in (*libraries, *_SYSTEM_FILES)]
+    return [path for path in (*paths, *sorted(own)) if path.exists()]
 
 
 def libraries_beside(package: Path) -> Iterator[Path]:

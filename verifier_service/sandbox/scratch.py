@@ -1,7 +1,8 @@
-"""Emptying the scratch directory after an execution."""
+"""The scratch directory of an execution: how full it is, and emptying it."""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -33,6 +34,27 @@ def empty_directory(directory: Path) -> None:
                 os.rmdir(name, dir_fd=root)
     finally:
         os.close(root)
+
+
+def holds_more_than(directory: Path, *, num_bytes: int, num_files: int) -> bool:
+    """Whether there is more in a directory than these limits, counting what it takes on disk.
+
+    Others may be writing to it. Directories that cannot be read hold nothing, as nobody can write
+    to them either.
+    """
+    pending = [directory]
+    while pending:
+        try:
+            entries = list(os.scandir(pending.pop()))
+            num_files -= len(entries)
+            num_bytes -= sum(entry.stat(follow_symlinks=False).st_blocks * 512 for entry in entries)
+            pending += [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # so deep that nobody can say what is there
+                return True
+        if num_files < 0 or num_bytes < 0:
+            return True
+    return False
 
 
 def _is_directory(name: str, parent: int) -> bool:
