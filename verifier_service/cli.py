@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import uvicorn
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_settings import CliApp, CliSubCommand, SettingsConfigDict
 
 from verifier_service.app import create_app
+from verifier_service.sandbox.doctor import diagnose
+from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
+from verifier_service.sandbox.layers import hide_process
 from verifier_service.settings import Settings
 
 KEEP_ALIVE_SECONDS = 75
@@ -22,6 +26,7 @@ class Serve(Settings):
 
     def cli_cmd(self) -> None:
         """Serve until SIGINT or SIGTERM."""
+        hide_process()
         uvicorn.run(
             create_app(self),
             host=self.host,
@@ -31,10 +36,26 @@ class Serve(Settings):
         )
 
 
+class Doctor(BaseModel):
+    """Check the sandbox: print its layers, and try what must not be possible in it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    require: tuple[Layer, ...] = tuple(sorted(COMMON_LAYERS))
+    """layers that must be in force, separated by commas"""
+
+    def cli_cmd(self) -> None:
+        """Print what is found; end with status 1 if a layer is missing or a check fails."""
+        diagnosis = asyncio.run(diagnose(required=frozenset(self.require)))
+        print(diagnosis)  # noqa: T201
+        sys.exit(not diagnosis.is_healthy)
+
+
 class VerifierService(BaseModel):
     """A reward verifier: judges model completions, in batches, over HTTP."""
 
     serve: CliSubCommand[Serve]
+    doctor: CliSubCommand[Doctor]
 
     def cli_cmd(self) -> None:
         """Run the subcommand."""

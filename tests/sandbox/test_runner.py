@@ -1,0 +1,431 @@
+"""What is reported of programs, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.conftest import LIMITS, Sandbox
+from verifier_service.sandbox.execution import (
+    COMMON_LAYERS,
+    ExitReason,
+    Layer,
+    Limits,
+    Profile,
+    Program,
+)
+from verifier_service.sandbox.runner import Runner
+
+SHORT = Limits(cpu_seconds=0.3, wall_seconds=1.0)
+SCRATCH = Limits(cpu_seconds=5, wall_seconds=20, file_bytes=2**20)
+SPIN_IN_THREADS = """
+import threading
+
+def spin():
+    while True:
+        pass
+
+for _ in range(4):
+    threading.Thread(target=spin).start()
+"""
+IGNORE_SIGNALS = """
+import signal
+
+for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+    signal.signal(number, signal.SIG_IGN)
+while True:
+    pass
+"""
+
+
+def zygotes() -> list[int]:
+    """The pids of the zygotes that this process started."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            command = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(parent) == os.getpid() and b"sandbox.zygote" in command:
+            found.append(int(process.name))
+    return found
+
+
+def test_a_program_reads_its_input_and_its_output_is_kept(sandbox: Sandbox) -> None:
+    execution = sandbox.run("print(int(input()) ** 2)", b"12\n")
+    assert execution.succeeded
+    assert (execution.stdout, execution.stdout_bytes) == (b"144\n", 4)
+    assert (execution.stderr, execution.stderr_bytes) == (b"", 0)
+    assert 0 < execution.cpu_seconds < 1
+    assert execution.cpu_seconds < execution.wall_seconds + 0.1
+    assert 2**20 < execution.peak_memory_bytes < 2**28
+
+
+def test_every_common_layer_is_in_force(sandbox: Sandbox) -> None:
+    assert sandbox.run("").layers >= COMMON_LAYERS
+
+
+@pytest.mark.parametrize(
+    ("source", "exit_code"),
+    [
+        ("import sys; sys.exit()", 0),
+        ("import sys; sys.exit(3)", 3),
+        ("import sys; sys.exit('no')", 1),
+        ("raise SystemExit(256 + 7)", 7),
+        ("import os; os._exit(9)", 9),
+        ("1 / 0", 1),
+        ("import atexit, os; atexit.register(os._exit, 5)", 5),
+    ],
+)
+def test_the_exit_code_is_that_of_the_interpreter(
+    sandbox: Sandbox, source: str, exit_code: int
+) -> None:
+    execution = sandbox.run(source)
+    assert (execution.reason, execution.exit_code) == (ExitReason.EXITED, exit_code)
+
+
+def test_a_traceback_shows_the_program_and_nothing_of_ours(sandbox: Sandbox) -> None:
+    execution = sandbox.run("def f():\n    return 1 / 0\n\nf()")
+    lines = execution.stderr.decode().splitlines()
+    assert lines == [
+        "Traceback (most recent call last):",
+        '  File "main.py", line 4, in <module>',
+        '  File "main.py", line 2, in f',
+        "ZeroDivisionError: division by zero",
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x = (", "\0", "(" * 5000, b"\xff", "# coding: no-such\n", "-" * 200_000 + "1", "return 1"],
+)
+def test_what_is_not_python_is_a_compile_error(sandbox: Sandbox, source: str | bytes) -> None:
+    execution = sandbox.run(source)
+    assert (execution.reason, execution.exit_code) == (ExitReason.COMPILE_ERROR, 1)
+    assert b"Error" in execution.stderr
+
+
+def test_a_program_that_runs_out_of_its_name_still_compiles_only_once(sandbox: Sandbox) -> None:
+    assert sandbox.run("compile('x = (', '', 'exec')").reason is ExitReason.EXITED
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL"])
+def test_a_program_that_kills_itself_is_signaled(sandbox: Sandbox, name: str) -> None:
+    execution = sandbox.run(f"import os, signal; os.kill(os.getpid(), signal.{name})")
+    assert (execution.reason, execution.exit_code) == (ExitReason.SIGNALED, None)
+    assert execution.signal == signal.Signals[name]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True: pass",
+        SPIN_IN_THREADS,
+        IGNORE_SIGNALS,
+        "import atexit\n@atexit.register\ndef spin():\n  while True: pass",
+        "10 ** 10 ** 10",
+    ],
+)
+def test_the_cpu_limit_ends_a_program(sandbox: Sandbox, source: str) -> None:
+    execution = sandbox.run(source, limits=Limits(cpu_seconds=0.3, wall_seconds=10))
+    assert execution.reason is ExitReason.CPU_LIMIT
+    assert 0.3 <= execution.cpu_seconds < 1.0
+
+
+def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(sandbox: Sandbox) -> None:
+    source = "import time\nwhile time.process_time() < 0.2: pass"
+    execution = sandbox.run(source, limits=Limits(cpu_seconds=0.19, wall_seconds=10))
+    assert execution.reason is ExitReason.CPU_LIMIT
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import time; time.sleep(60)",
+        "import signal; signal.pause()",
+        "import os\nr, w = os.pipe()\nos.read(r, 1)",
+        "import os, time; os.closerange(0, 64); time.sleep(60)",
+        "import threading; threading.Thread(target=threading.Event().wait).start()",
+    ],
+)
+def test_the_wall_limit_ends_a_program_that_waits(sandbox: Sandbox, source: str) -> None:
+    execution = sandbox.run(source, limits=SHORT)
+    assert execution.reason is ExitReason.WALL_LIMIT
+    assert 1.0 <= execution.wall_seconds < 3.0
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_a_flood_of_output_ends_the_program(sandbox: Sandbox, descriptor: int) -> None:
+    source = f"import os\nwhile True: os.write({descriptor}, b'x' * 10_000)"
+    limits = Limits(cpu_seconds=5, wall_seconds=20, output_bytes=100_000)
+    execution = sandbox.run(source, limits=limits)
+    assert execution.reason is ExitReason.OUTPUT_LIMIT
+    kept, total = (
+        (execution.stdout, execution.stdout_bytes)
+        if descriptor == 1
+        else (execution.stderr, execution.stderr_bytes)
+    )
+    assert kept == b"x" * 100_000
+    assert total > 100_000
+
+
+@pytest.mark.parametrize(("num_bytes", "reason"), [(150_000, "exited"), (150_001, "output_limit")])
+def test_output_may_be_as_long_as_its_limit(sandbox: Sandbox, num_bytes: int, reason: str) -> None:
+    limits = Limits(cpu_seconds=5, wall_seconds=20, output_bytes=150_000)
+    execution = sandbox.run(f"print('x' * {num_bytes}, end='')", limits=limits)
+    assert (execution.reason, execution.stdout_bytes) == (reason, num_bytes)
+
+
+def test_output_is_bytes_whatever_they_are(sandbox: Sandbox) -> None:
+    execution = sandbox.run("import os; os.write(1, bytes(range(256)))")
+    assert execution.stdout == bytes(range(256))
+
+
+def test_a_large_input_arrives_whole(sandbox: Sandbox) -> None:
+    execution = sandbox.run("import sys; print(len(sys.stdin.read()))", b"x" * 5_000_000)
+    assert execution.stdout == b"5000000\n"
+
+
+def test_without_input_there_is_none(sandbox: Sandbox) -> None:
+    assert sandbox.run("import sys; print(repr(sys.stdin.read()))").stdout == b"''\n"
+
+
+def test_memory_is_limited(sandbox: Sandbox) -> None:
+    limits = Limits(cpu_seconds=5, wall_seconds=20, memory_bytes=64 * 2**20)
+    in_steps = sandbox.run("x = []\nwhile True: x.append(bytearray(2**20))", limits=limits)
+    at_once = sandbox.run("bytearray(2**30)", limits=limits)
+    assert in_steps.reason is ExitReason.MEMORY_LIMIT
+    assert (at_once.reason, at_once.exit_code) == (ExitReason.EXITED, 1)
+    assert b"MemoryError" in at_once.stderr
+
+
+def test_threads_can_be_used_and_are_limited(sandbox: Sandbox) -> None:
+    if os.getuid() == 0 and Layer.USER not in sandbox.runner.layers:
+        pytest.skip("the kernel does not limit the threads of root")
+    source = """
+import threading
+threading.stack_size(2**16)
+threads, release = [], threading.Event()
+try:
+    for _ in range(1000):
+        threads.append(threading.Thread(target=release.wait))
+        threads[-1].start()
+except RuntimeError:
+    pass
+print(threading.active_count())
+release.set()
+"""
+    execution = sandbox.run(source, limits=Limits(num_threads=40))
+    assert 10 < int(execution.stdout) < 600
+
+
+def test_open_files_are_limited(sandbox: Sandbox) -> None:
+    source = "files = [open('/dev/null') for _ in range(100)]"
+    execution = sandbox.run(source, limits=Limits(num_files=30))
+    assert b"Too many open files" in execution.stderr
+
+
+def test_numpy_and_sympy_are_ready_for_programs_that_name_them(sandbox: Sandbox) -> None:
+    execution = sandbox.run("import numpy, sympy\nprint(numpy.arange(4).sum(), sympy.sqrt(8))")
+    assert execution.stdout == b"6 2*sqrt(2)\n"
+    assert execution.cpu_seconds < 0.2
+
+
+def test_no_other_package_can_be_imported(sandbox: Sandbox) -> None:
+    for profile in Profile:
+        execution = sandbox.run("import pydantic", profile=profile)
+        assert b"No module named 'pydantic'" in execution.stderr
+
+
+def test_executions_draw_different_random_numbers(sandbox: Sandbox) -> None:
+    for source in (
+        "import random; print(random.random())",
+        "import numpy; print(numpy.random.random())",
+    ):
+        assert len({sandbox.run(source).stdout for _ in range(3)}) == 3
+
+
+def test_what_a_program_changes_in_its_interpreter_ends_with_it(sandbox: Sandbox) -> None:
+    for _ in range(3):
+        source = "import builtins, json; print(len('ab')); builtins.len = json.dumps = None"
+        assert sandbox.run(source).stdout == b"2\n"
+
+
+def test_there_is_no_scratch_directory_unless_asked_for(sandbox: Sandbox) -> None:
+    execution = sandbox.run("open('file', 'w')")
+    assert execution.exit_code == 1
+    assert b"main.py" in execution.stderr
+
+
+def test_a_scratch_directory_is_empty_and_private(sandbox: Sandbox) -> None:
+    source = """
+import os
+print(os.listdir("."))
+os.makedirs("a/" * 200)
+os.mkdir("closed", 0)
+os.makedirs("b/c")
+for n in range(100):
+    open(f"b/c/{n}", "w").write("x" * n)
+os.mkdir("b/closed", 0)
+os.rename("b/c/99", "moved")
+print(open("moved").read() == "x" * 99)
+"""
+    for _ in range(3):
+        assert sandbox.run(source, limits=SCRATCH).stdout == b"[]\nTrue\n"
+
+
+def test_a_file_is_limited(sandbox: Sandbox) -> None:
+    execution = sandbox.run("open('file', 'w').write('x' * 2**21)", limits=SCRATCH)
+    assert execution.exit_code == 1
+    assert b"File too large" in execution.stderr or b"No space left" in execution.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for n in range(10**6): open(str(n), 'w').write('x' * 2**19)",
+        "import os\nfor n in range(10**6): os.mkdir('d'); os.chdir('d')",
+        "for n in range(10**6): open(str(n), 'w')",
+    ],
+)
+def test_the_scratch_directory_is_limited_as_a_whole(sandbox: Sandbox, source: str) -> None:
+    assert not sandbox.run(source, limits=SCRATCH).succeeded
+    assert sandbox.run("import os; print(os.listdir())", limits=SCRATCH).stdout == b"[]\n"
+
+
+def test_temporary_files_work_in_the_scratch_directory(sandbox: Sandbox) -> None:
+    source = """
+import tempfile
+with tempfile.TemporaryFile("w+") as file:
+    file.write("text")
+    file.seek(0)
+    print(file.read())
+"""
+    assert sandbox.run(source, limits=SCRATCH).stdout == b"text\n"
+
+
+def test_executions_wait_for_a_slot(sandbox: Sandbox) -> None:
+    async def many() -> list[bytes]:
+        programs = [Program(payload=b"print(input())", stdin=b"%d\n" % n) for n in range(20)]
+        executions = await asyncio.gather(*(sandbox.runner.run(p, LIMITS) for p in programs))
+        return [execution.stdout for execution in executions]
+
+    assert sandbox.wait(many()) == [b"%d\n" % n for n in range(20)]
+
+
+def test_cancelling_ends_the_program(sandbox: Sandbox) -> None:
+    async def cancelled() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(
+                sandbox.runner.run(Program(payload=b"while True: pass"), LIMITS), 0.1
+            )
+
+    for _ in range(3):
+        sandbox.wait(cancelled())
+    start = time.monotonic()
+    assert sandbox.run("print(1)").stdout == b"1\n"
+    assert time.monotonic() - start < 1  # and not as long as the limit of the others
+
+
+def test_a_zygote_that_is_killed_loses_no_execution(sandbox: Sandbox) -> None:
+    async def killed() -> bytes:
+        program = Program(payload=b"import time; time.sleep(0.3); print(1)")
+        running = asyncio.create_task(sandbox.runner.run(program, LIMITS))
+        await asyncio.sleep(0.1)
+        for pid in zygotes():
+            os.kill(pid, signal.SIGKILL)
+        return (await running).stdout
+
+    assert sandbox.wait(killed()) == b"1\n"
+    assert sandbox.run("print(2)").stdout == b"2\n"
+
+
+def test_nothing_is_left_open(sandbox: Sandbox) -> None:
+    def num_descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    sources = ["print(1)", "import os; os.abort()", "while True: print('x' * 999)", "("]
+    for source in sources:
+        sandbox.run(source)
+    before = num_descriptors(), sorted(zygotes())
+    for _ in range(20):
+        for source in sources:
+            sandbox.run(source)
+    assert (num_descriptors(), sorted(zygotes())) == before
+
+
+def test_an_entry_must_exist(sandbox: Sandbox) -> None:
+    with pytest.raises(ValueError, match="no entry 'no-such'; there are"):
+        sandbox.run("", entry="no-such")
+
+
+def test_a_runner_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def use() -> list[int]:
+        async with Runner(2) as runner:
+            source = b"open('file', 'w').write('x'); import time; time.sleep(0.1)"
+            await runner.run(Program(payload=source), SCRATCH)
+            assert os.listdir(tmp_path)
+            running = asyncio.create_task(runner.run(Program(payload=source), SCRATCH))
+            await asyncio.sleep(0.05)
+            running.cancel()
+            return zygotes()
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    tmp_path.chmod(0o755)
+    before = set(zygotes())
+    started = set(asyncio.run(use())) - before
+    assert len(started) in (1, 2)
+    assert set(zygotes()) == before
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_pair_talks_and_the_judge_reports(sandbox: Sandbox) -> None:
+    program = Program(payload=b"def solve(n): return n * n", entry="answer")
+    judge = Program(payload=b"3\n4\n", entry="ask")
+    pair = sandbox.wait(sandbox.runner.run_pair(program, judge, LIMITS, LIMITS))
+    assert pair.judge.result == b"9\n16\n"
+    assert pair.judge.succeeded
+    assert pair.program.reason in (ExitReason.EXITED, ExitReason.STOPPED)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason", "result"),
+    [
+        ("import os; os._exit(0)", ExitReason.EXITED, b"nothing\nnothing\n"),
+        ("while True: pass", ExitReason.CPU_LIMIT, b"nothing\nnothing\n"),
+        ("import time; time.sleep(60)", ExitReason.WALL_LIMIT, b"nothing\nnothing\n"),
+        ("import os; os.write(6, b'16\\n')", ExitReason.EXITED, b"nothing\nnothing\n"),
+        ("import os; os.write(5, b'forged\\n')", ExitReason.EXITED, b"forged\nnothing\n"),
+    ],
+)
+def test_a_program_can_say_what_it_likes_but_only_on_the_channel(
+    sandbox: Sandbox, source: str, reason: ExitReason, result: bytes
+) -> None:
+    program = Program(payload=f"{source}\n".encode(), entry="answer")
+    judge = Program(payload=b"3\n4\n", entry="ask")
+    try:
+        pair = sandbox.wait(sandbox.runner.run_pair(program, judge, SHORT, LIMITS))
+    except BrokenPipeError:
+        pytest.fail("the judge's failure reached the runner")
+    assert pair.program.reason is reason
+    assert pair.judge.result in (result, b"", result.partition(b"\n")[0] + b"\n")
+
+
+def test_a_judge_that_never_ends_is_ended_and_so_is_its_program(sandbox: Sandbox) -> None:
+    program = Program(payload=b"import time; time.sleep(60)")
+    judge = Program(payload=b"while True: pass")
+    pair = sandbox.wait(sandbox.runner.run_pair(program, judge, LIMITS, SHORT))
+    assert pair.judge.reason is ExitReason.CPU_LIMIT
+    assert pair.program.reason is ExitReason.STOPPED
+
+
+def test_an_entry_that_raises_ends_with_exit_code_1(sandbox: Sandbox) -> None:
+    execution = sandbox.run("", entry="fail")
+    assert (execution.reason, execution.exit_code) == (ExitReason.EXITED, 1)
+    assert b"a bug in an entry" in execution.stderr

@@ -1,0 +1,141 @@
+"""The filter's decisions on both architectures: its code is run here, one instruction at a time."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifier_service.sandbox.seccomp import ARCHITECTURES, NUMBERS, REFUSALS, RULES, assemble
+
+ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
+MACHINES = sorted(ARCHITECTURES)
+CLONE_VM, CLONE_THREAD, CLONE_NEWUSER, SIGCHLD = 0x100, 0x10000, 0x10000000, 17
+THREAD_FLAGS = 0x3D0F00  # what glibc passes for pthread_create
+OWN_PID = 4242
+
+
+def code_for(machine: str, pid: int) -> bytes:
+    """The filter with the pid filled in."""
+    code, positions = assemble(machine)
+    image = bytearray(code)
+    for position in positions:
+        struct.pack_into("<I", image, position * 8 + 4, pid)
+    return bytes(image)
+
+
+CODE = {machine: code_for(machine, OWN_PID) for machine in MACHINES}
+
+
+def decide(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
+    """What the filter returns for a call."""
+    architecture = ARCHITECTURES[machine][1] if architecture is None else architecture
+    values = [argument & 2**64 - 1 for argument in arguments] + [0] * (6 - len(arguments))
+    data = struct.pack("<IIQ6Q", number, architecture, 0, *values)
+    position = accumulator = 0
+    while True:
+        code, if_true, if_false, k = struct.unpack_from("<HBBI", CODE[machine], position * 8)
+        position += 1
+        match code:
+            case 0x20:
+                (accumulator,) = struct.unpack_from("<I", data, k)
+            case 0x54:
+                accumulator &= k
+            case 0x05:
+                position += k
+            case 0x15:
+                position += if_true if accumulator == k else if_false
+            case 0x25:
+                position += if_true if accumulator > k else if_false
+            case 0x35:
+                position += if_true if accumulator >= k else if_false
+            case 0x06:
+                return int(k)
+            case _:
+                pytest.fail(f"unknown instruction {code:#x}")
+
+
+def number_of(machine: str, name: str) -> int:
+    number = NUMBERS[name][ARCHITECTURES[machine][0]]
+    assert number is not None
+    return number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_without_rules_are_allowed_and_unknown_ones_refused(machine: str) -> None:
+    column = ARCHITECTURES[machine][0]
+    names = {numbers[column]: name for name, numbers in NUMBERS.items()}
+    for number in range(1000):
+        name = names.get(number)
+        if name is None:
+            assert decide(machine, number) == REFUSE | errno.EPERM
+        elif name not in RULES:
+            assert decide(machine, number) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_another_architecture_kills(machine: str) -> None:
+    others = {number for _, number in ARCHITECTURES.values()} | {0x40000003, 0x40000028}
+    for architecture in others - {ARCHITECTURES[machine][1]}:
+        assert decide(machine, 0, architecture=architecture) == KILL
+
+
+@given(st.integers(2**30, 2**32 - 1))
+def test_every_x32_number_kills(number: int) -> None:
+    assert decide("x86_64", number) == KILL
+
+
+@given(st.sampled_from(MACHINES), st.integers(0, 2**64 - 1))
+def test_only_threads_can_be_cloned(machine: str, flags: int) -> None:
+    refused = 0x7E02F0FF | 0x80000000
+    allowed = bool(flags & CLONE_THREAD) and not flags & refused
+    decision = decide(machine, number_of(machine, "clone"), flags)
+    assert decision == (ALLOW if allowed else REFUSE | errno.EPERM)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "allowed", "refused"),
+    [
+        ("clone", [(THREAD_FLAGS,)], [(SIGCHLD,), (THREAD_FLAGS | CLONE_NEWUSER,), (CLONE_VM,)]),
+        ("kill", [(OWN_PID, 9)], [(1, 9), (-1, 9), (0, 9), (-OWN_PID, 9)]),
+        ("tgkill", [(OWN_PID, 3, 9)], [(1, 1, 9)]),
+        (
+            "prlimit64",
+            [(0, 7, 0, 1), (OWN_PID, 7, 0, 1)],
+            [(0, 7, 1, 0), (0, 7, 2**32, 0), (1, 7, 0, 1)],
+        ),
+        ("socketpair", [(1, 1, 0), (1, 1 | 0o2000000, 0)], [(1, 2, 0), (2, 1, 0), (1, 5, 0)]),
+        ("sendto", [(3, 1, 1, 0, 0)], [(3, 1, 1, 0, 1), (3, 1, 1, 0, 2**32)]),
+        ("fcntl", [(0, 3), (0, 1030)], [(0, 8), (0, 10), (0, 1033), (0, 1024)]),
+        ("ioctl", [(0, 0x5401)], [(0, 0x5412), (0, 0x541C)]),
+        ("prctl", [(15,)], [(1,), (4,), (22,), (38,)]),
+        ("clock_gettime", [(0,), (11,)], [(12,), (-6,)]),
+        ("sched_getaffinity", [(0,)], [(1,)]),
+    ],
+)
+def test_the_rules_on_arguments(
+    machine: str, name: str, allowed: list[tuple[int, ...]], refused: list[tuple[int, ...]]
+) -> None:
+    number = number_of(machine, name)
+    for arguments in allowed:
+        assert decide(machine, number, *arguments) == ALLOW, arguments
+    for arguments in refused:
+        assert decide(machine, number, *arguments) == REFUSE | errno.EPERM, arguments
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_clone3_seems_not_to_exist(machine: str) -> None:
+    assert decide(machine, number_of(machine, "clone3")) == REFUSE | errno.ENOSYS
+
+
+def test_rules_and_refusals_are_about_known_calls() -> None:
+    assert RULES.keys() | REFUSALS.keys() <= NUMBERS.keys()
+
+
+def test_an_unknown_machine_has_no_filter() -> None:
+    with pytest.raises(OSError, match="no system call table for mips"):
+        assemble("mips")

@@ -1,0 +1,1 @@
+"""Running untrusted programs: `Runner` runs them, an `Execution` says what happened."""

@@ -1,0 +1,147 @@
+"""Whether the sandbox confines: a self-check that tries what must not be possible.
+
+It believes no more than the runner does: a program that should have reported and did not is a
+failure. Each check is one line; `Diagnosis.is_healthy` is whether all passed.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from verifier_service.sandbox.execution import (
+    COMMON_LAYERS,
+    Execution,
+    ExitReason,
+    Layer,
+    Limits,
+    Program,
+    SandboxError,
+    level,
+)
+from verifier_service.sandbox.probes import BENIGN, DENIED, FORBIDDEN
+from verifier_service.sandbox.runner import Runner
+
+_PROBES = Path(__file__).with_name("probes.py")
+_SHORT = Limits(cpu_seconds=0.5, wall_seconds=1.5, memory_bytes=128 * 2**20, output_bytes=2**16)
+_MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was tried."""
+
+    name: str
+    passed: bool
+    found: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a self-check found."""
+
+    layers: frozenset[Layer]
+    problems: tuple[str, ...]
+    """Why a layer is not in force, or why the sandbox could not be started."""
+    checks: tuple[Check, ...]
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the sandbox runs and every check passed."""
+        return bool(self.checks) and all(check.passed for check in self.checks)
+
+    def __str__(self) -> str:
+        lines = [f"layers: {level(self.layers)}"]
+        lines += [f"  {layer:13} {_mark(layer in self.layers)}" for layer in Layer]
+        lines += [f"  note: {problem}" for problem in self.problems]
+        lines += [
+            f"{'ok' if check.passed else 'FAILED':6}  {check.name}: {check.found}"
+            for check in self.checks
+        ]
+        num_failed = sum(not check.passed for check in self.checks)
+        lines.append(f"{len(self.checks)} checks, {num_failed} failed")
+        return "\n".join(lines)
+
+
+def _mark(is_in_force: bool) -> str:
+    return "in force" if is_in_force else "-"
+
+
+async def diagnose(
+    *,
+    required: frozenset[Layer] = COMMON_LAYERS,
+    unsafe_without: frozenset[Layer] = frozenset(),
+) -> Diagnosis:
+    """Start a sandbox as the service would, and check it. See `Runner` for the arguments."""
+    runner = Runner(1, required=required, unsafe_without=unsafe_without)
+    try:
+        async with runner:
+            checks = tuple([check async for check in examine(runner)])
+    except SandboxError as error:
+        return Diagnosis(runner.layers, (*runner.problems, str(error)), ())
+    return Diagnosis(runner.layers, tuple(runner.problems), checks)
+
+
+async def examine(runner: Runner) -> AsyncIterator[Check]:
+    """Check a running sandbox. Takes seconds, most of which are waited.
+
+    Raises:
+        SandboxError: something could not be run at all.
+    """
+    probes = Program(payload=_PROBES.read_bytes(), stdin=b"input")
+    execution = await runner.run(probes, Limits())
+    try:
+        report = json.loads(execution.stdout)
+    except ValueError:
+        found = f"no report: {execution.reason} {execution.stderr.decode(errors='replace')}"
+        yield Check("operations that must be refused", False, found)
+        return
+    for name in FORBIDDEN:
+        found = report["forbidden"].get(name, "not tried")
+        yield Check(name, found == DENIED, found)
+    for name in BENIGN:
+        works = report["benign"].get(name) is True
+        yield Check(name, works, "works" if works else "does not work")
+    for name, source, passes in _PROGRAMS:
+        limits = Limits(file_bytes=_MEBIBYTE) if "scratch" in name else _SHORT
+        execution = await runner.run(Program(payload=source.encode()), limits)
+        found = f"{execution.reason}, {execution.cpu_seconds:.2f} s of CPU time"
+        yield Check(name, passes(execution), found)
+
+
+def _ends_with(reason: ExitReason) -> Callable[[Execution], bool]:
+    return lambda execution: execution.reason is reason
+
+
+def _fails(execution: Execution) -> bool:
+    return execution.reason is ExitReason.EXITED and execution.exit_code == 1
+
+
+def _works(execution: Execution) -> bool:
+    return execution.succeeded
+
+
+_SCRATCH = """
+import os
+assert os.listdir(".") == [], os.listdir(".")
+with open("file", "w") as file:
+    file.write("x")
+os.makedirs("a/b/c")
+"""
+_FULL_SCRATCH = "open('file', 'w').write('x' * 2**21)"
+_X32_CALL = "import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))"
+
+_PROGRAMS: list[tuple[str, str, Callable[[Execution], bool]]] = [
+    ("end a program that never does", "while True: pass", _ends_with(ExitReason.CPU_LIMIT)),
+    ("end a program that waits", "import time; time.sleep(60)", _ends_with(ExitReason.WALL_LIMIT)),
+    ("end a flood of output", "while True: print('x' * 999)", _ends_with(ExitReason.OUTPUT_LIMIT)),
+    ("refuse memory", "bytearray(2**30)", _fails),
+    ("give a scratch directory", _SCRATCH, _works),
+    ("give an empty scratch directory", _SCRATCH, _works),
+    ("limit the scratch directory", _FULL_SCRATCH, _fails),
+]
+if platform.machine() == "x86_64":
+    _PROGRAMS.append(("kill a call of the x32 table", _X32_CALL, _ends_with(ExitReason.FORBIDDEN)))

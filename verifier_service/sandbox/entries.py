@@ -1,0 +1,113 @@
+"""What a child does with its payload once it is confined.
+
+An entry is a function that takes a `Context`. `script` is the one for programs. Others are named to
+the `Runner`, which has the zygotes import them: they run in the child, under every layer, with what
+their module has imported. The child ends when the entry returns, with exit code 0.
+
+The order matters to what can be believed. Until `Context.begin` the child runs nobody's code but
+ours; `begin` closes the status socket, so what comes after cannot be mistaken for what went before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+CONFINED, COMPILE_ERROR, BEGUN, BROKEN = b"S", b"C", b"R", b"E"
+"""What is said on the status socket: layers in force, not Python, about to run, layers failed."""
+
+PROGRAM_FILE = "main.py"
+
+
+@dataclass
+class Context:
+    """What an entry is given.
+
+    | attribute | what it is |
+    |---|---|
+    | `payload` | the bytes that the caller of the runner gave |
+    | `channel` | in a pair, a stream socket to the other process; else None |
+    | `result` | a descriptor; what is written to it becomes `Execution.result`; None for programs |
+    """
+
+    payload: bytes
+    channel: socket.socket | None
+    result: int | None
+    _status: socket.socket
+
+    def begin(self) -> None:
+        """Say that what follows is not trusted. Call it before the first line of foreign code."""
+        self._status.send(BEGUN)
+        self._status.close()
+
+    def end_with_compile_error(self) -> NoReturn:
+        """End the process because the payload is not a program. Only possible before `begin`."""
+        self._status.send(COMPILE_ERROR)
+        os._exit(1)
+
+
+Entry = Callable[[Context], None]
+
+
+def script(context: Context) -> None:
+    """Run the payload as Python would run a file: as the module `__main__`, to its exit code."""
+    sys.argv = [PROGRAM_FILE]
+    try:
+        code = compile(context.payload, PROGRAM_FILE, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        traceback.print_exc(limit=0)
+        sys.stderr.flush()
+        context.end_with_compile_error()
+    module = types.ModuleType("__main__")
+    module.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = module
+    if context.channel is not None:
+        context.channel.detach()
+    context.begin()
+    _end(run_to_exit_code(lambda: exec(code, module.__dict__)))
+
+
+def run_to_exit_code(work: Callable[[], object]) -> int:
+    """Run something, and return the exit code that the interpreter would end with."""
+    try:
+        work()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 0xFF
+        print(end.code, file=sys.stderr)  # noqa: T201
+        return 1
+    except BaseException as error:  # noqa: BLE001  as the interpreter
+        trace = _without_ours(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1
+    return 0
+
+
+def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
+    """The part of a trace that begins in the program."""
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return trace
+
+
+def _end(code: int) -> NoReturn:
+    """End as the interpreter does: wait for threads, run exit handlers, flush."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        code = code or 120  # as the interpreter
+    sys.stderr.flush()
+    os._exit(code)
+
+
+ENTRIES: dict[str, Entry] = {"script": script}

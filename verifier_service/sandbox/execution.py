@@ -1,0 +1,151 @@
+"""What can be run in the sandbox, within which limits, and what is reported of it.
+
+An `Execution` holds facts only. What they mean for a verdict is for the caller to decide. Each
+comes from a timer, a byte count, the kernel (wait status, resource use) or the status socket,
+which is closed before the first line of the program runs: nothing the program prints is believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Layer(StrEnum):
+    """One of the things that confine an execution, in the order in which they are applied."""
+
+    NAMESPACES = "namespaces"
+    """Own processes, network, IPC objects and host name, for each zygote."""
+    ROOT = "root"
+    """A root directory that holds the Python runtime and nothing else, for each zygote."""
+    USER = "user"
+    """A user of its own for each slot."""
+    RLIMITS = "rlimits"
+    CAPABILITIES = "capabilities"
+    NO_NEW_PRIVS = "no_new_privs"
+    LANDLOCK = "landlock"
+    SECCOMP = "seccomp"
+
+
+COMMON_LAYERS = frozenset(
+    {Layer.RLIMITS, Layer.CAPABILITIES, Layer.NO_NEW_PRIVS, Layer.LANDLOCK, Layer.SECCOMP}
+)
+"""The layers that every supported deployment permits. They are enough by themselves."""
+
+
+def level(layers: frozenset[Layer]) -> str:
+    """A name of a set of layers.
+
+    >>> level(frozenset({Layer.SECCOMP, Layer.RLIMITS}))
+    'rlimits+seccomp'
+    """
+    return "+".join(layer for layer in Layer if layer in layers) or "none"
+
+
+class Profile(StrEnum):
+    """Which modules are imported before the program starts. Others of them cannot be imported."""
+
+    STD = "std"
+    """The standard library."""
+    SCI = "sci"
+    """The standard library, numpy and sympy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one execution may use."""
+
+    cpu_seconds: float = 2.0
+    """User and system time of all threads."""
+    wall_seconds: float = 6.0
+    memory_bytes: int = 512 * 2**20
+    """Address space beyond what the interpreter itself has."""
+    output_bytes: int = 2**20
+    """For each of stdout, stderr and the result."""
+    file_bytes: int = 0
+    """For all files in the scratch directory together. There is none if this is 0."""
+    num_files: int = 64
+    """Open files."""
+    num_threads: int = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """Something to run.
+
+    Args:
+        payload: what the entry reads; for the entry `script`, Python source.
+        stdin: what the program can read from standard input.
+        entry: the name of the function that is given the payload; see `entries`.
+        profile: None chooses by the modules that the payload names.
+    """
+
+    payload: bytes
+    stdin: bytes = b""
+    entry: str = "script"
+    profile: Profile | None = None
+
+
+class ExitReason(StrEnum):
+    """How an execution ended. The first that applies."""
+
+    CPU_LIMIT = "cpu_limit"
+    WALL_LIMIT = "wall_limit"
+    OUTPUT_LIMIT = "output_limit"
+    STOPPED = "stopped"
+    """Ended because the process that it was paired with had ended."""
+    COMPILE_ERROR = "compile_error"
+    """The source is not Python. The text is in stderr."""
+    FORBIDDEN = "forbidden"
+    """Killed by the system call filter."""
+    MEMORY_LIMIT = "memory_limit"
+    """Failed with memory near its limit. One huge allocation is refused, and is not seen here."""
+    SIGNALED = "signaled"
+    EXITED = "exited"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """What happened."""
+
+    reason: ExitReason
+    exit_code: int | None
+    """None if a signal ended it."""
+    signal: int | None
+    stdout: bytes
+    """At most `Limits.output_bytes` of what was written."""
+    stdout_bytes: int
+    """How much was written until the end, or until the limit ended it."""
+    stderr: bytes
+    stderr_bytes: int
+    result: bytes
+    """What an entry wrote to its result pipe; empty for programs, which have none."""
+    result_bytes: int
+    cpu_seconds: float
+    wall_seconds: float
+    peak_memory_bytes: int
+    """Resident memory; the interpreter's own is part of it."""
+    layers: frozenset[Layer]
+    """The layers that were in force."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it ended by itself with exit code 0."""
+        return self.reason is ExitReason.EXITED and self.exit_code == 0
+
+    @property
+    def level(self) -> str:
+        """The name of the layers in force."""
+        return level(self.layers)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What happened to two processes that were connected."""
+
+    program: Execution
+    judge: Execution
+
+
+class SandboxError(RuntimeError):
+    """The sandbox failed, for a reason that is not the program's."""

@@ -1,0 +1,242 @@
+"""The layers that a child puts on itself before it reads its payload.
+
+They are made ready once, in the zygote, and applied in the child in this order: user, resource
+limits, capabilities, no_new_privs, Landlock, the system call filter. A layer that cannot be applied
+raises; the child then ends without having read its payload.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import resource
+import signal
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from verifier_service.sandbox import landlock, runtime
+from verifier_service.sandbox.execution import Layer, Limits
+from verifier_service.sandbox.seccomp import Filter
+
+STACK_BYTES = 64 * 2**20
+NUM_SPARE_THREADS = 64
+"""Threads that other processes of the same user may start after they were counted."""
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+_LAST_POSSIBLE_CAPABILITY = 63
+_CAPABILITY_VERSION_3 = 0x20080522
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _prctl(option: int, argument: int = 0) -> int:
+    zero = ctypes.c_ulong(0)
+    return int(_libc.prctl(option, ctypes.c_ulong(argument), zero, zero, zero))
+
+
+def hide_process() -> None:
+    """Make the memory and environment of this process unreadable for others of the same user."""
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends. A change of user undoes it."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def drop_bounding_capabilities() -> None:
+    """Give up every capability that an exec could bring back. Those in force stay."""
+    _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    for capability in range(_LAST_POSSIBLE_CAPABILITY + 1):
+        _prctl(_PR_CAPBSET_DROP, capability)  # without the right to it there is nothing to drop
+
+
+def become_user(user: int) -> None:
+    """Change to this user and group, and no other group. Raises OSError."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def can_become_user(user: int, needed: Path) -> bool:
+    """Whether a child may be this user, and the user may read the needed file."""
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(OSError):
+            become_user(user)
+            os.close(os.open(needed, os.O_RDONLY))
+            os._exit(0)
+        os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChildLimits:
+    """`Limits` as the numbers of setrlimit(2)."""
+
+    cpu_seconds: int
+    address_space_bytes: int
+    """Beyond what the zygote has."""
+    file_bytes: int
+    num_files: int
+    num_threads: int
+
+    FORMAT = struct.Struct("=5Q")
+
+    @classmethod
+    def of(cls, limits: Limits) -> ChildLimits:
+        """The numbers for these limits. CPU time is exceeded only if the parent does not act."""
+        return cls(
+            cpu_seconds=math.ceil(limits.cpu_seconds) + 1,
+            address_space_bytes=limits.memory_bytes,
+            file_bytes=limits.file_bytes,
+            num_files=limits.num_files,
+            num_threads=limits.num_threads,
+        )
+
+    def pack(self) -> bytes:
+        """The numbers as bytes."""
+        return self.FORMAT.pack(
+            self.cpu_seconds,
+            self.address_space_bytes,
+            self.file_bytes,
+            self.num_files,
+            self.num_threads,
+        )
+
+    @classmethod
+    def unpack(cls, data: bytes) -> ChildLimits:
+        """The inverse of `pack`."""
+        cpu_seconds, address_space_bytes, file_bytes, num_files, num_threads = cls.FORMAT.unpack(
+            data
+        )
+        return cls(
+            cpu_seconds=cpu_seconds,
+            address_space_bytes=address_space_bytes,
+            file_bytes=file_bytes,
+            num_files=num_files,
+            num_threads=num_threads,
+        )
+
+
+class Layers:
+    """The layers of the children of one zygote.
+
+    Args:
+        in_force: which to apply.
+        user: the user of the children, if `Layer.USER` is in force.
+        packages: directories that may be read besides the standard library.
+        scratch: the directory in which an execution that has one may write.
+        address_space_bytes: what the zygote has mapped.
+        num_other_threads: threads of other processes that count against the children's limit.
+
+    Raises:
+        OSError: Landlock or the filter is to be applied, and this platform has none.
+    """
+
+    def __init__(
+        self,
+        *,
+        in_force: frozenset[Layer],
+        user: int,
+        packages: list[Path],
+        scratch: Path | None,
+        address_space_bytes: int,
+        num_other_threads: int,
+    ) -> None:
+        self._in_force = in_force
+        self._user = user
+        self._address_space_bytes = address_space_bytes
+        self._num_other_threads = num_other_threads
+        self._zygote_pid = os.getpid()
+        self._filter = Filter() if Layer.SECCOMP in in_force else None
+        self._rulesets: dict[bool, landlock.Ruleset] = {}
+        if Layer.LANDLOCK in in_force:
+            for writes in (False, True):
+                self._rulesets[writes] = landlock.Ruleset(
+                    readable=runtime.readable(packages),
+                    listable=runtime.standard_library(),
+                    writable=runtime.DEVICES,
+                    scratch=scratch if writes else None,
+                )
+        self._no_capabilities = (
+            ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)),
+            ctypes.create_string_buffer(24),
+        )
+
+    def apply(self, limits: ChildLimits) -> None:
+        """Confine this process. Raises OSError if a layer in force cannot be applied."""
+        os.setsid()
+        if Layer.USER in self._in_force:
+            become_user(self._user)
+        if Layer.RLIMITS in self._in_force:
+            self._limit_resources(limits)
+        die_with_parent()
+        if os.getppid() != self._zygote_pid:
+            os._exit(1)
+        hide_process()
+        if Layer.CAPABILITIES in self._in_force:
+            _check("capset", _libc.capset(*self._no_capabilities))
+        if self._in_force & {Layer.NO_NEW_PRIVS, Layer.LANDLOCK, Layer.SECCOMP}:
+            _check("no_new_privs", _prctl(_PR_SET_NO_NEW_PRIVS, 1))
+        if Layer.LANDLOCK in self._in_force:
+            self._rulesets[limits.file_bytes > 0].restrict()
+
+    def filter_calls(self) -> None:
+        """Apply the last layer. Raises OSError."""
+        if self._filter is not None:
+            self._filter.install()
+
+    def _limit_resources(self, limits: ChildLimits) -> None:
+        num_threads = self._num_other_threads + limits.num_threads
+        for kind, value in (
+            (resource.RLIMIT_AS, self._address_space_bytes + limits.address_space_bytes),
+            (resource.RLIMIT_CPU, limits.cpu_seconds),
+            (resource.RLIMIT_FSIZE, limits.file_bytes),
+            (resource.RLIMIT_NOFILE, limits.num_files),
+            (resource.RLIMIT_NPROC, num_threads),
+            (resource.RLIMIT_STACK, STACK_BYTES),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_MEMLOCK, 0),
+            (resource.RLIMIT_MSGQUEUE, 0),
+            (resource.RLIMIT_SIGPENDING, limits.num_threads),
+        ):
+            _, hard = resource.getrlimit(kind)
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            # With soft = hard the kernel kills; a lower soft limit sends a signal one can catch.
+            resource.setrlimit(kind, (value, value))
+
+
+def num_threads_of_user() -> int:
+    """Threads of all processes of this user that can be seen."""
+    return sum(
+        int(fields[b"Threads"])
+        for fields in _process_fields()
+        if int(fields[b"Uid"].split()[0]) == os.getuid()
+    )
+
+
+def _process_fields() -> Iterator[dict[bytes, bytes]]:
+    for process in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            lines = process.read_bytes().splitlines()
+            yield {name: value for name, _, value in (line.partition(b":") for line in lines)}
+
+
+def memory_bytes() -> tuple[int, int]:
+    """What this process has mapped, and what of it a child would have resident."""
+    mapped, resident, shared = Path("/proc/self/statm").read_text().split()[:3]
+    page = resource.getpagesize()
+    return int(mapped) * page, (int(resident) - int(shared)) * page
+
+
+def _check(what: str, result: int) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")

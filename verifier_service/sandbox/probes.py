@@ -1,0 +1,248 @@
+"""The program that `doctor` runs in the sandbox: operations that must be refused.
+
+It is run as a script, in a child, and prints one line of JSON: for each operation what came of it.
+Every operation is harmless where it is allowed: signal 0 is sent, files have no name, pointers are
+null. It is "denied" if the kernel refuses, and "allowed" if the call got as far as its arguments.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import platform
+import resource
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+DENIED, ALLOWED = "denied", "allowed"
+REFUSALS = (
+    *(errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EROFS),
+    *(errno.ENOENT, errno.EAFNOSUPPORT),  # not there at all
+)
+X86_64 = platform.machine() == "x86_64"
+NO_SUCH_PID = 2**22 + 1
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+NUMBERS = {
+    # name: (x86-64, aarch64)
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "execve": (59, 221),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "memfd_create": (319, 279),
+    "shmget": (29, 194),
+    "mq_open": (240, 180),
+    "pidfd_open": (434, 434),
+    "io_uring_setup": (425, 425),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "keyctl": (250, 219),
+    "inotify_init1": (294, 26),
+    "unshare": (272, 97),
+    "mount": (165, 40),
+    "setxattr": (188, 5),
+    "personality": (135, 92),
+    "fchmodat": (268, 53),
+    "utimensat": (280, 88),
+    "kcmp": (312, 272),
+}
+
+
+def call(name: str, *arguments: int | bytes | None) -> None:
+    """Make a system call; raises OSError if it fails."""
+    number = NUMBERS[name][0 if X86_64 else 1]
+    converted = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    if libc.syscall(ctypes.c_long(number), *converted) == -1:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+
+
+def fork() -> None:
+    """Make a child that ends at once."""
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+
+
+def outside_clone() -> None:
+    """Make a child by the system call itself."""
+    # Without CLONE_VM and CLONE_THREAD this is fork(); the exit signal of the child is 0.
+    pid = libc.syscall(ctypes.c_long(NUMBERS["clone"][0 if X86_64 else 1]), 0, 0, 0, 0, 0)
+    if pid == 0:
+        os._exit(0)
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "clone")
+
+
+def open_socket(family: int, kind: int) -> Callable[[], None]:
+    """An operation that opens and closes a socket."""
+    return lambda: socket.socket(family, kind).close()
+
+
+def read_file(path: str) -> Callable[[], None]:
+    """An operation that opens a file for reading."""
+    return lambda: os.close(os.open(path, os.O_RDONLY))
+
+
+def write_nameless_file(directory: str) -> Callable[[], None]:
+    """An operation that creates a file which has no name and ends with its descriptor."""
+    return lambda: os.close(os.open(directory, os.O_TMPFILE | os.O_RDWR, 0o600))
+
+
+def raise_own_limit() -> None:
+    """Set a limit, to what it is."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def direct_signals_at_parent() -> None:
+    """Have the kernel signal the parent when a pipe becomes readable; it never does."""
+    reading, writing = os.pipe()
+    try:
+        fcntl.fcntl(reading, fcntl.F_SETOWN, os.getppid())
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def change_death_signal() -> None:
+    """Set the signal for the end of the parent, to what it is."""
+    if libc.prctl(1, 9, 0, 0, 0) != 0:  # sets it to what it is
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def use_inherited_descriptor() -> None:
+    """Use a descriptor that it was not meant to have."""
+    for descriptor in range(3, 64):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            continue
+        return
+    raise OSError(errno.EPERM, "none")
+
+
+FORBIDDEN: dict[str, Callable[[], object]] = {
+    "read /etc/passwd": read_file("/etc/passwd"),
+    "list the root directory": lambda: os.listdir("/"),
+    "read the environment of pid 1": read_file("/proc/1/environ"),
+    "read the environment of the parent": lambda: read_file(f"/proc/{os.getppid()}/environ")(),
+    "list processes": lambda: os.listdir("/proc"),
+    "create a file in /tmp": write_nameless_file("/tmp"),
+    "create a file in /dev/shm": write_nameless_file("/dev/shm"),
+    "create a file in the working directory": write_nameless_file("."),
+    "fork": fork,
+    "clone": outside_clone,
+    "clone3": lambda: call("clone3", None, 0),
+    "execve": lambda: call("execve", None, None, None),
+    "open an internet socket": open_socket(socket.AF_INET, socket.SOCK_STREAM),
+    "open a datagram socket": open_socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "open a unix socket": open_socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "open a netlink socket": open_socket(socket.AF_NETLINK, socket.SOCK_RAW),
+    "signal the parent": lambda: os.kill(os.getppid(), 0),
+    "signal every process": lambda: os.kill(-1, 0),
+    "open a pidfd": lambda: call("pidfd_open", os.getpid(), 0),
+    "direct signals at the parent": direct_signals_at_parent,
+    "ptrace": lambda: call("ptrace", -1, NO_SUCH_PID, None, None),
+    "read another process": lambda: call("process_vm_readv", NO_SUCH_PID, None, 0, None, 0, 0),
+    "compare processes": lambda: call("kcmp", NO_SUCH_PID, NO_SUCH_PID, 0, 0, 0),
+    "raise its own limits": raise_own_limit,
+    "see the limits of others": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CPU),
+    "become root": lambda: os.setresuid(0, 0, 0),
+    "outlive its parent": change_death_signal,
+    "make a user namespace": lambda: call("unshare", 0x10000000),
+    "mount": lambda: call("mount", None, None, None, 0, None),
+    "create a memory file": lambda: call("memfd_create", None, 0),
+    "create shared memory": lambda: call("shmget", 0, -1, 0),
+    "open a message queue": lambda: call("mq_open", None, 0, 0, None),
+    "io_uring": lambda: call("io_uring_setup", 0, None),
+    "bpf": lambda: call("bpf", -1, None, 0),
+    "perf_event_open": lambda: call("perf_event_open", None, 0, -1, -1, 0),
+    "userfaultfd": lambda: call("userfaultfd", -1),
+    "keyctl": lambda: call("keyctl", -1, 0, 0, 0, 0),
+    "inotify": lambda: call("inotify_init1", -1),
+    "change the personality": lambda: call("personality", 0xFFFFFFFF),
+    "change a file's mode": lambda: call("fchmodat", -1, None, 0),
+    "change a file's times": lambda: call("utimensat", -1, None, None, 0),
+    "set an extended attribute": lambda: call("setxattr", None, None, None, 0, 0),
+    "use an inherited descriptor": use_inherited_descriptor,
+}
+
+
+def import_standard_module() -> bool:
+    """Import a module that the zygote has not imported."""
+    import colorsys  # noqa: PLC0415  this is what is tested
+
+    return colorsys.rgb_to_hsv(1, 1, 1) == (0, 0, 1)
+
+
+def run_thread() -> bool:
+    """Start a thread and wait for it."""
+    done: list[int] = []
+    thread = threading.Thread(target=done.append, args=[1])
+    thread.start()
+    thread.join()
+    return done == [1]
+
+
+def allocate() -> bool:
+    """Use memory within the limit."""
+    return len(bytearray(2**25)) == 2**25
+
+
+def signal_itself() -> bool:
+    """Send itself the signal that does nothing."""
+    os.kill(os.getpid(), 0)
+    return True
+
+
+def connect_to_itself() -> bool:
+    """Send bytes through a pair of sockets, as asyncio does."""
+    one, other = socket.socketpair()
+    with one, other:
+        one.send(b"x")
+        return other.recv(1) == b"x"
+
+
+BENIGN: dict[str, Callable[[], bool]] = {
+    "read standard input": lambda: sys.stdin.read() == "input",
+    "import a standard module": import_standard_module,
+    "run a thread": run_thread,
+    "use 32 MiB of memory": allocate,
+    "read random bytes": lambda: len(os.urandom(8)) == 8,
+    "signal itself": signal_itself,
+    "use a pair of sockets": connect_to_itself,
+}
+
+
+def attempt(operation: Callable[[], Any]) -> str:
+    """What comes of a forbidden operation."""
+    try:
+        operation()
+    except OSError as error:
+        return DENIED if error.errno in REFUSALS else f"{ALLOWED}: {error}"
+    except ValueError as error:  # how setrlimit(2) and prlimit(2) are refused in Python
+        return DENIED if "not allowed" in str(error) else f"{ALLOWED}: {error}"
+    return ALLOWED
+
+
+def main() -> None:
+    """Print what came of each operation."""
+    report = {
+        "forbidden": {name: attempt(operation) for name, operation in FORBIDDEN.items()},
+        "benign": {name: operation() for name, operation in BENIGN.items()},
+    }
+    sys.stdout.write(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

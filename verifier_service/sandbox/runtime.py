@@ -1,0 +1,48 @@
+"""The files that the Python runtime of an execution needs."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+DEVICES = (Path("/dev/null"), Path("/dev/zero"), Path("/dev/random"), Path("/dev/urandom"))
+_INSTALLED_PACKAGES = frozenset({"site-packages", "dist-packages"})
+_SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
+
+
+def standard_library() -> list[Path]:
+    """The directories of the standard library."""
+    return sorted({Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
+
+
+def readable(packages: list[Path]) -> list[Path]:
+    """What may be read: the standard library without what is installed in it, shared libraries.
+
+    Args:
+        packages: directories of the packages that may be read too.
+    """
+    library = [
+        entry
+        for directory in standard_library()
+        for entry in sorted(directory.iterdir())
+        if entry.name not in _INSTALLED_PACKAGES and entry.exists()  # Debian has links elsewhere
+    ]
+    return [*library, *system_files(), *packages]
+
+
+def system_files() -> list[Path]:
+    """The shared libraries of the system, and the time zones."""
+    triplet = sysconfig.get_config_var("MULTIARCH") or ""
+    libraries = (f"/lib/{triplet}", f"/usr/lib/{triplet}") if triplet else ("/lib64", "/usr/lib64")
+    own = Path(sysconfig.get_config_var("LIBDIR") or "/usr/lib").glob("lib*.so*")
+    paths = [Path(path) for path in (*libraries, *_SYSTEM_FILES)]
+    return [path for path in (*paths, *sorted(own)) if path.exists()]
+
+
+def libraries_beside(package: Path) -> Iterator[Path]:
+    """A package and the shared libraries that its wheel installed next to it, if there are any."""
+    yield package
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        yield libraries
