@@ -132,7 +132,7 @@ async def measure(
 
 async def score(pool: WorkerPool, asked: list[ScoreRequest]) -> dict[int, bool]:
     """Whether each completion is accepted, by its position in all requests."""
-    scheduler = Scheduler(pool, max_pending_completions=10**9, max_settled_verdicts=0)
+    scheduler = Scheduler({"text": pool}, max_pending_completions=10**9, max_settled_verdicts=0)
     in_flight = asyncio.Semaphore(REQUESTS_IN_FLIGHT)
     verdicts: dict[int, bool] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +17,10 @@ from verifier_service.routes import router
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
-from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.worker_pool import CodeWorkers, ItemLimits, WorkerPool
+
+CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)
+"""Of a code worker itself, which only compares output; programs have limits of their own."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -26,10 +29,18 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         limits = ItemLimits(settings.item_cpu_seconds, settings.item_memory_bytes)
-        async with WorkerPool(settings.workers, limits) as pool:
-            app.state.pool = pool
+        async with AsyncExitStack() as stack:
+            pools = {"text": await stack.enter_async_context(WorkerPool(settings.workers, limits))}
+            if "code" in settings.enabled:
+                code = WorkerPool(
+                    settings.code_workers,
+                    CODE_LIMITS,
+                    lambda: CodeWorkers(settings.unsafe_code_without),
+                )
+                pools["code"] = await stack.enter_async_context(code)
+            app.state.pools = pools
             app.state.scheduler = Scheduler(
-                pool,
+                pools,
                 max_pending_completions=settings.max_pending_completions,
                 max_settled_verdicts=settings.max_cached_verdicts,
             )

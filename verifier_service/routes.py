@@ -151,12 +151,13 @@ async def healthz() -> HealthResponse:
 )
 async def readyz(request: Request) -> HealthResponse:
     """Every enabled verifier can be served."""
-    pool: WorkerPool = request.app.state.pool
-    if pool.problem is not None:
+    pools: dict[str, WorkerPool] = request.app.state.pools
+    problems = [f"{kind}: {pool.problem}" for kind, pool in pools.items() if pool.problem]
+    if problems:
         raise ApiError(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "not_ready",
-            pool.problem,
+            "; ".join(problems),
             headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
         )
     return HealthResponse(status="ok")

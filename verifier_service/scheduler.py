@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,6 +49,11 @@ class Pool(Protocol):
 
     size: int
 
+    @property
+    def problem(self) -> str | None:
+        """Why no worker is running; None while one is, or is about to be."""
+        ...
+
     async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
         """Append a verdict for each completion of the task, in order, as they come."""
         ...
@@ -87,12 +92,22 @@ class SettledCache:
 
 
 class Scheduler:
-    """Shares the pool's workers among requests."""
+    """Shares the workers of pools among requests.
+
+    Args:
+        pools: by the kind of workers, `Verifier.workers`.
+        max_pending_completions: of all requests together.
+        max_settled_verdicts: kept for later requests.
+    """
 
     def __init__(
-        self, pool: Pool, *, max_pending_completions: int, max_settled_verdicts: int
+        self,
+        pools: Mapping[str, Pool],
+        *,
+        max_pending_completions: int,
+        max_settled_verdicts: int,
     ) -> None:
-        self._pool = pool
+        self._pools = pools
         self._max_pending = max_pending_completions
         self._pending = 0
         self._settled = SettledCache(max_settled_verdicts)
@@ -109,7 +124,7 @@ class Scheduler:
             raise QueueFull(self._pending, self._max_pending)
         self._pending += num_completions
         try:
-            return await _Scoring(request, self._pool, self._settled).score(deadline_seconds)
+            return await _Scoring(request, self._pools, self._settled).score(deadline_seconds)
         finally:
             self._pending -= num_completions
 
@@ -142,17 +157,19 @@ class _Open(msgspec.Struct, frozen=True):
 
 
 class _Scoring:
-    """One request on its way through the pool."""
+    """One request on its way through the pools."""
 
-    def __init__(self, request: ScoreRequest, pool: Pool, settled: SettledCache) -> None:
+    def __init__(
+        self, request: ScoreRequest, pools: Mapping[str, Pool], settled: SettledCache
+    ) -> None:
         self._request = request
-        self._pool = pool
+        self._pools = pools
         self._settled = settled
         self._waiting: dict[bytes, list[Place]] = {}
         self._answered: dict[bytes, Verdict] = {}
         # One request never holds more places in the line for workers than there are workers, so
         # requests take turns, however large one of them is.
-        self._turns = asyncio.Semaphore(pool.size)
+        self._turns = {kind: asyncio.Semaphore(pool.size) for kind, pool in pools.items()}
 
     async def score(self, deadline_seconds: float) -> ScoredRequest:
         """See `Scheduler.score`."""
@@ -160,11 +177,10 @@ class _Scoring:
         answer: list[list[Place]] = [[{} for _ in group.completions] for group in request.groups]
         parts = _unique(request, answer)
         num_unique = sum(len(part.uniques) for part in parts)
-        share = max(math.ceil(num_unique / self._pool.size), MIN_SHARE)
         tasks = [
             asyncio.create_task(self._judge(verifier, chunk))
             for verifier in request.verifiers
-            for chunk in _chunks(parts, min(share, verifier.task_size))
+            for chunk in _chunks(parts, self._chunk_size(verifier, num_unique))
         ]
         try:
             async with asyncio.timeout(deadline_seconds):
@@ -181,6 +197,11 @@ class _Scoring:
         ]
         return ScoredRequest(in_order, request.num_completions - num_unique)
 
+    def _chunk_size(self, verifier: Verifier, num_completions: int) -> int:
+        num_workers = self._pools[verifier.workers].size
+        share = max(math.ceil(num_completions / num_workers), MIN_SHARE)
+        return min(share, verifier.task_size)
+
     async def _judge(self, verifier: Verifier, chunk: list[_UniquePart]) -> None:
         options = verifier.options
         uniques = [(part, unique) for part in chunk for unique in part.uniques]
@@ -190,9 +211,14 @@ class _Scoring:
             options,
             [Part(part.reference, [one.completion for one in part.uniques]) for part in chunk],
         )
-        async with self._turns:
+        pool = self._pools[verifier.workers]
+        if pool.problem is not None:
+            for _, unique in uniques:
+                _deliver(failed(verifier.unavailable), verifier, unique.places)
+            return
+        async with self._turns[verifier.workers]:
             try:
-                await self._pool.judge(task, verdicts)
+                await pool.judge(task, verdicts)
             finally:
                 # When the deadline passed, there are fewer verdicts than completions.
                 for verdict, (part, unique) in zip(verdicts, uniques, strict=False):
@@ -231,9 +257,11 @@ class _Scoring:
     ) -> None:
         parts = [Part(one.part.reference, [Completion(one.question)]) for one in questions]
         verdicts: list[Verdict | Question] = []
-        async with self._turns:
+        async with self._turns[verifier.workers]:
             try:
-                await self._pool.judge(Task(options, parts, settle=True), verdicts)
+                await self._pools[verifier.workers].judge(
+                    Task(options, parts, settle=True), verdicts
+                )
             finally:
                 for verdict, one in zip(verdicts, questions, strict=False):
                     if isinstance(verdict, Verdict):

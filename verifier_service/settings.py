@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
 
 
@@ -36,6 +37,10 @@ class Settings(BaseSettings):
     """worker processes; default: the usable CPU cores"""
     enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
     """verifiers to serve, separated by commas; default: all"""
+    code_workers: Annotated[int, Field(gt=0, default_factory=_usable_cores)]
+    """processes that run programs, one at a time each; default: the usable CPU cores"""
+    unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
+    """layers that the sandbox of programs may do without, separated by commas; default: none"""
     item_cpu_seconds: Annotated[float, Field(gt=0)] = 2.0
     """CPU time that judging one completion may take"""
     item_memory_bytes: Annotated[int, Field(ge=256 * 2**20)] = 2**30
@@ -51,10 +56,12 @@ class Settings(BaseSettings):
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
     """longest that a request may take; also the default of `deadline_seconds`"""
 
-    @field_validator("enabled", mode="before")
+    @field_validator("enabled", "unsafe_code_without", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return tuple(part.strip() for part in value.split(",") if part.strip())
 
     @field_validator("enabled")
     @classmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -50,7 +50,7 @@ Settler = Callable[[Question], Judgement]
 class Unverifiable(Exception):
     """The reference cannot be used; the reason says whether it is missing or bad."""
 
-    def __init__(self, reason: EngineReason) -> None:
+    def __init__(self, reason: Reason) -> None:
         super().__init__(reason.value)
         self.reason = reason
 
@@ -65,6 +65,10 @@ class Verifier(BaseModel, ABC):
     """Keys of `reference` without which nothing can be judged."""
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reasons: ClassVar[Iterable[Reason]]
+    workers: ClassVar[Literal["text", "code"]] = "text"
+    """The kind of workers that judge."""
+    unavailable: ClassVar[Reason] = EngineReason.WORKER_DIED
+    """The reason of `failed` verdicts while there are no such workers."""
 
     type: str
     name: str | None = Field(

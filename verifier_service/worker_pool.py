@@ -17,11 +17,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import msgspec
 
@@ -40,8 +40,6 @@ from verifier_service.verdict import (
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.02
-STUCK_SECONDS = 20.0
-"""A busy worker that has not used the CPU for so long is stuck, which is not the item's fault."""
 NEAR_LIMIT = 0.8
 """Share of the memory limit above which an unexplained death is put down to memory."""
 RECYCLE_SHARE = 0.5
@@ -69,6 +67,8 @@ class ItemLimits:
     cpu_seconds: float
     memory_bytes: int
     """Resident memory of the worker, what it inherits included."""
+    stuck_seconds: float = 20.0
+    """A busy worker that has not used the CPU for so long is stuck: not the item's fault."""
 
 
 class Ending(Enum):
@@ -92,6 +92,23 @@ class Run:
     near_memory_limit: bool
     item_seconds: float
     """Wall seconds that the unfinished item took."""
+
+
+class WorkerSource(Protocol):
+    """Where a pool's workers come from."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can give more, and those that it gave are not ended by its end."""
+        ...
+
+    def fork(self) -> tuple[int, int, socket.socket, Progress]:
+        """A new worker; see `ForkServer.fork`."""
+        ...
+
+    def close(self) -> None:
+        """End every worker. Blocks until they are gone."""
+        ...
 
 
 class ForkServer:
@@ -153,6 +170,80 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+class CodeWorkers:
+    """Starts processes of `verifier_service.code_worker`.
+
+    Args:
+        unsafe_without: layers of the sandbox to leave out.
+    """
+
+    def __init__(self, unsafe_without: Sequence[str] = ()) -> None:
+        self._unsafe_without = unsafe_without
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def alive(self) -> bool:
+        """Always: no process stands behind the workers."""
+        return True
+
+    def fork(self) -> tuple[int, int, socket.socket, Progress]:
+        """A new worker whose sandbox works; see `ForkServer.fork`.
+
+        Raises:
+            WorkerStartError: it does not start, or its sandbox does not.
+        """
+        self._processes = [process for process in self._processes if process.poll() is None]
+        ours, theirs = socket.socketpair()
+        ours.settimeout(START_TIMEOUT_SECONDS)
+        shared = Progress.create_file()
+        try:
+            with theirs:
+                process = subprocess.Popen(
+                    [
+                        *(sys.executable, "-I", "-m", "verifier_service.code_worker"),
+                        *(str(theirs.fileno()), str(shared), ",".join(self._unsafe_without)),
+                    ],
+                    pass_fds=[theirs.fileno(), shared],
+                    stdin=subprocess.DEVNULL,
+                    env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
+                    start_new_session=True,
+                )
+            self._processes.append(process)
+            pidfd = os.pidfd_open(process.pid)
+            progress = Progress(shared)
+        finally:
+            os.close(shared)
+        try:
+            problem = _hello(ours)
+        except (OSError, EOFError, msgspec.MsgspecError) as error:
+            problem = f"a worker did not start: {error or 'it ended'}"
+        if problem is not None:
+            process.kill()
+            process.wait()
+            ours.close()
+            os.close(pidfd)
+            progress.close()
+            raise WorkerStartError(problem)
+        return process.pid, pidfd, ours, progress
+
+    def close(self) -> None:
+        """End every worker. Blocks until they are gone."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+
+def _hello(connection: socket.socket) -> str | None:
+    """What is wrong with the sandbox of a worker that starts; None if nothing is."""
+    with connection.makefile("rb") as stream:
+        header = stream.read(HEADER_BYTES)
+        if len(header) < HEADER_BYTES:
+            raise EOFError
+        frame = stream.read(int.from_bytes(header, "big"))
+    problem: str | None = msgspec.json.decode(frame)["problem"]
+    return problem
 
 
 class Worker:
@@ -250,7 +341,7 @@ class Worker:
             self.kill(Ending.TOO_LARGE, item[1])
         elif cpu_seconds - self._item_cpu_start >= limits.cpu_seconds:
             self.kill(Ending.TOO_SLOW, item[1])
-        elif now - self._last_cpu_use >= STUCK_SECONDS:
+        elif now - self._last_cpu_use >= limits.stuck_seconds:
             log.warning("worker %d is stuck", self._pid)
             self.kill()
 
@@ -307,21 +398,33 @@ class WorkerPool:
     Cancelling `judge` kills the worker that is at it; the verdicts so far are there.
     """
 
-    def __init__(self, size: int, limits: ItemLimits) -> None:
+    def __init__(
+        self, size: int, limits: ItemLimits, source: Callable[[], WorkerSource] | None = None
+    ) -> None:
         self.size = size
         self._limits = limits
+        self._new_source = source or (lambda: ForkServer(2 * limits.memory_bytes))
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._workers: set[Worker] = set()
         self._start_error: str | None = None
         self._fork_lock = asyncio.Lock()
-        self._fork_server: ForkServer | None = None
+        self._source: WorkerSource | None = None
         self._background: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        for _ in range(self.size):
-            await self._start_worker()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.size):
+                group.create_task(self._start_first_worker())
         self._in_background(self._watch())
         return self
+
+    async def _start_first_worker(self) -> None:
+        try:
+            await self._start_worker()
+        except (WorkerStartError, OSError) as error:
+            self._start_error = f"no worker process can be started: {error}"
+            log.error("%s; trying again", self._start_error)
+            self._in_background(self._replace_worker())
 
     async def __aexit__(
         self,
@@ -336,8 +439,8 @@ class WorkerPool:
         for worker in self._workers:
             worker.kill()
         await asyncio.gather(*(worker.wait_closed() for worker in self._workers))
-        if self._fork_server is not None:
-            await asyncio.to_thread(self._fork_server.close)
+        if self._source is not None:
+            await asyncio.to_thread(self._source.close)
 
     @property
     def problem(self) -> str | None:
@@ -379,7 +482,7 @@ class WorkerPool:
 
     def _is_running(self, worker: Worker) -> bool:
         # Workers end with their fork server. One that died idle must not count as a try of an item.
-        return self._fork_server is not None and self._fork_server.alive and not worker.has_hung_up
+        return self._source is not None and self._source.alive and not worker.has_hung_up
 
     async def _run_alone(self, task: Task, verdicts: list[Verdict | Question]) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""
@@ -410,11 +513,11 @@ class WorkerPool:
     async def _start_worker(self) -> None:
         """Raises WorkerStartError."""
         async with self._fork_lock:
-            if self._fork_server is None or not self._fork_server.alive:
-                if self._fork_server is not None:
-                    await asyncio.to_thread(self._fork_server.close)
-                self._fork_server = ForkServer(2 * self._limits.memory_bytes)
-            pid, pidfd, connection, progress = await asyncio.to_thread(self._fork_server.fork)
+            if self._source is None or not self._source.alive:
+                if self._source is not None:
+                    await asyncio.to_thread(self._source.close)
+                self._source = self._new_source()
+            pid, pidfd, connection, progress = await asyncio.to_thread(self._source.fork)
             connection.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=connection)
         worker = Worker(pid, pidfd, reader, writer, progress)

@@ -25,6 +25,7 @@ class WatchedPool:
     """Judges in this process and writes down every task."""
 
     size = 2
+    problem = None
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []
@@ -73,7 +74,7 @@ def score(
     pool: WatchedPool, *requests: ScoreRequest, max_settled_verdicts: int = 100
 ) -> list[ScoredRequest]:
     scheduler = Scheduler(
-        pool, max_pending_completions=10**6, max_settled_verdicts=max_settled_verdicts
+        {"text": pool}, max_pending_completions=10**6, max_settled_verdicts=max_settled_verdicts
     )
 
     async def run() -> list[ScoredRequest]:

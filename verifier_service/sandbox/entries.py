@@ -60,12 +60,7 @@ Entry = Callable[[Context], None]
 def script(context: Context) -> None:
     """Run the payload as Python would run a file: as the module `__main__`, to its exit code."""
     sys.argv = [PROGRAM_FILE]
-    try:
-        code = compile(context.payload, PROGRAM_FILE, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
-        traceback.print_exc(limit=0)
-        sys.stderr.flush()
-        context.end_with_compile_error()
+    code = compile_program(context, PROGRAM_FILE)
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
@@ -73,6 +68,16 @@ def script(context: Context) -> None:
         context.channel.detach()
     context.begin()
     _end(run_to_exit_code(lambda: exec(code, module.__dict__)))
+
+
+def compile_program(context: Context, filename: str) -> types.CodeType:
+    """The payload as code; ends the process where it is not Python. Only before `begin`."""
+    try:
+        return compile(context.payload, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        traceback.print_exc(limit=0)
+        sys.stderr.flush()
+        context.end_with_compile_error()
 
 
 def run_to_exit_code(work: Callable[[], object]) -> int:

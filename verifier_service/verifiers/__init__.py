@@ -8,15 +8,19 @@ from pydantic import Field
 
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.format import Format
 from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.tag_count import TagCount
 
-AnyVerifier = Annotated[Accuracy | Format | TagCount | ReasoningSteps, Field(discriminator="type")]
+AnyVerifier = Annotated[
+    Accuracy | Code | Format | TagCount | ReasoningSteps, Field(discriminator="type")
+]
 """The typed union of a request."""
 
 VERIFIERS: dict[str, type[Verifier]] = {
     "accuracy": Accuracy,
+    "code": Code,
     "format": Format,
     "tag_count": TagCount,
     "reasoning_steps": ReasoningSteps,

@@ -1,0 +1,208 @@
+"""Values as they cross between a program and its judge: plain data, by exact type.
+
+A frame is four bytes of length, big-endian, then JSON. What JSON has no word for is a list of a tag
+and its parts. Nothing is unpickled, no name in a frame is looked up, and what arrives is made of
+built-in types, whatever the sender's objects claimed to be equal to.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import socket
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+MAX_FRAME_BYTES = 16 * 2**20
+MAX_DEPTH = 200
+MAX_JSON_INTEGER = 2**63
+
+
+class Malformed(Exception):
+    """A frame is not what the other side should have sent."""
+
+
+class NotPlain(Exception):
+    """A value is not plain data, and nothing stands for it."""
+
+
+Stand = Callable[[Any], Any]
+"""Gives what is sent for a value that is not plain data, or raises NotPlain."""
+
+
+def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
+    """What JSON says of a value.
+
+    An instance of a subclass is sent as the built-in value it holds, read by the built-in type.
+
+    Raises:
+        NotPlain: it is not plain data, or nested too deeply.
+    """
+    if depth > MAX_DEPTH:
+        raise NotPlain("nested too deeply")
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
+        return value
+    if kind is int:
+        return value if abs(value) < MAX_JSON_INTEGER else ["int", hex(value)]
+    if kind is float:
+        return ["float", value.hex()]
+    for base, tag in _SEQUENCES:
+        if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
+            items = list(base.__iter__(value))
+            return [tag, *(encode(item, stand, depth + 1) for item in items)]
+    if isinstance(value, dict):
+        pairs = list(dict.items(value))
+        return [
+            "dict",
+            *([encode(k, stand, depth + 1), encode(v, stand, depth + 1)] for k, v in pairs),
+        ]
+    for base, tag, text in _TEXTS:
+        if kind is base:
+            return [tag, text(value)]
+    return _encode_subclass(value, stand, depth)
+
+
+def _encode_subclass(value: Any, stand: Stand, depth: int) -> Any:
+    # datetime is a date too: the order matters.
+    for base, copy in _COPIES:
+        if isinstance(value, base):
+            return encode(copy(value), stand, depth)
+    if (
+        type(value).__module__ == "numpy"
+        and hasattr(value, "item")
+        and not getattr(value, "ndim", 1)
+    ):
+        return encode(value.item(), stand, depth)
+    return stand(value)
+
+
+def decode(data: Any, stand: Callable[[list[Any]], Any], depth: int = 0) -> Any:
+    """The value that JSON says.
+
+    Args:
+        data: what JSON says.
+        stand: gives the value for a list whose tag is not one of plain data.
+        depth: of the data.
+
+    Raises:
+        Malformed: it is not what `encode` makes.
+    """
+    if depth > MAX_DEPTH:
+        raise Malformed("nested too deeply")
+    if data is None or isinstance(data, bool | str | int):
+        return data
+    if not isinstance(data, list) or not data or not isinstance(data[0], str):
+        raise Malformed("neither plain nor tagged")
+    tag, *parts = data
+    try:
+        if tag in _SEQUENCE_TYPES:
+            return _SEQUENCE_TYPES[tag](decode(part, stand, depth + 1) for part in parts)
+        if tag == "dict":
+            return {
+                decode(key, stand, depth + 1): decode(value, stand, depth + 1)
+                for key, value in parts
+            }
+        if tag in _READERS:
+            (text,) = parts
+            if not isinstance(text, str):
+                raise Malformed(f"{tag} is not text")
+            return _READERS[tag](text)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise Malformed(f"not a {tag}") from error
+    return stand(data)
+
+
+def send(connection: socket.socket, message: Any) -> None:
+    """Send a message of JSON.
+
+    Raises:
+        NotPlain: it is too large.
+    """
+    frame = json.dumps(message, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(frame) > MAX_FRAME_BYTES:
+        raise NotPlain("too large")
+    connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+
+def receive(connection: socket.socket) -> Any:
+    """The next message.
+
+    Raises:
+        EOFError: the other side has closed the connection.
+        Malformed: the frame is too large or not JSON.
+    """
+    length = int.from_bytes(_exactly(connection, 4), "big")
+    if length > MAX_FRAME_BYTES:
+        raise Malformed("too large a frame")
+    try:
+        return json.loads(_exactly(connection, length).decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise Malformed("not JSON") from error
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    parts = []
+    while length:
+        part = connection.recv(min(length, 2**20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+_SEQUENCES: tuple[tuple[Any, str], ...] = (
+    (list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "frozenset"),
+)  # fmt: skip
+_SEQUENCE_TYPES: dict[str, Any] = {tag: kind for kind, tag in _SEQUENCES}
+
+_TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
+    (bytes, "bytes", lambda value: value.hex()),
+    (bytearray, "bytearray", lambda value: value.hex()),
+    (complex, "complex", lambda value: f"{value.real.hex()} {value.imag.hex()}"),
+    (Decimal, "Decimal", str),
+    (Fraction, "Fraction", str),
+    (datetime.datetime, "datetime", lambda value: value.isoformat()),
+    (datetime.date, "date", lambda value: value.isoformat()),
+    (datetime.time, "time", lambda value: value.isoformat()),
+    (
+        datetime.timedelta,
+        "timedelta",
+        lambda value: f"{value.days} {value.seconds} {value.microseconds}",
+    ),
+    (range, "range", lambda value: f"{value.start} {value.stop} {value.step}"),
+)
+
+
+def _complex(text: str) -> complex:
+    real, imaginary = text.split(" ")
+    return complex(float.fromhex(real), float.fromhex(imaginary))
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "int": lambda text: int(text, 16),
+    "float": float.fromhex,
+    "bytes": bytes.fromhex,
+    "bytearray": bytearray.fromhex,
+    "complex": _complex,
+    "Decimal": Decimal,
+    "Fraction": Fraction,
+    "datetime": datetime.datetime.fromisoformat,
+    "date": datetime.date.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "timedelta": lambda text: datetime.timedelta(*map(int, text.split(" "))),
+    "range": lambda text: range(*map(int, text.split(" "))),
+}
+
+_COPIES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (bool, bool),
+    (int, lambda value: int.__add__(value, 0)),
+    (float, lambda value: float.__add__(value, 0.0)),
+    (str, lambda value: str.__str__(value) if type(value) is str else str.__add__(value, "")),
+    (bytes, lambda value: bytes.__add__(value, b"")),
+    (bytearray, lambda value: bytearray.__add__(bytearray(), value)),
+)
+"""Plain copies of instances of subclasses, made by the built-in type and not by theirs."""

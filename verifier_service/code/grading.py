@@ -1,0 +1,197 @@
+"""Run a program against its tests in the sandbox, and say what that means."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from verifier_service.code.checkers import accepts
+from verifier_service.code.problem import Asserts, Function, Stdio, StdioCase
+from verifier_service.sandbox.execution import ExitReason, Limits, Pair, Program
+from verifier_service.sandbox.runner import Runner
+
+ENTRIES = {
+    "serve": "verifier_service.code.program_side:serve",
+    "judge": "verifier_service.code.judge_side:judge",
+}
+"""For the `Runner`."""
+
+JUDGE_CPU_SHARE = 1.0
+"""CPU time of a judge in shares of the program's: it may have as much to compare."""
+WALL_SHARE = 3.0
+MAX_SHOWN_CHARACTERS = 500
+
+
+class Result(StrEnum):
+    """What came of one test, or of all."""
+
+    PASSED = "passed"
+    WRONG_ANSWER = "wrong_answer"
+    RUNTIME_ERROR = "runtime_error"
+    COMPILE_ERROR = "compile_error"
+    TIME_LIMIT_EXCEEDED = "time_limit_exceeded"
+    MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded"
+    OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded"
+    INVALID_OUTPUT = "invalid_output"
+    SANDBOX_VIOLATION = "sandbox_violation"
+    UNSUPPORTED_TEST = "unsupported_test"
+    BAD_TESTS = "bad_tests"
+
+
+_ENDINGS = {
+    ExitReason.CPU_LIMIT: Result.TIME_LIMIT_EXCEEDED,
+    ExitReason.WALL_LIMIT: Result.TIME_LIMIT_EXCEEDED,
+    ExitReason.OUTPUT_LIMIT: Result.OUTPUT_LIMIT_EXCEEDED,
+    ExitReason.COMPILE_ERROR: Result.COMPILE_ERROR,
+    ExitReason.FORBIDDEN: Result.SANDBOX_VIOLATION,
+    ExitReason.MEMORY_LIMIT: Result.MEMORY_LIMIT_EXCEEDED,
+    ExitReason.SIGNALED: Result.RUNTIME_ERROR,
+    ExitReason.EXITED: Result.RUNTIME_ERROR,
+    ExitReason.STOPPED: Result.INVALID_OUTPUT,
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How tests are run."""
+
+    limits: Limits
+    """Of one stdio case, or of all calls of a function."""
+    total_cpu_seconds: float
+    """Of all stdio cases together."""
+    run_all: bool
+    """Whether to go on after the first test that fails."""
+
+
+@dataclass
+class Grade:
+    """What came of a program's tests."""
+
+    passed: int = 0
+    total: int = 0
+    result: Result = Result.PASSED
+    """Of the first test that failed."""
+    first_failed: int | None = None
+    shown: str = ""
+    """What the first failed test got, cut."""
+    expected: str = ""
+    """What it should have got."""
+
+    def add(self, result: Result, shown: str = "", expected: str = "") -> None:
+        """Count a test."""
+        self.total += 1
+        if result is Result.PASSED:
+            self.passed += 1
+        elif self.result is Result.PASSED:
+            self.result, self.first_failed = result, self.total - 1
+            self.shown, self.expected = (
+                shown[:MAX_SHOWN_CHARACTERS],
+                expected[:MAX_SHOWN_CHARACTERS],
+            )
+
+
+async def grade(
+    runner: Runner, source: str, tests: Stdio | Function | Asserts, plan: Plan
+) -> Grade:
+    """Run a program against its tests.
+
+    Raises:
+        SandboxError: they could not be run, which is nobody's fault but ours.
+    """
+    payload = source.encode("utf-8", "surrogatepass")
+    if isinstance(tests, Stdio):
+        return await _grade_stdio(runner, payload, tests, plan)
+    return await _grade_calls(runner, payload, tests, plan)
+
+
+async def _grade_stdio(runner: Runner, source: bytes, tests: Stdio, plan: Plan) -> Grade:
+    found = Grade()
+    left = plan.total_cpu_seconds
+    for case in tests.cases:
+        limits = dataclasses.replace(plan.limits, cpu_seconds=min(plan.limits.cpu_seconds, left))
+        run = await runner.run(Program(payload=source, stdin=case.stdin.encode()), limits)
+        left -= run.cpu_seconds
+        printed = run.stdout.decode(errors="replace")
+        if run.succeeded:
+            right = await _accepts(runner, tests, case, printed, plan)
+            found.add(Result.PASSED if right else Result.WRONG_ANSWER, printed, case.stdout)
+        else:
+            found.add(_ENDINGS[run.reason], run.stderr.decode(errors="replace"), case.stdout)
+        if found.result is not Result.PASSED and (not plan.run_all or _is_final(found.result)):
+            break
+        if left <= 0:
+            break
+    for _ in range(found.total, len(tests.cases)):
+        found.add(Result.TIME_LIMIT_EXCEEDED)
+    return found
+
+
+def _is_final(result: Result) -> bool:
+    """Whether every other test would end the same way."""
+    return result is Result.COMPILE_ERROR
+
+
+async def _accepts(runner: Runner, tests: Stdio, case: StdioCase, printed: str, plan: Plan) -> bool:
+    if tests.program is None:
+        return accepts(tests.checker, printed, case.stdout, tests.tolerance)
+    shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
+    judge = Program(payload=tests.program.encode(), stdin=json.dumps(shown).encode())
+    run = await runner.run(judge, plan.limits)
+    return run.succeeded
+
+
+async def _grade_calls(
+    runner: Runner, source: bytes, tests: Function | Asserts, plan: Plan
+) -> Grade:
+    asked = {**tests.model_dump(), "run_all": plan.run_all}
+    limits = plan.limits
+    judge_limits = dataclasses.replace(
+        limits,
+        cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
+        wall_seconds=limits.wall_seconds + WALL_SHARE,
+    )
+    pair = await runner.run_pair(
+        Program(payload=source, entry="serve"),
+        Program(payload=json.dumps(asked).encode(), entry="judge"),
+        limits,
+        judge_limits,
+    )
+    found = Grade()
+    if pair.program.reason is ExitReason.COMPILE_ERROR:
+        found.add(Result.COMPILE_ERROR, pair.program.stderr.decode(errors="replace"))
+        return found
+    return _read_findings(pair)
+
+
+class _Findings(msgspec.Struct):
+    passed: int
+    total: int
+    reason: str
+    detail: str
+
+
+def _read_findings(pair: Pair) -> Grade:
+    found = Grade()
+    try:
+        said = msgspec.json.decode(pair.judge.result, type=_Findings)
+    except msgspec.MsgspecError:
+        said = None
+    if said is None or not pair.judge.succeeded:  # the program's answers were too much for it
+        result = _ENDINGS[pair.judge.reason]
+        if result is not Result.TIME_LIMIT_EXCEEDED:
+            result = Result.INVALID_OUTPUT
+        found.add(result, pair.judge.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:])
+        return found
+    found.passed, found.total = said.passed, said.total
+    if said.reason == "program_gone":
+        found.result = _ENDINGS[pair.program.reason]
+        found.shown = pair.program.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:]
+    else:
+        found.result, found.shown = Result(said.reason), said.detail
+    if found.result is not Result.PASSED:
+        found.first_failed = said.passed
+    return found

@@ -1,0 +1,84 @@
+"""`reference.tests`: what a program is tested with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from verifier_service.verdict import EngineReason
+from verifier_service.verifier import Unverifiable
+
+MAX_CASES = 10_000
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StdioCase(_Strict):
+    """What a program reads and what it must print."""
+
+    stdin: str
+    stdout: str
+
+
+class Stdio(_Strict):
+    """Whole programs, which read standard input and write standard output."""
+
+    type: Literal["stdio"]
+    cases: tuple[StdioCase, ...] = Field(min_length=1, max_length=MAX_CASES)
+    checker: Literal["exact", "tokens", "float"] = "exact"
+    tolerance: float = Field(default=1e-6, ge=0)
+    """Of the checker `float`: absolute or relative."""
+    program: str | None = None
+    """Python source of a special judge: it reads a JSON object with `stdin`, `stdout` (of the
+    program) and `expected`, and accepts by ending with exit code 0."""
+
+
+class FunctionCase(_Strict):
+    """Arguments of a call and what it must return."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    returns: Any
+
+
+class Function(_Strict):
+    """One function and its calls, in JSON."""
+
+    type: Literal["function"]
+    entry_point: str
+    cases: tuple[FunctionCase, ...] = Field(min_length=1, max_length=MAX_CASES)
+    tolerance: float = Field(default=0.0, ge=0)
+    """Of floats in what is returned: absolute below 1, relative above."""
+
+
+class Asserts(_Strict):
+    """Test code: assertions, HumanEval's `check(candidate)`, unittest classes."""
+
+    type: Literal["asserts"]
+    code: str = Field(min_length=1)
+    entry_point: str | None = None
+    """The function that `check` is called with, where the code does not call it itself."""
+
+
+Tests = Annotated[Stdio | Function | Asserts, Field(discriminator="type")]
+
+_adapter: TypeAdapter[Stdio | Function | Asserts] = TypeAdapter(Tests)
+
+
+def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
+    """The tests of a reference.
+
+    Raises:
+        Unverifiable: there are none, or they are not as described here.
+    """
+    tests = reference.get("tests")
+    if tests is None:
+        raise Unverifiable(EngineReason.MISSING_REFERENCE)
+    try:
+        return _adapter.validate_python(tests)
+    except ValidationError as error:
+        raise Unverifiable(EngineReason.BAD_REFERENCE) from error

@@ -1,0 +1,157 @@
+"""The processes that judge programs: each has a sandbox with one slot, and a socket to its parent.
+
+    API process --socket--> code worker (this module: tests, expected values, verdicts)
+                                 '-- sandbox.Runner --> zygotes --> confined children
+
+A worker starts by saying whether its sandbox works, then takes tasks as text workers do: frames of
+four bytes of length, big-endian, and JSON. The program's limits are the sandbox's; the parent kills
+a worker only if it is stuck.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import struct
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from verifier_service.code.extraction import last_block
+from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
+from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.progress import Progress
+from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
+from verifier_service.sandbox.layers import hide_process
+from verifier_service.sandbox.runner import Runner
+from verifier_service.verdict import (
+    Completion,
+    Judged,
+    Outcome,
+    Question,
+    Task,
+    Verdict,
+    failed,
+    unverifiable,
+)
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.code import Code, CodeReason
+
+FRAME_HEADER = struct.Struct(">I")
+REASONS = {
+    result: CodeReason[result.name]
+    for result in Result
+    if result not in (Result.UNSUPPORTED_TEST, Result.BAD_TESTS)
+}
+WALL_SHARE = 3.0
+"""Wall time in shares of CPU time: on a busy machine a program has to wait."""
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """Worker to parent: the sandbox works, or why it does not."""
+
+    problem: str | None
+    level: str = ""
+    """The layers in force."""
+
+
+async def work(
+    connection: socket.socket, progress: Progress, unsafe_without: frozenset[Layer]
+) -> None:
+    """Say whether the sandbox works; then work on tasks until the connection is closed."""
+    try:
+        async with Runner(1, entries=ENTRIES, unsafe_without=unsafe_without) as runner:
+            _send(connection, Hello(None, "+".join(sorted(runner.layers))))
+            stream = connection.makefile("rb")
+            while header := await asyncio.to_thread(stream.read, FRAME_HEADER.size):
+                frame = stream.read(FRAME_HEADER.unpack(header)[0])
+                await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
+    except SandboxError as error:
+        _send(connection, Hello(f"the sandbox does not start: {error}"))
+
+
+def _send(connection: socket.socket, message: Any) -> None:
+    frame = msgspec.json.encode(message)
+    connection.sendall(FRAME_HEADER.pack(len(frame)) + frame)
+
+
+async def _work(runner: Runner, task: Task, connection: socket.socket, progress: Progress) -> None:
+    verifier = Code.model_validate(task.verifier)
+    index, last = 0, task.num_completions - 1
+    for part in task.parts:
+        progress.write(index, in_reference=True)
+        try:
+            tests = read_tests(part.reference)
+        except Unverifiable as error:
+            verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
+                part.completions
+            )
+            index += len(part.completions)
+            _send(connection, Judged(verdicts, finished=index > last))
+            continue
+        for completion in part.completions:
+            progress.write(index, in_reference=False)
+            verdict = await _judge(runner, verifier, tests, completion)
+            _send(connection, Judged([verdict], finished=index == last))
+            index += 1
+
+
+async def _judge(
+    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
+) -> Verdict:
+    start = time.perf_counter()
+    source = last_block(completion.text, verifier.block_tags)
+    if source is None:
+        seconds = time.perf_counter() - start
+        return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
+    try:
+        found = await grade(runner, source, tests, _plan(verifier))
+    except SandboxError as error:
+        logging.getLogger(__name__).error("a program could not be run: %s", error)
+        return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
+    return _verdict(verifier, found, time.perf_counter() - start)
+
+
+def _plan(verifier: Code) -> Plan:
+    limits = Limits(
+        cpu_seconds=verifier.cpu_seconds,
+        wall_seconds=WALL_SHARE * verifier.cpu_seconds,
+        memory_bytes=verifier.memory_bytes,
+        output_bytes=verifier.output_bytes,
+    )
+    run_all = verifier.run_all or verifier.scoring == "fraction"
+    return Plan(limits, verifier.total_cpu_seconds, run_all)
+
+
+def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
+    details: dict[str, Any] = {"passed": found.passed, "total": found.total}
+    if found.first_failed is not None:
+        details["first_failed"] = found.first_failed
+        details["output"] = found.shown
+        if verifier.reveal_expected:
+            details["expected"] = found.expected
+    if found.result is Result.UNSUPPORTED_TEST:
+        return Verdict(
+            Outcome.UNVERIFIABLE, None, CodeReason.UNSUPPORTED_TEST, seconds, None, details
+        )
+    if found.result is Result.BAD_TESTS:
+        return Verdict(Outcome.UNVERIFIABLE, None, "bad_reference", seconds, None, details)
+    share = found.passed / found.total if found.total else 0.0
+    score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
+    return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)
+
+
+def main() -> None:
+    """Run a worker: descriptors of its socket and progress, layers to leave out."""
+    connection, shared, without = sys.argv[1:]
+    hide_process()
+    layers = frozenset(Layer(name) for name in without.split(",") if name)
+    unsafe = layers & COMMON_LAYERS
+    asyncio.run(work(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+
+
+if __name__ == "__main__":
+    main()
