@@ -219,9 +219,12 @@ class _Zygote:
         socket.send_fds(self._control, [json.dumps(dataclasses.asdict(hello)).encode()], [own])
         os.close(own)
         while True:
-            message, descriptors, _, _ = socket.recv_fds(
-                self._control, MAX_MESSAGE_BYTES, MAX_DESCRIPTORS
-            )
+            try:
+                message, descriptors, _, _ = socket.recv_fds(
+                    self._control, MAX_MESSAGE_BYTES, MAX_DESCRIPTORS
+                )
+            except ConnectionResetError:
+                os._exit(0)
             if not message:
                 os._exit(0)
             self._run(message, descriptors)
@@ -240,13 +243,15 @@ class _Zygote:
         for descriptor in descriptors:
             os.close(descriptor)
         pidfd = os.pidfd_open(pid)
-        socket.send_fds(self._control, [STARTED], [pidfd])
+        with contextlib.suppress(ConnectionError):
+            socket.send_fds(self._control, [STARTED], [pidfd])
         self._wait(pidfd)
         os.close(pidfd)
         _, status, usage = os.wait4(pid, 0)
         if writes:
             empty_directory(self._scratch)
-        self._control.send(ENDED.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss))
+        with contextlib.suppress(ConnectionError):  # the next read ends this process
+            self._control.send(ENDED.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss))
 
     def _wait(self, pidfd: int) -> None:
         """Wait until the child has ended; end if the other side of the control socket is gone."""
