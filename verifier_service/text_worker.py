@@ -5,8 +5,9 @@
          '---- one socket per worker ----'--> worker: reads a task, writes a message per verdict
 
 The fork server is started with a clean environment and has one thread, so forking it is safe and
-costs milliseconds. A worker has a socket to its parent and nothing else. Nothing here limits an
-item's time: the parent does, by killing the worker.
+costs milliseconds. A worker has a socket to its parent and nothing else. It parses hostile text, so
+it is confined by the layers of the sandbox: it can read what it may have to import, and do nothing
+else to the machine. Nothing here limits an item's time: the parent does, by killing the worker.
 
 Messages are frames: four bytes of length, big-endian, then JSON.
 """
@@ -14,20 +15,28 @@ Messages are frames: four bytes of length, big-endian, then JSON.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import os
-import resource
 import signal
 import socket
 import struct
 import sys
 import time
+from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
 from pydantic import TypeAdapter
 
+from verifier_service.sandbox.execution import COMMON_LAYERS
+from verifier_service.sandbox.layers import (
+    NUM_SPARE_THREADS,
+    ChildLimits,
+    Layers,
+    memory_bytes,
+    num_threads_of_user,
+    unavailable,
+)
 from verifier_service.verdict import (
     Completion,
     EngineReason,
@@ -44,8 +53,10 @@ from verifier_service.verifier import MAX_EXTRACTED_CHARACTERS, Judge, Unverifia
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 
+log = logging.getLogger(__name__)
+
 FRAME_HEADER = struct.Struct(">I")
-PR_SET_PDEATHSIG = 1
+NO_LIMIT = 2**40
 
 _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
 
@@ -63,6 +74,7 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     _warm_up()
+    layers = _layers()
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not message:
@@ -71,7 +83,7 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
         pid = os.fork()
         if pid == 0:
             control.close()
-            _become_worker(socket.socket(fileno=descriptors[0]), address_space_bytes)
+            _become_worker(socket.socket(fileno=descriptors[0]), layers, address_space_bytes)
         os.close(descriptors[0])
         pidfd = os.pidfd_open(pid)
         socket.send_fds(control, [str(pid).encode()], [pidfd])
@@ -94,18 +106,34 @@ def _reap(_signal: int, _frame: Any) -> None:
             return
 
 
-def _become_worker(connection: socket.socket, address_space_bytes: int) -> NoReturn:
+def _layers() -> Layers:
+    """What confines the workers. A layer that the platform lacks is left out, and logged."""
+    missing = unavailable()
+    for layer, why in missing.items():
+        log.warning("workers run without %s: %s", layer, why)
+    mapped_bytes, _ = memory_bytes()
+    return Layers(
+        in_force=COMMON_LAYERS - missing.keys(),
+        user=os.getuid(),
+        packages=[path for path in map(Path, sys.path) if path.exists()],
+        scratch=None,
+        address_space_bytes=mapped_bytes,
+        num_other_threads=num_threads_of_user() + NUM_SPARE_THREADS,
+    )
+
+
+def _become_worker(connection: socket.socket, layers: Layers, address_space_bytes: int) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
-    with open("/proc/self/statm") as statm:
-        inherited = int(statm.read().split()[0]) * resource.getpagesize()
-    limit = inherited + address_space_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limits = ChildLimits(
+        cpu_seconds=NO_LIMIT,
+        address_space_bytes=address_space_bytes,
+        file_bytes=0,
+        num_files=64,
+        num_threads=64,
+    )
+    layers.apply(limits)
+    layers.filter_calls()
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for an answer
         serve(connection)
     os._exit(0)
