@@ -13,15 +13,15 @@ from verifier_service.worker_pool import ItemLimits, WorkerPool
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
 
 
-def grandchildren() -> list[dict[str, str]]:
-    """The status of each process that a child of this process started."""
+def workers() -> list[dict[str, str]]:
+    """The status of each process that a fork server of this process started."""
     found = {}
-    for path in Path("/proc").glob("[0-9]*/status"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            lines = path.read_text().splitlines()
-            found[path.parent.name] = {
-                name: value.strip() for name, _, value in (line.partition(":") for line in lines)
-            }
+            if b"verifier_service.text_worker" in (process / "cmdline").read_bytes():
+                lines = (process / "status").read_text().splitlines()
+                fields = (line.partition(":") for line in lines)
+                found[process.name] = {name: value.strip() for name, _, value in fields}
     own = str(os.getpid())
     return [status for status in found.values() if found.get(status["PPid"], {}).get("PPid") == own]
 
@@ -33,12 +33,12 @@ def test_a_worker_has_a_filter_and_no_capability() -> None:
             text = r"The answer is \boxed{\frac{1}{2} + \sin(0)}"
             task = Task({"type": "accuracy"}, {"answer": "0.5"}, [Completion(text)])
             await pool.judge(task, verdicts)
-            return verdicts, grandchildren()
+            return verdicts, workers()
 
-    verdicts, workers = asyncio.run(inspect())
+    verdicts, found = asyncio.run(inspect())
     assert [(v.outcome, v.score) for v in verdicts] == [(Outcome.SCORED, 1.0)]
-    assert len(workers) == 2
-    for worker in workers:
+    assert len(found) == 2
+    for worker in found:
         assert worker["Seccomp"] == "2"
         assert worker["NoNewPrivs"] == "1"
         assert int(worker["CapEff"], 16) == int(worker["CapPrm"], 16) == 0
