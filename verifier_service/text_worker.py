@@ -5,8 +5,9 @@
          '---- one socket per worker ----'--> worker: reads a task, writes a message per verdict
 
 The fork server is started with a clean environment and has one thread, so forking it is safe and
-costs milliseconds. A worker has a socket to its parent and nothing else. Nothing here limits an
-item's time: the parent does, by killing the worker.
+costs milliseconds. A worker has a socket to its parent and nothing else. It parses hostile text, so
+it is confined by the layers of the sandbox: it can read what it may have to import, and do nothing
+else to the machine. Nothing here limits an item's time: the parent does, by killing the worker.
 
 Messages are frames: four bytes of length, big-endian, then JSON. Where in a task a worker is
 stands in memory that it shares with its parent, so that verdicts can travel together and the item
@@ -16,22 +17,30 @@ that a worker was killed at is known all the same.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import os
-import resource
 import signal
 import socket
 import struct
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
 from pydantic import TypeAdapter
 
 from verifier_service.progress import Progress
+from verifier_service.sandbox.execution import COMMON_LAYERS
+from verifier_service.sandbox.layers import (
+    NUM_SPARE_THREADS,
+    ChildLimits,
+    Layers,
+    memory_bytes,
+    num_threads_of_user,
+    unavailable,
+)
 from verifier_service.verdict import (
     Completion,
     EngineReason,
@@ -53,10 +62,12 @@ from verifier_service.verifier import (
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 
+log = logging.getLogger(__name__)
+
 FRAME_HEADER = struct.Struct(">I")
 SEND_SECONDS = 0.01
 """Verdicts wait for others at most so long, and for the item after that."""
-PR_SET_PDEATHSIG = 1
+NO_LIMIT = 2**40
 
 _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
 
@@ -75,6 +86,7 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     _warm_up()
+    layers = _layers()
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not message:
@@ -84,7 +96,7 @@ def fork_server(control: socket.socket, address_space_bytes: int) -> None:
         if pid == 0:
             control.close()
             connection, shared = socket.socket(fileno=descriptors[0]), descriptors[1]
-            _become_worker(connection, Progress(shared), address_space_bytes)
+            _become_worker(connection, Progress(shared), layers, address_space_bytes)
         for descriptor in descriptors:
             os.close(descriptor)
         pidfd = os.pidfd_open(pid)
@@ -111,20 +123,36 @@ def _reap(_signal: int, _frame: Any) -> None:
             return
 
 
+def _layers() -> Layers:
+    """What confines the workers. A layer that the platform lacks is left out, and logged."""
+    missing = unavailable()
+    for layer, why in missing.items():
+        log.warning("workers run without %s: %s", layer, why)
+    mapped_bytes, _ = memory_bytes()
+    return Layers(
+        in_force=COMMON_LAYERS - missing.keys(),
+        user=os.getuid(),
+        packages=[path for path in map(Path, sys.path) if path.exists()],
+        scratch=None,
+        address_space_bytes=mapped_bytes,
+        num_other_threads=num_threads_of_user() + NUM_SPARE_THREADS,
+    )
+
+
 def _become_worker(
-    connection: socket.socket, progress: Progress, address_space_bytes: int
+    connection: socket.socket, progress: Progress, layers: Layers, address_space_bytes: int
 ) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
-    with open("/proc/self/statm") as statm:
-        inherited = int(statm.read().split()[0]) * resource.getpagesize()
-    limit = inherited + address_space_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limits = ChildLimits(
+        cpu_seconds=NO_LIMIT,
+        address_space_bytes=address_space_bytes,
+        file_bytes=0,
+        num_files=64,
+        num_threads=64,
+    )
+    layers.apply(limits)
+    layers.filter_calls()
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for an answer
         serve(connection, progress)
     os._exit(0)

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become a
 USER = 1500
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-DEPENDENCIES = sysconfig.get_path("purelib")
+DEPENDENCIES = str(Path(pytest.__file__).parents[1])
 
 
 def interpreter() -> str:

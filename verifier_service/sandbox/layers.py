@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import math
 import os
+import platform
 import resource
 import signal
 import struct
@@ -18,9 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from verifier_service.sandbox import landlock, runtime
+from verifier_service.sandbox import landlock, runtime, seccomp
 from verifier_service.sandbox.execution import Layer, Limits
-from verifier_service.sandbox.seccomp import Filter
 
 STACK_BYTES = 64 * 2**20
 NUM_SPARE_THREADS = 64
@@ -38,6 +38,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def _prctl(option: int, argument: int = 0) -> int:
     zero = ctypes.c_ulong(0)
     return int(_libc.prctl(option, ctypes.c_ulong(argument), zero, zero, zero))
+
+
+def unavailable() -> dict[Layer, str]:
+    """The layers that every platform should have and this one has not, and why."""
+    missing = {}
+    if landlock.version() == 0:
+        missing[Layer.LANDLOCK] = "the kernel has none, or it is not enabled"
+    if platform.machine() not in seccomp.ARCHITECTURES:
+        missing[Layer.SECCOMP] = f"no table of system calls for {platform.machine()}"
+    return missing
 
 
 def hide_process() -> None:
@@ -155,7 +165,7 @@ class Layers:
         self._address_space_bytes = address_space_bytes
         self._num_other_threads = num_other_threads
         self._zygote_pid = os.getpid()
-        self._filter = Filter() if Layer.SECCOMP in in_force else None
+        self._filter = seccomp.Filter() if Layer.SECCOMP in in_force else None
         self._rulesets: dict[bool, landlock.Ruleset] = {}
         if Layer.LANDLOCK in in_force:
             for writes in (False, True):

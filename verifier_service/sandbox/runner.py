@@ -63,6 +63,8 @@ log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.05
 START_TIMEOUT_SECONDS = 60.0
+STOP_SECONDS = 0.05
+"""How long a program may go on after its judge has ended, so that it can end by itself."""
 GRACE_SECONDS = 10.0
 """How long a zygote may take to fork, or to report the end of a child that was killed."""
 MAX_KILLS = 4
@@ -182,7 +184,6 @@ class Runner:
         Raises:
             SandboxError: it could not be run, which is not its fault.
         """
-
         self._check(program)
 
         async def attempt(slot: _Slot) -> list[Execution]:
@@ -199,14 +200,19 @@ class Runner:
         """Run two processes that are connected by a stream socket, `Context.channel` in both.
 
         Neither trusts the other: they share nothing but the socket. Only the judge can write a
-        result. When it ends, the program is stopped; when the program ends first, the judge reads
-        the end of the stream and goes on. The judge's wall time should exceed the program's.
-        The channel carries no descriptors: the system call filter refuses sendmsg and recvmsg.
+        result. When one ends, the other reads the end of the stream. The judge then goes on; a
+        program that does not end soon is stopped. The judge's wall time should exceed the
+        program's. No descriptors can be sent: the filter refuses sendmsg and recvmsg.
+
+        Args:
+            program: what is judged.
+            judge: what judges it.
+            limits: of the program.
+            judge_limits: of the judge.
 
         Raises:
             SandboxError: the pair could not be run, which is not the program's fault.
         """
-
         self._check(program, judge)
 
         async def attempt(slot: _Slot) -> list[Execution]:
@@ -221,6 +227,8 @@ class Runner:
                     ours.close()
                     other.close()
                     judgement = await judging.end_of_run()
+                    # It may have ended first, and its end must not be taken for our doing.
+                    await asyncio.wait([child.ended], timeout=STOP_SECONDS)
                     child.kill(ExitReason.STOPPED)
                     return [await child.end_of_run(), judgement]
 

@@ -23,20 +23,18 @@ import importlib
 import io
 import json
 import os
-import platform
 import select
 import signal
 import socket
 import struct
 import sys
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from verifier_service.sandbox import landlock, namespaces, runtime, seccomp
 from verifier_service.sandbox import layers as layers_module
+from verifier_service.sandbox import namespaces, runtime
 from verifier_service.sandbox.entries import BROKEN, CONFINED, ENTRIES, Context, Entry
 from verifier_service.sandbox.execution import Layer, Profile
 from verifier_service.sandbox.layers import ChildLimits, Layers
@@ -162,7 +160,7 @@ class _Zygote:
                 self._problems.append(
                     f"no user: a child cannot become user {config.user} and read {library}"
                 )
-        for layer, why in _unavailable():
+        for layer, why in layers_module.unavailable().items():
             in_force.discard(layer)
             self._problems.append(f"no {layer}: {why}")
         self._make_scratch(config.user if Layer.USER in in_force else os.getuid())
@@ -219,9 +217,12 @@ class _Zygote:
         socket.send_fds(self._control, [json.dumps(dataclasses.asdict(hello)).encode()], [own])
         os.close(own)
         while True:
-            message, descriptors, _, _ = socket.recv_fds(
-                self._control, MAX_MESSAGE_BYTES, MAX_DESCRIPTORS
-            )
+            try:
+                message, descriptors, _, _ = socket.recv_fds(
+                    self._control, MAX_MESSAGE_BYTES, MAX_DESCRIPTORS
+                )
+            except ConnectionResetError:
+                os._exit(0)
             if not message:
                 os._exit(0)
             self._run(message, descriptors)
@@ -240,13 +241,15 @@ class _Zygote:
         for descriptor in descriptors:
             os.close(descriptor)
         pidfd = os.pidfd_open(pid)
-        socket.send_fds(self._control, [STARTED], [pidfd])
+        with contextlib.suppress(ConnectionError):
+            socket.send_fds(self._control, [STARTED], [pidfd])
         self._wait(pidfd)
         os.close(pidfd)
         _, status, usage = os.wait4(pid, 0)
         if writes:
             empty_directory(self._scratch)
-        self._control.send(ENDED.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss))
+        with contextlib.suppress(ConnectionError):  # the next read ends this process
+            self._control.send(ENDED.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss))
 
     def _wait(self, pidfd: int) -> None:
         """Wait until the child has ended; end if the other side of the control socket is gone."""
@@ -286,14 +289,6 @@ class _Zygote:
             sys.stderr.flush()
             os._exit(1)
         os._exit(0)
-
-
-def _unavailable() -> Iterator[tuple[Layer, str]]:
-    """The layers that every platform should have and this one has not."""
-    if landlock.version() == 0:
-        yield Layer.LANDLOCK, "the kernel has none, or it is not enabled"
-    if platform.machine() not in seccomp.ARCHITECTURES:
-        yield Layer.SECCOMP, f"no table of system calls for {platform.machine()}"
 
 
 def _import_entries(names: dict[str, str]) -> dict[str, Entry]:
