@@ -60,7 +60,7 @@ def test_a_body_that_is_not_declared_as_json_is_refused(http: httpx.Client) -> N
 @pytest.mark.parametrize(
     ("verifiers", "field", "message"),
     [
-        ([{"type": "acuracy"}], "verifiers.0", "'accuracy', 'format', 'tag_count'"),
+        ([{"type": "acuracy"}], "verifiers.0", "'accuracy', 'code', 'format', 'tag_count'"),
         ([{"type": "format", "strict": 1}], "verifiers.0.format.strict", "not permitted"),
         ([{"type": "format", "weight": "much"}], "verifiers.0.format.weight", "valid number"),
         ([{"type": "format", "weight": 1e308}], "verifiers.0.format.weight", "less than or equal"),

@@ -7,7 +7,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from verifier_service.verdict import Completion, Outcome, Task, Verdict
+from verifier_service.verdict import Completion, Outcome, Part, Question, Task, Verdict
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
@@ -29,11 +29,11 @@ def workers() -> list[dict[str, str]]:
 def test_a_worker_has_a_filter_and_no_capability() -> None:
     async def inspect() -> tuple[list[Verdict], list[dict[str, str]]]:
         async with WorkerPool(2, LIMITS) as pool:
-            verdicts: list[Verdict] = []
+            verdicts: list[Verdict | Question] = []
             text = r"The answer is \boxed{\frac{1}{2} + \sin(0)}"
-            task = Task({"type": "accuracy"}, {"answer": "0.5"}, [Completion(text)])
+            task = Task({"type": "accuracy"}, [Part({"answer": "0.5"}, [Completion(text)])])
             await pool.judge(task, verdicts)
-            return verdicts, workers()
+            return [verdict for verdict in verdicts if isinstance(verdict, Verdict)], workers()
 
     verdicts, found = asyncio.run(inspect())
     assert [(v.outcome, v.score) for v in verdicts] == [(Outcome.SCORED, 1.0)]
