@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
@@ -63,7 +64,9 @@ async def work(
 ) -> None:
     """Say whether the sandbox works; then work on tasks until the connection is closed."""
     try:
-        async with Runner(1, entries=ENTRIES, unsafe_without=unsafe_without) as runner:
+        async with Runner(
+            1, entries=ENTRIES, tools=languages.tools, unsafe_without=unsafe_without
+        ) as runner:
             _send(connection, Hello(None, "+".join(sorted(runner.layers))))
             stream = connection.makefile("rb")
             while header := await asyncio.to_thread(stream.read, FRAME_HEADER.size):
@@ -103,16 +106,29 @@ async def _judge(
     runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
 ) -> Verdict:
     start = time.perf_counter()
+    language = languages.LANGUAGES[verifier.language]
+    try:
+        missing = await language.missing(runner)
+    except SandboxError as error:
+        return _sandbox_error(error, start)
+    if missing is not None:
+        seconds, details = time.perf_counter() - start, {"message": missing}
+        reason = CodeReason.MISSING_TOOLCHAIN
+        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
     source = last_block(completion.text, verifier.block_tags)
     if source is None:
         seconds = time.perf_counter() - start
         return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
     try:
-        found = await grade(runner, source, tests, _plan(verifier))
+        found = await grade(runner, language, source, tests, _plan(verifier))
     except SandboxError as error:
-        logging.getLogger(__name__).error("a program could not be run: %s", error)
-        return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
+        return _sandbox_error(error, start)
     return _verdict(verifier, found, time.perf_counter() - start)
+
+
+def _sandbox_error(error: SandboxError, start: float) -> Verdict:
+    logging.getLogger(__name__).error("a program could not be run: %s", error)
+    return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
 def _plan(verifier: Code) -> Plan:
