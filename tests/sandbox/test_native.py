@@ -36,6 +36,8 @@ constexpr unsigned long spin(unsigned long n) { return n < 2 ? 1 : spin(n - 1) +
 static_assert(spin(500) > 0);
 int main() {}
 """
+PROCESS = "memfd:payload"
+"""What the kernel calls a process that was started from a file in memory."""
 BOMB_OPTIONS = "-fconstexpr-ops-limit=9999999999"
 
 
@@ -369,6 +371,25 @@ def test_a_compiler_does_not_outlive_what_started_it(sandbox: Sandbox, who: str)
 
     sandbox.wait(kill())
     sandbox.wait(_disappears("cc1plus"))
+
+
+def test_the_memory_of_a_running_program_is_closed_to_others_of_its_user(
+    sandbox: Sandbox,
+) -> None:
+    """The kernel then shows root as the owner of the process."""
+
+    async def owner() -> int:
+        program = await LANGUAGES["cpp"].build(sandbox.runner, (HEADER + "{ pause(); }").encode())
+        assert isinstance(program, Program)
+        task = asyncio.create_task(sandbox.runner.run(program, Limits()))
+        found = os.stat(f"/proc/{await _appears(PROCESS)}/maps").st_uid
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return found
+
+    assert sandbox.wait(owner()) == 0
+    sandbox.wait(_disappears(PROCESS))
 
 
 async def _appears(name: str, but: int = 0) -> int:

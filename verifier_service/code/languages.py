@@ -11,6 +11,7 @@ and a sandboxed process may start none. It is asked once what it would start (`g
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import re
 import shlex
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
 
 COMPILE_LIMITS = Limits(
-    cpu_seconds=20,
+    cpu_seconds=10,
     wall_seconds=60,
     memory_bytes=2**30,
     output_bytes=2**16,
@@ -136,7 +137,7 @@ class Cpp:
 
     async def _check(self, runner: Runner) -> str | None:
         try:
-            toolchain()
+            await asyncio.to_thread(toolchain)
         except ToolchainError as error:
             return str(error)
         built = await _compile(runner, _MINIMAL_PROGRAM)
