@@ -38,11 +38,14 @@ DIGITS = 50
 MORE_DIGITS = 80
 MAX_EXPONENT_BITS = 4_000_000
 """Of a floating-point value; its functions would take seconds beyond."""
-_NUM_POINTS = 8
-_NUM_POSITIVE = 3
-"""Of the points; roots and logarithms are real there."""
 _POINT_DENOMINATOR = 97
-_MAX_NUMERATOR = 600
+_BOXES = (
+    # Smallest and largest numerator, sign (0 for either): roots and logarithms are real at positive
+    # points, absolute values and powers of 1 show at negative and at small ones.
+    (98, 600, 1), (1, 97, 1), (1, 600, 1),
+    (300, 2000, -1), (1, 97, -1),
+    (98, 600, -1), (1, 600, 0), (98, 600, 0),
+)  # fmt: skip
 
 
 class NotExact(Exception):
@@ -286,13 +289,13 @@ def points(names: Sequence[str], left: Expression, right: Expression) -> list[di
     seed = "\0".join(sorted((repr(left), repr(right)))).encode()
     source = random.Random(hashlib.blake2b(seed).digest())
     found = []
-    for index in range(_NUM_POINTS):
+    for low, high, sign in _BOXES:
         point = {}
         for name in names:
-            numerator = source.randrange(1, _MAX_NUMERATOR)
+            numerator = source.randrange(low, high)
             numerator += numerator % _POINT_DENOMINATOR == 0
-            sign = 1 if index < _NUM_POSITIVE else source.choice((1, -1))
-            point[name] = Fraction(sign * numerator, _POINT_DENOMINATOR)
+            chosen = sign or source.choice((1, -1))
+            point[name] = Fraction(chosen * numerator, _POINT_DENOMINATOR)
         found.append(point)
     return found
 

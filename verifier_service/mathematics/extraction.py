@@ -23,14 +23,18 @@ MAX_ANSWER_CHARACTERS = 10_000
 """Longer ones are not compared."""
 
 
+Joint = Literal["list", "or", "parts"]
+
+
 @dataclass(frozen=True)
 class Extraction:
     """The statements that together are the final answer; mostly one."""
 
     source: Source
     statements: tuple[str, ...]
-    joint: Literal["list", "or"] = "list"
-    """How several statements are joined: "or" offers alternatives."""
+    joint: Joint = "list"
+    """How several statements are joined: "or" offers alternatives, "parts" answers questions in
+    order."""
 
     @property
     def text(self) -> str:
@@ -89,6 +93,8 @@ def _answer_tag(text: str) -> Extraction | None:
 
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*(?:\{|(?=[\w\\-]))")
+_FACTOR = re.compile(r"(?:[$=(]|\\\[)\s*(-|−|-?\d+(?:\.\d+)?)\s*$")
+"""What stands before a box in the same formula: a sign, a factor."""
 _BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")
 _REVISION = re.compile(
     r"\b(?:wait|actually|correct(?:ion|ed)?|mistake|revis\w+|instead|re-?check\w*|hmm|oops|error|"
@@ -96,7 +102,7 @@ _REVISION = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b", re.IGNORECASE)
-_PART = re.compile(r"[\s*$.,;\\()\]]*\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
+_PART = re.compile(r"[\s*$.,;\\()\]]*(?:Part\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
 """Between two boxes: the label of the next part of a question, `(b)`."""
 _END_OF_MATH = re.compile(r"\$|\\\]|\\\)")
 _JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
@@ -123,7 +129,7 @@ def _boxed(text: str) -> Extraction | None:
 
 def _closing_statement(
     text: str, found: Sequence[tuple[int, int, str]]
-) -> tuple[tuple[str, ...], Literal["list", "or"]]:
+) -> tuple[tuple[str, ...], Joint]:
     """The last of what was found (start, end, content), and those that are offered with it."""
     filled = [one for one in found if _FILLED.search(one[2])]
     if not filled or filled[-1] is not found[-1]:
@@ -137,6 +143,8 @@ def _closing_statement(
         kept.append(one)
         gaps.append(gap)
     statements = tuple(dict.fromkeys(inside for _, _, inside in reversed(kept)))
+    if len(statements) > 1 and all(map(_PART.fullmatch, gaps)):
+        return statements, "parts"
     is_or = len(statements) > 1 and any(_OR.search(gap) or not _is_joined(gap) for gap in gaps)
     return statements, "or" if is_or else "list"
 
@@ -162,7 +170,9 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
         if text[position - 1] == "{":
             end = closing.get(position - 1)
             if end is not None:  # else it is cut off: boxes inside it may still be whole
-                found.append((match.start(), end + 1, text[position:end].strip()))
+                factor = _FACTOR.search(text, max(0, match.start() - 20), match.start())
+                inside = (factor[1] if factor else "") + text[position:end].strip()
+                found.append((match.start(), end + 1, inside))
                 position = end + 1
             else:
                 unclosed = unclosed or match
@@ -238,7 +248,7 @@ def _answer_phrase(text: str) -> Extraction | None:
             last = match
         if last is not None:
             rest = text[last.end() :].lstrip(" *:\n\t")
-            statement = _statement(rest) if rest else ""
+            statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
             if not statement:
                 return Extraction("answer_phrase", _NOTHING)
             hedge = _HEDGE.fullmatch(statement)
@@ -249,6 +259,7 @@ def _answer_phrase(text: str) -> Extraction | None:
     return None
 
 
+_DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
 _HEDGE = re.compile(r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+([^()]+)\)")
 
 
@@ -313,7 +324,7 @@ def _statement(rest: str) -> str:
     """The first sentence of a text, or the mathematics in it."""
     if rest.startswith(("\\[", "$$")) and (spans := _delimited(rest[:MAX_ANSWER_CHARACTERS])):
         return spans[0].inside
-    line = rest.split("\n", 1)[0]
+    line = _without_aside(rest.split("\n", 1)[0])
     end = _SENTENCE_END.search(line)
     if end is not None and line[: end.start()].strip() and not _is_time(line, end.start()):
         line = line[: end.start()]
@@ -322,6 +333,18 @@ def _statement(rest: str) -> str:
 
 def _without_reason(statement: str) -> str:
     return _trimmed(_BECAUSE.sub("", statement)) if "$" not in statement else statement
+
+
+_ASIDE = re.compile(
+    r",?\s(?:because|since|where|when|as|which|given|so\s+we)\s(?=[^$]*(?:\$[^$]*\$[^$]*)*$)",
+    re.IGNORECASE,
+)
+
+
+def _without_aside(line: str) -> str:
+    """A sentence without the clause that explains it, if there is mathematics before that."""
+    aside = _ASIDE.search(line)
+    return line[: aside.start()] if aside and "$" in line[: aside.start()] else line
 
 
 def _is_time(line: str, position: int) -> bool:
@@ -368,6 +391,9 @@ def _math(text: str) -> Extraction | None:
     if any(character.isdigit() for character in rest):
         return None
     line_start = text.rfind("\n", 0, found[-1].start) + 1
+    line = text[line_start:]
+    if "\n" not in line and (main := _without_aside(line)) != line:
+        return Extraction("math", (_final_side(_sentence_math(main)),))
     if any(span.start >= line_start for span in found[:-1]):
         return Extraction("math", (_final_side(_sentence_math(text[line_start : found[-1].end])),))
     return Extraction("math", (_final_side(found[-1].inside),))
@@ -453,12 +479,23 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _CHOSEN = re.compile(r"\b(?:option|choice)\s+\(?([A-J])\)?\b|\(([A-J])\)|选\s*([A-J])\b")
+_CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _LABEL = re.compile(r"(?:step|case|equation|problem|question|figure|part)\s*$", re.IGNORECASE)
 
 
 def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that it names."""
-    line = text[text.rfind("\n") + 1 :]
+    lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
+    line = lines[-1] if lines else ""
+    if _REFUSED.search(line):
+        return None
+    sentences = _SENTENCE.split(line)
+    if len(sentences) > 1 and _breaks_off(sentences[-1]) and not _NUMBER.search(sentences[-1]):
+        return None
     last = None
     for match in _NUMBER.finditer(line):
         if not _LABEL.search(line, max(0, match.start() - 12), match.start()):
