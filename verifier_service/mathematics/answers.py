@@ -22,6 +22,7 @@ from verifier_service.mathematics.evaluation import (
 )
 from verifier_service.mathematics.expressions import (
     CONSTANTS,
+    Call,
     Expression,
     Number,
     Product,
@@ -263,8 +264,18 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
+def unwrapped_text(text: str) -> str:
+    """The text without the commands that only say that it is text."""
+    if "\\" not in text:
+        return text
+    return re.sub(r"\s+", " ", _TEXT.sub(r" \1 ", text)).strip()
+
+
 def _rewritten(text: str) -> str:
     """Ways of writing that say the same as simpler ones."""
+    words = unwrapped_text(text)
+    if "\\" not in words:
+        text = words
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
     return text
@@ -399,6 +410,10 @@ def _without_delimiters(text: str) -> str:
         return text
     # An odd dollar is money.
     return re.sub(r"(?<!\\)\$", " " if bare % 2 == 0 else r"\\$", text)
+
+
+_SYSTEMS = frozenset({"cases", "aligned", "align", "gathered", "split"})
+"""Environments of equations, one in each row."""
 
 
 class _Reader:
@@ -681,7 +696,7 @@ class _Reader:
         if tokens[0].text.partition(" ")[0] != "begin" or tokens[0].kind is not Kind.FUNCTION:
             return None
         environment = tokens[0].text.partition(" ")[2]
-        if tokens[-1].text != f"end {environment}" or environment not in (*MATRICES, "cases"):
+        if tokens[-1].text != f"end {environment}" or environment not in (*MATRICES, *_SYSTEMS):
             raise Unreadable(f"environment {environment}")
         rows: list[list[list[Token]]] = [[[]]]
         depth = 0
@@ -695,8 +710,11 @@ class _Reader:
                 rows[-1][-1].append(token)
         if rows[-1] == [[]]:
             rows.pop()
-        if environment == "cases":
+        if environment == "cases" and any(len(row) > 1 for row in rows):
             return Several("set", tuple(self._case(row) for row in rows))
+        if environment in _SYSTEMS:
+            equations = [self._item([token for cell in row for token in cell]) for row in rows]
+            return equations[0] if len(equations) == 1 else Several("list", tuple(equations))
         grid = Grid(tuple(tuple(self._item(cell) for cell in row) for row in rows))
         if environment == "vmatrix":
             raise Unreadable("a determinant")
@@ -722,6 +740,8 @@ class _Reader:
         tokens = self.tokens
         if (ratio := self._ratio()) is not None:
             return ratio
+        if (residue := self._residue()) is not None:
+            return residue
         if (based := _with_base(tokens)) is not None:
             return based
         if (compound := _compound(tokens)) is not None:
@@ -731,6 +751,8 @@ class _Reader:
             unit, tokens = UNITS[tokens[0].text], tokens[1:]
         elif len(tokens) > 1 and tokens[0].text == "-" and tokens[1].text in _CURRENCIES:
             unit, tokens = UNITS[tokens[1].text], [tokens[0], *tokens[2:]]
+        if not tokens:
+            raise Unreadable("a currency without an amount")
         tokens, angle = _degrees(tokens)
         if angle is not None:
             return angle
@@ -762,6 +784,17 @@ class _Reader:
                 measured, words = (named, ()) if named else (None, words)
             return _signed(Value(expression, unit or measured, words))
         return self._prose()
+
+    def _residue(self) -> Answer | None:
+        """`3 (mod 7)`: a pair of residue and modulus."""
+        texts = [token.text for token in self.tokens if token.text not in ("(", ")", "{", "}")]
+        tokens = [token for token in self.tokens if token.text not in ("(", ")", "{", "}")]
+        place = next((i for i, text in enumerate(texts) if text in ("mod", "pmod", "bmod")), 0)
+        if not 0 < place < len(texts) - 1:
+            return None
+        residue = tokens[texts.index("≡") + 1 : place] if "≡" in texts else tokens[:place]
+        pair = (Value(parse(residue)), Value(parse(tokens[place + 1 :])))
+        return Several("tuple", pair, "mod")
 
     def _ratio(self) -> Answer | None:
         parts: list[list[Token]] = [[]]
@@ -990,6 +1023,8 @@ def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer
     if sign[0] == ">":
         left, sign, right = right, sign.replace(">", "<"), left
     names = variables(left) | variables(right)
+    if (distance := _distance(left, sign, right)) is not None:
+        return distance
     if sign in ("<", "<=", "!="):
         for variable, other, is_left in ((left, right, True), (right, left, False)):
             if (
@@ -1006,6 +1041,22 @@ def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer
                 name, Number(-offset / slope, None), sign, below=slope > 0 or sign == "!="
             )
     return Relation(sign, left, right)
+
+
+def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
+    """`|x| < 2` and `2 < |x|`."""
+    for inside, bound, is_near in ((left, right, True), (right, left, False)):
+        if not (isinstance(inside, Call) and inside.name == "abs" and not variables(bound)):
+            continue
+        (variable,) = inside.arguments
+        if not isinstance(variable, Symbol) or sign == "!=":
+            return None
+        closed = sign == "<="
+        if is_near:
+            return Ranges((Range(negative(bound), closed, bound, closed),), variable.name)
+        outer = (Range(None, False, negative(bound), closed), Range(bound, closed, None, False))
+        return Ranges(outer, variable.name)
+    return None
 
 
 def _half_line(name: str, bound: Expression, sign: str, *, below: bool) -> Ranges:
@@ -1317,7 +1368,13 @@ def _scale(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
 
 def _words(tokens: Sequence[Token]) -> Answer:
     """Words, or the number that they spell."""
+    if tokens[0].text == "-" and len(tokens) > 1:
+        inside = _words(tokens[1:])
+        if isinstance(inside, Value):
+            return replace(inside, expression=negative(inside.expression))
     words = [part for token in tokens for part in token.text.lower().split("-") if part]
+    if words in (["half"], ["one", "half"]):
+        return Value(Number(Fraction(1, 2)))
     if len(words) == 1 and words[0] in _ORDINAL_WORDS:
         return Value(Number(Fraction(_ORDINAL_WORDS[words[0]])))
     count = _spelled(words)

@@ -33,6 +33,7 @@ from verifier_service.mathematics.answers import (
     read_condition,
     text_key,
     unwrapped,
+    unwrapped_text,
 )
 from verifier_service.mathematics.evaluation import (
     DIGITS,
@@ -155,7 +156,7 @@ def joined(readings: Sequence[Reading], text: str, joint: Joint) -> Reading:
 def _choice(text: str) -> tuple[str, str] | None:
     if len(text) > _MAX_CHOICE_CHARACTERS:
         return None
-    match = _CHOICE.fullmatch(unwrapped(text))
+    match = _CHOICE.fullmatch(unwrapped(unwrapped_text(text)))
     if match is None or _SEVERAL_CHOICES.search(match["rest"] or match["rest2"] or ""):
         return None
     rest = match["rest"] or match["rest2"] or ""
@@ -396,8 +397,10 @@ _UNKNOWNS = frozenset("xyzt")
 
 def _is_asked_for(left: Expression) -> bool:
     """Whether an equation with this left side names a value, and is not one to solve."""
-    if isinstance(left, Call):
-        return left.name == "abs" and not variables(left) & _UNKNOWNS
+    if isinstance(left, Call):  # |AB|, sin A
+        return not variables(left) & _UNKNOWNS
+    if isinstance(left, Product):  # the segment AB
+        return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
     return isinstance(left, Sum) and all(
         isinstance(term, Symbol) and term.name not in _UNKNOWNS for term in left.terms
     )

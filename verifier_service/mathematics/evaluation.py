@@ -31,6 +31,7 @@ from verifier_service.mathematics.expressions import (
     has_symbol,
     negative,
     variables,
+    walk,
 )
 from verifier_service.mathematics.notation import Unreadable
 
@@ -370,9 +371,12 @@ def _same_numerically(
     left: Expression, right: Expression, names: Sequence[str], tolerance: float
 ) -> bool | None:
     is_complex = has_symbol(left, "i") or has_symbol(right, "i")
+    is_partial = bool(names) and not is_complex
     num_equal = num_real = num_different = 0
     for point in points(names, left, right):
         try:
+            if is_partial and any(_leaves_the_reals(one, point) for one in (left, right)):
+                continue
             verdict, is_real = _same_at(left, right, point, tolerance)
         except Undefined:
             if not names:
@@ -393,6 +397,23 @@ def _same_numerically(
     if num_different:
         return False if num_real == 0 else None
     return True if num_equal + num_real >= 2 else None
+
+
+def _leaves_the_reals(expression: Expression, point: Mapping[str, Fraction]) -> bool:
+    """Whether a root or logarithm of a negative number is on the way to the value there."""
+    for part in walk(expression):
+        inside = None
+        if isinstance(part, Power) and not (
+            isinstance(part.exponent, Number) and part.exponent.value.denominator % 2
+        ):
+            inside = part.base
+        elif isinstance(part, Call) and part.name in ("log", "ln"):
+            inside = part.arguments[0]
+        if inside is not None and variables(inside):
+            value = numeric(inside, point, 15)
+            if value.imag or value.real < 0:
+                return True
+    return False
 
 
 def _same_at(

@@ -60,11 +60,29 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
     after = after.strip(_BLANK)
     if not after:
         return None
+    main = _without_notes(after)
+    found = _first(main, sources)
+    if found is None and main != after:
+        found = _first(after, sources)
+    return found if found is not None and found.statements else None
+
+
+def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
     for source in sources:
-        found = _FINDERS[source](after)
+        found = _FINDERS[source](text)
         if found is not None:
-            return found if found.statements else None
+            return found
     return None
+
+
+_CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
+
+
+def _without_notes(text: str) -> str:
+    """The text without last paragraphs that check the answer or comment on it."""
+    while (start := text.rfind("\n\n")) >= 0 and _CHECK.match(text, start + 2):
+        text = text[:start].rstrip()
+    return text
 
 
 _NOTHING: tuple[str, ...] = ()
@@ -92,7 +110,7 @@ def _answer_tag(text: str) -> Extraction | None:
     return Extraction("answer_tag", (_sentence_math(inside) or inside,))
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*(?:\{|(?=[\w\\-]))")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?=[\w\\-]))")
 _FACTOR = re.compile(r"(?:[$=(]|\\\[)\s*(-|−|-?\d+(?:\.\d+)?)\s*$")
 """What stands before a box in the same formula: a sign, a factor."""
 _BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")
@@ -231,7 +249,8 @@ _PHRASE = re.compile(
             (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
             \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
-      | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*(?::|\bis\b|\best\b|\bist\b|\bes\b)
+      | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
+            (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
       | 答案(?:是|为|：|:)
       | 最终答案
     )[ ]*:?[ ]*""",
@@ -247,7 +266,7 @@ def _answer_phrase(text: str) -> Extraction | None:
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
             last = match
         if last is not None:
-            rest = text[last.end() :].lstrip(" *:\n\t")
+            rest = _BULLET.sub("", text[last.end() :].lstrip(" *:\n\t"))
             statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
             if not statement:
                 return Extraction("answer_phrase", _NOTHING)
@@ -259,8 +278,11 @@ def _answer_phrase(text: str) -> Extraction | None:
     return None
 
 
+_BULLET = re.compile(r"^[-*•]\s+")
 _DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
-_HEDGE = re.compile(r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+([^()]+)\)")
+_HEDGE = re.compile(
+    r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
+)
 
 
 _ENVIRONMENTS = ("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray")
@@ -315,7 +337,9 @@ _SENTENCE_END = re.compile(
     r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
 _BECAUSE = re.compile(
-    r",?\s+(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
+    r"\s*\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
+    r"|,\s+(?:and\s+)?not\b.*"
+    r"|,?\s+(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -332,7 +356,14 @@ def _statement(rest: str) -> str:
 
 
 def _without_reason(statement: str) -> str:
-    return _trimmed(_BECAUSE.sub("", statement)) if "$" not in statement else statement
+    if "$" in statement:
+        return statement
+    statement = _trimmed(_BECAUSE.sub("", statement))
+    return statement[:-1] if _EXCLAIMED.search(statement) else statement
+
+
+_EXCLAIMED = re.compile(r"\d\**!$")
+"""The end of a sentence, in prose: no factorial."""
 
 
 _ASIDE = re.compile(
@@ -366,9 +397,16 @@ def _sentence_math(line: str) -> str:
             return _trimmed(line)
         return found[0].inside
     words = _JOINT_WORDS.findall(outside)
+    if _CONCLUDES.search(line[found[-2].end : found[-1].start]):
+        return found[-1].inside
     if any(word.lower() in ("and", "or") for word in words) or not words:
         return line[found[0].start : found[-1].end]
     return found[-1].inside
+
+
+_CONCLUDES = re.compile(
+    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b", re.IGNORECASE
+)
 
 
 def _trimmed(line: str) -> str:
@@ -378,7 +416,9 @@ def _trimmed(line: str) -> str:
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if _is_bare(text):
-        return Extraction("math", (_sentence_math(text) or _trimmed(_LEAD_IN.sub("", text)),))
+        return Extraction(
+            "math", (_sentence_math(_without_aside(text)) or _trimmed(_LEAD_IN.sub("", text)),)
+        )
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
     if _has_open_display(rest) or (found and _breaks_off(rest)):
@@ -455,8 +495,16 @@ def _is_bare(text: str) -> bool:
         and "\n" not in text.strip()
         and bool(_FILLED.search(text))
         and not _is_wordy(text)
+        and not _leads_to_a_number(text)
         and not _NO_ANSWER.match(text)
     )
+
+
+def _leads_to_a_number(text: str) -> bool:
+    """Whether words stand before the first number: it is the answer, they are not."""
+    digit = re.search(r"\d", text)
+    words = _WORD.findall(_COMMAND.sub(" ", text[: digit.start()])) if digit else []
+    return sum(word.lower() not in _MATH_WORDS for word in words) > 1
 
 
 _NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", re.IGNORECASE)
@@ -470,6 +518,7 @@ def _is_wordy(text: str) -> bool:
 _NUMBER = re.compile(
     r"""(?<![A-Za-z0-9_.,])[-−]?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
+          | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
           | \d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+(?:\.\d+)?)?
           | \.\d+ )
@@ -478,8 +527,11 @@ _NUMBER = re.compile(
       | \\d?frac\{-?\d+\}\{-?\d+\}""",
     re.VERBOSE,
 )
-_CHOSEN = re.compile(r"\b(?:option|choice)\s+\(?([A-J])\)?\b|\(([A-J])\)|选\s*([A-J])\b")
-_CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
+_CHOSEN = re.compile(
+    r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
+    r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+)
+_REJECTED = re.compile(r"\(?\b[A-J]\)?\s+is\s+(?:wrong|incorrect|not)\b", re.IGNORECASE)
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
 )
@@ -491,21 +543,43 @@ def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that it names."""
     lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
     line = lines[-1] if lines else ""
-    if _REFUSED.search(line):
-        return None
+    choices = _choices(line)
+    if choices is not None or _REFUSED.search(line):
+        return choices
     sentences = _SENTENCE.split(line)
     if len(sentences) > 1 and _breaks_off(sentences[-1]) and not _NUMBER.search(sentences[-1]):
         return None
-    last = None
-    for match in _NUMBER.finditer(line):
-        if not _LABEL.search(line, max(0, match.start() - 12), match.start()):
-            last = match
-    if last is not None:
-        return Extraction("last_expression", (last[0].strip().rstrip(",").replace("−", "-"),))
-    choices = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
-    if not choices:
+    numbers = [
+        match
+        for match in _NUMBER.finditer(line)
+        if not _LABEL.search(line, max(0, match.start() - 12), match.start())
+    ]
+    if not numbers:
         return None
-    return Extraction("last_expression", tuple(choices), "or")
+    kept = [numbers[-1]]
+    for match in reversed(numbers[:-1]):
+        between = line[match.end() : kept[-1].start()]
+        if not _OR_BETWEEN.fullmatch(between):
+            break
+        kept.append(match)
+    statements = dict.fromkeys(_number_text(match[0]) for match in reversed(kept))
+    return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
+
+
+_OR_BETWEEN = re.compile(r"\s*,?\s*or\s*", re.IGNORECASE)
+
+
+def _number_text(text: str) -> str:
+    return text.strip().rstrip(",").replace("−", "-")
+
+
+def _choices(line: str) -> Extraction | None:
+    """The options that a line without numbers names, and does not reject."""
+    if _NUMBER.search(line):
+        return None
+    line = _REJECTED.sub("", line)
+    chosen = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
+    return Extraction("last_expression", tuple(chosen), "or") if chosen else None
 
 
 _FINDERS: dict[Source, Callable[[str], Extraction | None]] = {
