@@ -28,7 +28,9 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import traceback
+import types
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -206,6 +208,7 @@ class _Zygote:
 
     def serve(self) -> NoReturn:
         """Fork a child for each order."""
+        _skip_repair_of_threads()
         gc.collect()
         gc.freeze()
         hello = Hello(
@@ -344,6 +347,21 @@ def _move_up(descriptor: int) -> int:
         if number != null:
             os.dup2(null, number, inheritable=False)
     return moved
+
+
+def _skip_repair_of_threads() -> None:
+    """Have `threading` do nothing after a fork, in Python's versions that have this function.
+
+    It repairs what other threads held, and this process has none. What it would touch in each child
+    is a hundred pages to copy: a tenth of the time of a short execution.
+    """
+    repair = getattr(threading, "_after_fork", None)
+    if isinstance(repair, types.FunctionType):
+        repair.__code__ = _do_nothing.__code__
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _prepare_standard_streams() -> None:
