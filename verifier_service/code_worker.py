@@ -63,7 +63,9 @@ async def work(
 ) -> None:
     """Say whether the sandbox works; then work on tasks until the connection is closed."""
     try:
-        async with Runner(1, entries=ENTRIES, unsafe_without=unsafe_without) as runner:
+        async with Runner(
+            1, entries=ENTRIES, expects_pairs=True, unsafe_without=unsafe_without
+        ) as runner:
             _send(connection, Hello(None, "+".join(sorted(runner.layers))))
             stream = connection.makefile("rb")
             while header := await asyncio.to_thread(stream.read, FRAME_HEADER.size):
@@ -94,12 +96,12 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await _judge(runner, verifier, tests, completion)
+            verdict = await _judge_completion(runner, verifier, tests, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 
 
-async def _judge(
+async def _judge_completion(
     runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
 ) -> Verdict:
     start = time.perf_counter()
@@ -107,6 +109,14 @@ async def _judge(
     if source is None:
         seconds = time.perf_counter() - start
         return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
+    return await judge_program(runner, verifier, tests, source)
+
+
+async def judge_program(
+    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str
+) -> Verdict:
+    """The verdict on a program; the runner has the entries of `grading`."""
+    start = time.perf_counter()
     try:
         found = await grade(runner, source, tests, _plan(verifier))
     except SandboxError as error:
