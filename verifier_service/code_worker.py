@@ -65,7 +65,11 @@ async def work(
     """Say whether the sandbox works; then work on tasks until the connection is closed."""
     try:
         async with Runner(
-            1, entries=ENTRIES, tools=languages.tools, unsafe_without=unsafe_without
+            1,
+            entries=ENTRIES,
+            tools=languages.tools,
+            expects_pairs=True,
+            unsafe_without=unsafe_without,
         ) as runner:
             _send(connection, Hello(None, "+".join(sorted(runner.layers))))
             stream = connection.makefile("rb")
@@ -97,33 +101,51 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await _judge(runner, verifier, tests, completion)
+            verdict = await _judge_completion(runner, verifier, tests, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 
 
-async def _judge(
+async def _judge_completion(
     runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
 ) -> Verdict:
     start = time.perf_counter()
+    source = last_block(completion.text, verifier.block_tags)
+    if source is not None:
+        return await judge_program(runner, verifier, tests, source)
+    missing = await _missing_toolchain(runner, verifier)
+    seconds = time.perf_counter() - start
+    return missing or Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
+
+
+async def judge_program(
+    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str
+) -> Verdict:
+    """The verdict on a program; the runner has the entries of `grading`, and `languages.tools`."""
+    start = time.perf_counter()
+    missing = await _missing_toolchain(runner, verifier)
+    if missing is not None:
+        return missing
     language = languages.LANGUAGES[verifier.language]
     try:
-        missing = await language.missing(runner)
-    except SandboxError as error:
-        return _sandbox_error(error, start)
-    if missing is not None:
-        seconds, details = time.perf_counter() - start, {"message": missing}
-        reason = CodeReason.MISSING_TOOLCHAIN
-        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
-    source = last_block(completion.text, verifier.block_tags)
-    if source is None:
-        seconds = time.perf_counter() - start
-        return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
-    try:
-        found = await grade(runner, language, source, tests, _plan(verifier))
+        found = await grade(runner, source, tests, _plan(verifier), language=language)
     except SandboxError as error:
         return _sandbox_error(error, start)
     return _verdict(verifier, found, time.perf_counter() - start)
+
+
+async def _missing_toolchain(runner: Runner, verifier: Code) -> Verdict | None:
+    """The verdict on every program, where the language cannot be compiled on this machine."""
+    start = time.perf_counter()
+    try:
+        message = await languages.LANGUAGES[verifier.language].missing(runner)
+    except SandboxError as error:
+        return _sandbox_error(error, start)
+    if message is None:
+        return None
+    seconds, details = time.perf_counter() - start, {"message": message}
+    reason = CodeReason.MISSING_TOOLCHAIN
+    return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
 
 
 def _sandbox_error(error: SandboxError, start: float) -> Verdict:

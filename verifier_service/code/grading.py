@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from verifier_service.code.checkers import accepts
-from verifier_service.code.languages import CompileFailure, Language
+from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
 from verifier_service.code.problem import Asserts, Function, Stdio, StdioCase
 from verifier_service.sandbox.execution import ExitReason, Limits, Pair, Program
 from verifier_service.sandbox.runner import Runner
@@ -96,16 +96,21 @@ class Grade:
 
 
 async def grade(
-    runner: Runner, language: Language, source: str, tests: Stdio | Function | Asserts, plan: Plan
+    runner: Runner,
+    source: str,
+    tests: Stdio | Function | Asserts,
+    plan: Plan,
+    *,
+    language: Language = LANGUAGES["python"],
 ) -> Grade:
     """Run a program against its tests.
 
     Args:
         runner: with `ENTRIES` and `languages.tools`.
-        language: of the program. Its toolchain must be there.
         source: of the program.
         tests: to run.
         plan: how to run them.
+        language: of the program. Its toolchain must be there.
 
     Raises:
         SandboxError: they could not be run, which is nobody's fault but ours.

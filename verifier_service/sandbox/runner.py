@@ -5,9 +5,10 @@
                      +-- zygote (native)
                      '-- zygote (judge)   for the second process of a pair
 
-A slot runs one execution, or one pair, at a time. Its zygotes are started when they are first
-needed and replaced when they die. The runner keeps the limits: it reads what the child writes,
-counts it, watches its CPU time, and kills it. The kernel's own limits are the second line.
+A slot runs one execution, or one pair, at a time. Its first zygote is started with it, the others
+when they are first needed; they are replaced when they die. The runner keeps the limits: it reads
+what the child writes, counts it, watches its CPU time, and kills it. The kernel's own limits are
+the second line.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ log = logging.getLogger(__name__)
 WATCH_SECONDS = 0.05
 START_TIMEOUT_SECONDS = 60.0
 STOP_SECONDS = 0.05
-"""How long a program may go on after its judge has ended, so that it can end by itself."""
+"""How long a program may go on after its judge has ended, so that it can end by itself. One that
+waits for its judge does so at once; one that does anything else is in the way of the next."""
 GRACE_SECONDS = 10.0
 """How long a zygote may take to fork, or to report the end of a child that was killed."""
 MAX_KILLS = 4
@@ -130,6 +132,7 @@ class Runner:
         entries: functions, as `module:function`, which `Program.entry` can name besides `script`.
             See `verifier_service.sandbox.entries`.
         tools: gives what the entry `tool` may start, when it is first needed.
+        expects_pairs: start each slot with what pairs need, so that the first one does not wait.
         unsafe_without: layers to leave out. For tests that show what each layer does.
     """
 
@@ -140,11 +143,13 @@ class Runner:
         required: frozenset[Layer] = COMMON_LAYERS,
         entries: Mapping[str, str] | None = None,
         tools: Callable[[], Tools] = lambda: _NO_TOOLS,
+        expects_pairs: bool = False,
         unsafe_without: frozenset[Layer] = frozenset(),
     ) -> None:
         self._tools = tools
         self._required = required - unsafe_without
         self._entries = dict(entries or {})
+        self._first_zygotes = (False, True) if expects_pairs else (False,)
         self._unsafe_without = unsafe_without
         self._slots = [_Slot(self, number) for number in range(num_slots)]
         self._idle: asyncio.LifoQueue[_Slot] = asyncio.LifoQueue()
@@ -160,7 +165,8 @@ class Runner:
         try:
             async with asyncio.TaskGroup() as group:
                 for slot in self._slots:
-                    group.create_task(slot.zygote(Profile.STD, judge=False))
+                    for judge in self._first_zygotes:
+                        group.create_task(slot.zygote(Profile.STD, judge=judge))
         except BaseException as error:
             await self._close()
             if isinstance(error, ExceptionGroup):

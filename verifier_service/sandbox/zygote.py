@@ -29,7 +29,9 @@ import socket
 import stat
 import struct
 import sys
+import threading
 import traceback
+import types
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -63,6 +65,7 @@ _STATUS_FD, _CHANNEL_FD, _RESULT_FD = 3, 5, 6
 _FIRST_FREE_FD = 7
 """The zygote keeps its own descriptors at and above this, so that a child can close them."""
 _CLOSE_RANGE = 436
+_MADV_COLLAPSE, _HUGE_PAGE_BYTES = 25, 2**21
 _OOM_SCORE = "800"
 
 STANDARD_MODULES = (
@@ -164,6 +167,8 @@ class _Zygote:
                 readable=tuple(map(Path, config.readable)),
             )
         packages = _import_modules(self._profile, config.packages)
+        gc.collect()
+        _use_huge_pages()
         address_space_bytes, self._resident_bytes = layers_module.memory_bytes()
         num_threads = layers_module.num_threads_of_user()
         if Layer.NAMESPACES not in in_force and Layer.NAMESPACES not in without:
@@ -226,6 +231,7 @@ class _Zygote:
 
     def serve(self) -> NoReturn:
         """Fork a child for each order."""
+        _skip_repair_of_threads()
         gc.collect()
         gc.freeze()
         hello = Hello(
@@ -369,6 +375,35 @@ def _move_up(descriptor: int) -> int:
         if number != null:
             os.dup2(null, number, inheritable=False)
     return moved
+
+
+def _use_huge_pages() -> None:
+    """Have the kernel gather what Python has allocated in huge pages, where it can (Linux 6.1).
+
+    A fork copies one entry for each, and not 512: numpy and sympy have 40 MiB.
+    """
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, permissions, _, _, inode, *_ = line.split()
+        start, end = (int(address, 16) for address in addresses.split("-"))
+        start = (start + _HUGE_PAGE_BYTES - 1) // _HUGE_PAGE_BYTES * _HUGE_PAGE_BYTES
+        end = end // _HUGE_PAGE_BYTES * _HUGE_PAGE_BYTES
+        if inode == "0" and permissions == "rw-p" and start < end:
+            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE)
+
+
+def _skip_repair_of_threads() -> None:
+    """Have `threading` do nothing after a fork, in Python's versions that have this function.
+
+    It repairs what other threads held, and this process has none. What it would touch in each child
+    is a hundred pages to copy: a tenth of the time of a short execution.
+    """
+    repair = getattr(threading, "_after_fork", None)
+    if isinstance(repair, types.FunctionType):
+        repair.__code__ = _do_nothing.__code__
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _prepare_standard_streams() -> None:
