@@ -41,6 +41,7 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
 
 FRAME_HEADER = struct.Struct(">I")
+MAX_READ_BYTES = 2**20
 REASONS = {
     result: CodeReason[result.name]
     for result in Result
@@ -67,12 +68,32 @@ async def work(
             1, entries=ENTRIES, expects_pairs=True, unsafe_without=unsafe_without
         ) as runner:
             _send(connection, Hello(None, "+".join(sorted(runner.layers))))
-            stream = connection.makefile("rb")
-            while header := await asyncio.to_thread(stream.read, FRAME_HEADER.size):
-                frame = stream.read(FRAME_HEADER.unpack(header)[0])
+            while (frame := await _receive(connection)) is not None:
                 await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
     except SandboxError as error:
         _send(connection, Hello(f"the sandbox does not start: {error}"))
+
+
+async def _receive(connection: socket.socket) -> bytes | None:
+    """The next frame; None at the end. A thread would cost as much as starting a program."""
+    header = await _exactly(connection, FRAME_HEADER.size)
+    return await _exactly(connection, FRAME_HEADER.unpack(header)[0]) if header else None
+
+
+async def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
+    """So many bytes, or none at the end of the stream."""
+    loop = asyncio.get_running_loop()
+    parts = bytearray()
+    connection.setblocking(False)
+    try:
+        while len(parts) < num_bytes:
+            part = await loop.sock_recv(connection, min(num_bytes - len(parts), MAX_READ_BYTES))
+            if not part:
+                return b""
+            parts += part
+    finally:
+        connection.setblocking(True)
+    return bytes(parts)
 
 
 def _send(connection: socket.socket, message: Any) -> None:
