@@ -1,6 +1,6 @@
 """Many executions, hostile ones too, and processes killed at random: nothing is lost or left.
 
-The short forms run in seconds; the long ones are marked slow, and longer still with SOAK_EXECUTIONS.
+The short forms run in seconds; the long ones are marked slow. SOAK_EXECUTIONS makes them longer.
 """
 
 from __future__ import annotations
