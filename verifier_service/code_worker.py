@@ -108,14 +108,15 @@ async def _judge(
         seconds = time.perf_counter() - start
         return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
     try:
-        found = await grade(runner, source, tests, _plan(verifier))
+        found = await grade(runner, source, tests, plan_of(verifier))
     except SandboxError as error:
         logging.getLogger(__name__).error("a program could not be run: %s", error)
         return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
     return _verdict(verifier, found, time.perf_counter() - start)
 
 
-def _plan(verifier: Code) -> Plan:
+def plan_of(verifier: Code) -> Plan:
+    """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
         wall_seconds=WALL_SHARE * verifier.cpu_seconds,
