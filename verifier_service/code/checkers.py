@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 Checker = Literal["exact", "tokens", "float"]
@@ -42,5 +43,6 @@ def _close(one: str, other: str, tolerance: float) -> bool:
         left, right = float(one), float(other)
     except ValueError:
         return False
-    # Not a number and infinity are close to nothing.
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return False
     return abs(left - right) <= tolerance * max(1.0, abs(right))

@@ -1,0 +1,560 @@
+"""`code`: programs, tests and the judge between them, in the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.shared_data import Row, shared_data
+from verifier_service.code import codec
+from verifier_service.code.checkers import Checker, accepts
+from verifier_service.code.extraction import last_block
+from verifier_service.code.grading import ENTRIES, Grade, Plan, grade
+from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.sandbox.execution import Limits
+from verifier_service.sandbox.runner import Runner
+from verifier_service.verdict import EngineReason
+from verifier_service.verifier import Unverifiable
+
+PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), total_cpu_seconds=10.0, run_all=False)
+ALL = Plan(PLAN.limits, PLAN.total_cpu_seconds, run_all=True)
+SLOTS = 4
+
+Tests = Stdio | Function | Asserts
+
+
+class Grader:
+    """A runner with an event loop of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.Runner()
+        self._runner = Runner(SLOTS, entries=ENTRIES)
+        self._loop.run(self._runner.__aenter__())
+
+    def close(self) -> None:
+        self._loop.run(self._runner.__aexit__(None, None, None))
+        self._loop.close()
+
+    def __call__(self, source: str, tests: dict[str, Any], plan: Plan = PLAN) -> Grade:
+        (found,) = self.all([(source, read_tests({"tests": tests}))], plan)
+        return found
+
+    def all(self, asked: Sequence[tuple[str, Tests]], plan: Plan = PLAN) -> list[Grade]:
+        async def run() -> list[Grade]:
+            free = asyncio.Semaphore(SLOTS)
+
+            async def one(source: str, tests: Tests) -> Grade:
+                async with free:
+                    return await grade(self._runner, source, tests, plan)
+
+            return list(await asyncio.gather(*(one(*pair) for pair in asked)))
+
+        return self._loop.run(run())
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    found = Grader()
+    yield found
+    found.close()
+
+
+# The program in a completion
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("```python\na\n```", "a\n"),
+        ("```py\na\n```\nand\n```python\nb\n```\ndone", "b\n"),
+        ("```python\na\n```\n```json\n{}\n```", "a\n"),
+        ("```\na\n```", "a\n"),
+        ("```python\na\n```\n```\noutput\n```", "a\n"),
+        ("````python\n```\na\n```\n````", "```\na\n```\n"),
+        ("~~~python\na\n~~~", "a\n"),
+        ('```python title="x.py"\na\n```', "a\n"),
+        ("<think>```python\na\n```</think>", None),
+        ("<think>```python\na\n```", None),
+        ("```python\na", None),
+        ("```python\na\n```\n```python\nb", "a\n"),
+        ("print(1)", None),
+        ("", None),
+    ],
+)
+def test_the_last_whole_block_of_the_language_is_the_program(
+    text: str, program: str | None
+) -> None:
+    assert last_block(text, ("python", "py")) == program
+
+
+# What crosses between program and judge
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
+    | st.complex_numbers(allow_nan=False)
+    | st.decimals(allow_nan=False)
+    | st.fractions()
+    | st.datetimes()
+    | st.dates()
+    | st.timedeltas(),
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(st.text() | st.integers(), inner)
+        | st.sets(st.integers())
+    ),
+    max_leaves=20,
+)
+
+
+def refuse(value: Any) -> Any:
+    raise codec.NotPlain(type(value).__name__)
+
+
+@given(plain)
+def test_plain_data_arrives_as_it_was(value: object) -> None:
+    found = codec.decode(codec.encode(value, refuse), refuse)
+    assert (found, type(found)) == (value, type(value))
+
+
+class Liar(str):
+    """Equal to everything."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Lies(list[int]):
+    """Shows other elements than it holds."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([42])
+
+
+@pytest.mark.parametrize(("value", "arrives"), [(Liar("a"), "a"), (Lies([1, 2]), [1, 2])])
+def test_what_pretends_arrives_as_what_it_holds(value: object, arrives: object) -> None:
+    found = codec.decode(codec.encode(value, refuse), refuse)
+    assert type(found) is type(arrives)
+    assert arrives == found
+
+
+@pytest.mark.parametrize("value", [object(), len, [[len]], iter([1]), (1).__class__])
+def test_what_is_not_plain_is_not_sent(value: object) -> None:
+    with pytest.raises(codec.NotPlain):
+        codec.encode(value, refuse)
+
+
+def test_endless_nesting_is_not_sent() -> None:
+    nested: list[Any] = []
+    nested.append(nested)
+    with pytest.raises(codec.NotPlain):
+        codec.encode(nested, refuse)
+
+
+@pytest.mark.parametrize(
+    "data", [[], [1], {}, 1.5, ["dict", 1], ["dict", [1]], ["int", "x"], ["set", ["list"]], ["?"]]
+)
+def test_nonsense_is_malformed(data: Any) -> None:
+    def find(data: list[Any]) -> Any:
+        raise codec.Malformed(str(data))
+
+    with pytest.raises(codec.Malformed):
+        codec.decode(data, find)
+
+
+# Output
+
+
+@pytest.mark.parametrize(
+    ("checker", "printed", "expected", "right"),
+    [
+        ("exact", "1 2 \n3\n\n", "1 2\n3", True),
+        ("exact", "1  2", "1 2", False),
+        ("exact", " 1", "1", False),
+        ("tokens", " 1\n2 ", "1 2", True),
+        ("tokens", "1 2 3", "1 2", False),
+        ("tokens", "", "1", False),
+        ("float", "0.3333333", "0.33333333", True),
+        ("float", "yes 0.5", "yes 0.5000001", True),
+        ("float", "0.34", "0.33", False),
+        ("float", "nan", "1", False),
+        ("float", "inf", "1", False),
+        ("float", "1", "inf", False),
+    ],
+)
+def test_checkers(checker: Checker, printed: str, expected: str, right: bool) -> None:
+    assert accepts(checker, printed, expected, 1e-6) is right
+
+
+SQUARE = {
+    "type": "stdio",
+    "cases": [{"stdin": "3\n", "stdout": "9\n"}, {"stdin": "4\n", "stdout": "16\n"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "result", "passed"),
+    [
+        ("print(int(input())**2)", "passed", 2),
+        ("print(9)", "wrong_answer", 1),
+        ("while True: pass", "time_limit_exceeded", 0),
+        ("import time; time.sleep(100)", "time_limit_exceeded", 0),
+        ("raise ValueError", "runtime_error", 0),
+        ("import os; os._exit(0)", "wrong_answer", 0),
+        ("import sys; print(9); sys.exit(1)", "runtime_error", 0),
+        ("print(", "compile_error", 0),
+        ("while True: print('x' * 10000)", "output_limit_exceeded", 0),
+        ("import ctypes; ctypes.string_at(0)", "runtime_error", 0),
+        ("import os; os.fork(); print(int(input())**2)", "runtime_error", 0),
+        ("print(open('/etc/passwd').read())", "runtime_error", 0),
+        ("x = []\nwhile True: x.append(' ' * 1000000)", "memory_limit_exceeded", 0),
+    ],
+)
+def test_a_program_that_reads_and_prints(
+    grader: Grader, source: str, result: str, passed: int
+) -> None:
+    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 10.0, run_all=False)
+    found = grader(source, SQUARE, plan)
+    assert (found.result, found.passed) == (result, passed)
+
+
+def test_all_cases_are_run_when_asked_for(grader: Grader) -> None:
+    found = grader("print(16)", SQUARE, ALL)
+    assert (found.passed, found.total, found.first_failed) == (1, 2, 0)
+    assert (found.shown, found.expected) == ("16\n", "9\n")
+
+
+def test_cases_share_a_limit(grader: Grader) -> None:
+    source = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
+    cases = [{"stdin": "", "stdout": ""}] * 4
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, run_all=True)
+    found = grader(source, {"type": "stdio", "cases": cases}, plan)
+    assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 2, 4)
+
+
+def test_a_special_judge_decides(grader: Grader) -> None:
+    judge = (
+        "import json, sys\n"
+        "shown = json.load(sys.stdin)\n"
+        "sys.exit(sorted(shown['stdout'].split()) != sorted(shown['expected'].split()))\n"
+    )
+    tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1 2 3"}], "program": judge}
+    assert grader("print('3 1 2')", tests).result == "passed"
+    assert grader("print('3 1')", tests).result == "wrong_answer"
+
+
+# Calls
+
+ADD = {
+    "type": "function",
+    "entry_point": "add",
+    "cases": [
+        {"args": [1, 2], "returns": 3},
+        {"kwargs": {"a": [1], "b": [2]}, "returns": [1, 2]},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "result", "passed"),
+    [
+        ("def add(a, b): return a + b", "passed", 2),
+        ("def add(a, b): return a - b", "wrong_answer", 0),
+        ("def add(a, b): return 3", "wrong_answer", 1),
+        ("def plus(a, b): return a + b", "runtime_error", 0),
+        ("def add(a, b): raise KeyError", "runtime_error", 0),
+        ("def add(a, b): exit(0)", "runtime_error", 0),
+        ("def add(a, b):\n while True: pass", "time_limit_exceeded", 0),
+        ("import os\ndef add(a, b): os._exit(0)", "runtime_error", 0),
+        ("def add(a, b): return range(10**9)", "wrong_answer", 0),
+        ("raise SystemExit", "runtime_error", 0),
+        ("def add(a, b)", "compile_error", 0),
+    ],
+)
+def test_a_function_and_its_calls(grader: Grader, source: str, result: str, passed: int) -> None:
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, run_all=False)
+    found = grader(source, ADD, plan)
+    assert (found.result, found.passed) == (result, passed)
+
+
+def test_floats_may_differ_by_a_tolerance(grader: Grader) -> None:
+    tests = {"type": "function", "entry_point": "f", "cases": [{"args": [], "returns": [0.3, [1]]}]}
+    source = "def f(): return (0.1 + 0.2, [1.0])"
+    assert grader(source, tests).result == "wrong_answer"
+    assert grader(source, {**tests, "tolerance": 1e-9}).result == "passed"
+
+
+# Test code
+
+
+def asserts(code: str, entry_point: str | None = None) -> dict[str, Any]:
+    return {"type": "asserts", "code": code, "entry_point": entry_point}
+
+
+CLASS = """
+class Point:
+    origin = (0, 0)
+    def __init__(self, x, y=0): self.x, self.y = x, y
+    def moved(self, dx): return Point(self.x + dx, self.y)
+    def __len__(self): return 2
+    def __iter__(self): return iter((self.x, self.y))
+    def __str__(self): return f"<{self.x}, {self.y}>"
+    @property
+    def norm(self): return abs(self.x) + abs(self.y)
+    @classmethod
+    def unit(cls): return cls(1)
+class Far(ValueError): pass
+def check(p):
+    if p.x > 9: raise Far("too far", p.x)
+    return True
+def count(n):
+    yield from range(n)
+LIMIT = 9
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert Point(1, 2).x == 1",
+        "p = Point(1)\nassert p.moved(2).x == 3 and p.x == 1",
+        "p = Point(1, y=2)\nassert (p.norm, Point.origin) == (3, (0, 0))",
+        "assert str(Point(1)) == '<1, 0>'\nassert len(Point(1)) == 2",
+        "assert list(Point(1)) == [1, 0]",
+        "p = Point(1)\np.x = 5\nassert p.x == 5",
+        "assert isinstance(Point.unit(), Point)",
+        "assert check(Point(1)) is True",
+        "try:\n    check(Point(10))\nexcept Far as far:\n    assert far.args == ('too far', 10)\n"
+        "else:\n    assert False",
+        "try:\n    check(Point(10))\nexcept ValueError:\n    pass\nelse:\n    assert False",
+        "assert list(count(3)) == [0, 1, 2]\nassert next(count(1)) == 0",
+        "from solution import count as c, LIMIT\nassert (list(c(1)), LIMIT) == ([0], 9)",
+        "import solution\nassert solution.LIMIT == 9",
+        "from points import Point as P\nassert P(1).x == 1",
+        "import unittest\nclass T(unittest.TestCase):\n"
+        "    def setUp(self): self.p = Point(1)\n"
+        "    def test_x(self): self.assertEqual(self.p.x, 1)\n"
+        "    def test_far(self):\n"
+        "        with self.assertRaises(Far) as caught: check(Point(10))\n"
+        "        self.assertEqual(caught.exception.args[0], 'too far')\n"
+        "if __name__ == '__main__': unittest.main()",
+        "def check_all(f):\n    for n in range(3): assert list(f(n)) == list(range(n))\n"
+        "check_all(count)",
+        "for n in range(3):\n    assert list(count(n)) == list(range(n))",
+    ],
+)
+def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code: str) -> None:
+    found = grader(CLASS, asserts(code))
+    assert (found.result, found.shown) == ("passed", "")
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("assert Point(1) == Point(1)", "unsupported_test"),
+        ("assert Point(1) < Point(2)", "unsupported_test"),
+        ("assert Point(1) + Point(2)", "unsupported_test"),
+        ("assert check(lambda: 1)", "unsupported_test"),
+        ("def f(): pass\nassert count(f)", "unsupported_test"),
+        ("assert count(", "bad_tests"),
+        ("x = 1", "bad_tests"),
+        ("assert missing(1) == 2", "wrong_answer"),
+        ("assert list(count(2)) == [0]", "wrong_answer"),
+        ("import sys\nsys.exit(0)", "wrong_answer"),
+    ],
+)
+def test_tests_that_cannot_be_run_are_told_from_wrong_programs(
+    grader: Grader, code: str, result: str
+) -> None:
+    assert grader(CLASS, asserts(code)).result == result
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class f:\n    def __new__(cls, *a): return object.__new__(cls)\n"
+        "    def __eq__(self, other): return True\n    __hash__ = None",
+        "class Any(str):\n    def __eq__(self, other): return True\ndef f(x): return Any('?')",
+        "class Any(int):\n    def __eq__(self, other): return True\ndef f(x): return Any(7)",
+        "class Any:\n    def __sub__(self, o): return 0\n    __rsub__ = __sub__\n"
+        "    def __eq__(self, o): return True\ndef f(x): return Any()",
+        "import os\ndef f(x): os._exit(0)",
+        "import os\nos._exit(0)",
+        "raise SystemExit(0)",
+        "import builtins, operator\nbuiltins.AssertionError = Exception\n"
+        "operator.eq = lambda a, b: True\ndef f(x): return None",
+        "import sys\ndef f(x):\n    frame = sys._getframe()\n"
+        "    while frame:\n        for v in list(frame.f_locals.values()):\n"
+        "            if isinstance(v, list) and 'secret' in v: return v\n"
+        "        frame = frame.f_back\n",
+        "import gc\ndef f(x):\n    for o in gc.get_objects():\n"
+        "        if isinstance(o, list) and 'secret' in o: return o\n",
+        "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): raise SystemExit",
+        'print(\'{"passed": 1, "total": 1, "reason": "passed", "detail": ""}\')\n'
+        "def f(x): return None",
+        'import os\nfor n in range(3, 64):\n    try: os.write(n, b\'{"passed": 1, "total": 1}\')\n'
+        "    except OSError: pass\ndef f(x): return None",
+        "def f(x):\n    while True: yield 1",
+        "def f(x):\n    x.clear()\n    return x",
+    ],
+)
+def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, source: str) -> None:
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, run_all=False)
+    code = "assert f([1]) == ['secret', 1]"
+    found = grader(source, asserts(code), plan)
+    assert found.passed == 0
+    assert found.result not in ("passed", "unsupported_test", "bad_tests")
+
+
+def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) -> None:
+    source = "def f(x):\n    x.clear()\n    return []"
+    found = grader(source, asserts("values = [2, 1]\nassert f(values) == sorted(values)"))
+    assert found.result == "wrong_answer"
+
+
+def test_values_of_many_types_cross(grader: Grader) -> None:
+    source = "def same(*values): return values"
+    values = (
+        {"a": (1, 2.5, None)}, {1, 2}, frozenset({3}), b"x", 2**80, Decimal("1.5"), Fraction(1, 3),
+        datetime.datetime(2026, 1, 2, 3), datetime.timedelta(1), 1j, True, float("inf"),
+    )  # fmt: skip
+    code = (
+        "import datetime\nfrom decimal import Decimal\nfrom fractions import Fraction\n"
+        f"inf = float('inf')\nvalues = {values!r}\n"
+        "found = same(*values)\nassert found == values\n"
+        "assert [type(v) for v in found] == [type(v) for v in values]"
+    )
+    found = grader(source, asserts(code))
+    assert (found.result, found.shown) == ("passed", "")
+
+
+# Real problems
+
+
+def humaneval() -> list[Row]:
+    return shared_data("code/humaneval.jsonl.gz")
+
+
+def of_humaneval(row: Row) -> Asserts:
+    return Asserts(type="asserts", code=row["test"], entry_point=row["entry_point"])
+
+
+def test_every_canonical_solution_of_humaneval_passes(grader: Grader) -> None:
+    rows = humaneval()
+    asked = [(row["prompt"] + row["canonical_solution"], of_humaneval(row)) for row in rows]
+    found = grader.all(asked)
+    failed = [r["task_id"] for r, g in zip(rows, found, strict=True) if g.result != "passed"]
+    assert failed == []
+
+
+OFF_BY_ONE = """
+_right = {name}
+def {name}(*args):
+    found = _right(*args)
+    if isinstance(found, bool): return not found
+    if isinstance(found, (int, float)): return found + 1
+    if isinstance(found, str): return found + "x"
+    if isinstance(found, list): return found + [None]
+    if isinstance(found, tuple): return found + (None,)
+    if isinstance(found, dict): return {{**found, None: None}}
+    return 1 if found is None else None
+"""
+WRONG = {
+    "returns None": "def {name}(*args): return None",
+    "raises": "def {name}(*args): raise ValueError",
+    "is empty": "def {name}(*args): pass",
+    "exits": "import os\ndef {name}(*args): os._exit(0)",
+    "equals everything": "class Equal:\n    def __eq__(self, other): return True\n"
+    "    def __bool__(self): return True\ndef {name}(*args): return Equal()",
+    "is off by one": OFF_BY_ONE,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_variants_of_humaneval_fail(grader: Grader, name: str) -> None:
+    rows = humaneval()
+    asked = [
+        (
+            f"{row['prompt']}{row['canonical_solution']}\n"
+            + WRONG[name].format(name=row["entry_point"]),
+            of_humaneval(row),
+        )
+        for row in rows
+    ]
+    found = grader.all(asked)
+    passed = [r["task_id"] for r, g in zip(rows, found, strict=True) if g.result == "passed"]
+    assert passed == []
+
+
+@pytest.mark.parametrize(
+    "one_in", [pytest.param(10, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+)
+def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None:
+    rows = shared_data("code/humaneval_programs.jsonl.gz")[::one_in]
+    asked: list[tuple[str, Tests]] = [
+        (row["code"], Asserts(type="asserts", code=row["tests"], entry_point=row["entry_point"]))
+        for row in rows
+    ]
+    found = grader.all(asked, Plan(Limits(cpu_seconds=10, wall_seconds=60), 10.0, run_all=False))
+    differing = [
+        row["id"]
+        for row, one in zip(rows, found, strict=True)
+        if (one.result == "passed") != row["label"]
+    ]
+    assert differing == []
+
+
+MAX_UNSUPPORTED = 4
+
+
+def test_exercism_tasks_get_their_labels_or_are_unsupported(grader: Grader) -> None:
+    rows = shared_data("code/exercism.jsonl.gz")
+    asked: list[tuple[str, Tests]] = [
+        (row["code"], Asserts(type="asserts", code=row["tests"])) for row in rows
+    ]
+    found = {row["id"]: one for row, one in zip(rows, grader.all(asked), strict=True)}
+    unsupported = {name for name, one in found.items() if one.result == "unsupported_test"}
+    differing = [
+        row["id"]
+        for row in rows
+        if row["id"] not in unsupported and (found[row["id"]].result == "passed") != row["label"]
+    ]
+    assert differing == []
+    assert len({name.rpartition("/")[0] for name in unsupported}) <= MAX_UNSUPPORTED
+
+
+# References
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ({}, EngineReason.MISSING_REFERENCE),
+        ({"tests": {}}, EngineReason.BAD_REFERENCE),
+        ({"tests": {"type": "stdio", "cases": []}}, EngineReason.BAD_REFERENCE),
+        ({"tests": {"type": "asserts", "code": ""}}, EngineReason.BAD_REFERENCE),
+        ({"tests": {"type": "pytest", "code": "x"}}, EngineReason.BAD_REFERENCE),
+    ],
+)
+def test_tests_that_cannot_be_used_say_why(reference: dict[str, Any], reason: EngineReason) -> None:
+    with pytest.raises(Unverifiable) as caught:
+        read_tests(reference)
+    assert caught.value.reason is reason
