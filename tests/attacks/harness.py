@@ -18,12 +18,14 @@ import contextlib
 import ctypes
 import dataclasses
 import glob
+import importlib.util
 import json
 import logging
 import os
 import random
 import resource
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -64,28 +66,30 @@ SCRATCH_BYTES = 8 * 2**20
 WALL_SLACK_SECONDS = 2.0
 MAX_GROWTH_BYTES = 48 * 2**20
 """Of this process in one run: what it may keep of three streams, parsed and copied."""
+SIGNAL_SECONDS = 0.01
 SETTLE_SECONDS = 2.0
 """How long a process that was killed may take to be gone."""
-WITH_SCRATCH = frozenset({"filesystem", "persistence", "cross-execution", "crash"})
-"""Categories of which the programs are run with a scratch directory as well."""
-
 HARMLESS = frozenset(
     {
-        "read_service_secret_file",
-        "read_secret_c_library",
-        "read_pid1_environ",
-        "stat_service_files",
+        "chmod_service_file",
+        "fd_exhaustion",
+        "fork_and_outlive",
         "list_service_dir",
-        "hardlink_secret",
+        "lock_shared_file",
+        "personality_aslr",
+        "prlimit_raise_own",
+        "read_secret_c_library",
+        "read_service_secret_file",
+        "sysv_shm_leak",
+        "udp_dns_exfil",
+        "unix_datagram",
         "utime_service_file",
         "write_outside_scratch",
-        "udp_datagram",
-        "prlimit_raise_own",
-        "personality_aslr",
     }
 )
 """The only ones that may be run with a layer off: they read canaries of this module, send packets
-to its sockets, touch its files, or print that something is possible."""
+to its sockets, touch its files, make one small object or process, which is removed afterwards, or
+print that something is possible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +99,7 @@ class Order:
     attacks: list[str]
     """Names; no others are run."""
     cpu_seconds: float
-    """For one run, in place of the default of the verifier."""
+    """The verifier's setting."""
     scratch: list[str]
     """Categories of which stdio programs are run with a scratch directory as well."""
     without: list[str] = dataclasses.field(default_factory=list)
@@ -170,8 +174,7 @@ class _Harness:
     """The canaries, a runner for attacks, and another for a victim, as of another worker."""
 
     def __init__(self, order: Order, without: frozenset[Layer]) -> None:
-        self.controls = [control for control in load_controls() if not control.requires]
-        self._order = order
+        self.controls = [control for control in load_controls() if _has(control.requires)]
         self._scratch = frozenset(order.scratch)
         self._plan = plan_of(Code(cpu_seconds=order.cpu_seconds))
         self._runner = _RecordingRunner(without)
@@ -185,8 +188,8 @@ class _Harness:
         stack = self._stack
         logging.getLogger("verifier_service.sandbox.runner").addHandler(self._deaths)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canaries-")))
-        folder.chmod(0o755)
-        self._world = stack.enter_context(_World(folder))
+        os.chmod(folder, 0o755)
+        self._world = stack.enter_context(World(folder))
         await stack.enter_async_context(self._runner)
         await stack.enter_async_context(self._victims_runner)
         await self._ensure_victim()
@@ -217,9 +220,7 @@ class _Harness:
         plan = plan_of(Code())
         if control.scratch:
             plan = _with_scratch(plan)
-        return await grade(
-            self._runner, control.source, Stdio(type="stdio", cases=(case,)), plan
-        )
+        return await grade(self._runner, control.source, Stdio(type="stdio", cases=(case,)), plan)
 
     async def _attempt(self, attack: Attack, way: str) -> Observation:
         await self._ensure_victim()
@@ -310,43 +311,42 @@ class _Harness:
 
     # Processes
 
-    async def _look_at_processes(
-        self, others: set[_Process], neighbours: set[_Process]
-    ) -> list[str]:
+    async def _look_at_processes(self, others: set[Process], neighbours: set[Process]) -> list[str]:
         seen = []
         end = time.monotonic() + SETTLE_SECONDS
         while True:
             now = self._victim_processes()
             left = self._others(now) - others
-            zombies = {process for process in _descendants(os.getpid()) if process.state == "Z"}
-            if not left and not zombies or time.monotonic() > end:
+            zombies = {process for process in left if process.state == "Z"}
+            if not left or time.monotonic() > end:
                 break
             await asyncio.sleep(0.01)
-        if left:
+        if left - zombies:
             seen.append("proc_alive")
+            _end(left)
         if zombies:
             seen.append("zombies")
         if now != neighbours or self._victim is None or self._victim.done() or _stopped(now):
             seen.append("victim_dead")
         return seen
 
-    def _others(self, victims: set[_Process]) -> set[_Process]:
+    def _others(self, victims: set[Process]) -> set[Process]:
         """Processes below this one that are neither the victim's nor zygotes."""
         zygotes = {zygote._process.pid for zygote in self._runner._zygotes}
-        below = _descendants(os.getpid())
+        below = descendants(os.getpid())
         if Layer.NAMESPACES in self._runner.layers:
             # The first process in a namespace is a zygote too; what it adopts is its child.
             zygotes |= {process.pid for process in below if process.parent in zygotes}
         return {process for process in below - victims if process.pid not in zygotes}
 
-    def _victim_processes(self) -> set[_Process]:
+    def _victim_processes(self) -> set[Process]:
         pids = [zygote._process.pid for zygote in self._victims_runner._zygotes]
-        return {process for pid in pids for process in _descendants(pid)}
+        return {process for pid in pids for process in descendants(pid)}
 
     async def _ensure_victim(self) -> None:
         if self._victim is not None and not self._victim.done():
             return
-        secret = self._world.canaries["VICTIM"]
+        secret = self._world.victims_secret
         source = (
             f"import sys, time\nsecret = {secret!r}\n"
             "with open('victim.txt', 'w') as file:\n    file.write(sys.stdin.read())\n"
@@ -391,7 +391,7 @@ def _peak_bytes() -> int:
 # What lies around the sandbox
 
 
-class _World:
+class World:
     """Canaries and things that an attack could reach, and what became of them."""
 
     def __init__(self, folder: Path) -> None:
@@ -400,8 +400,9 @@ class _World:
         self.canaries = {
             "ENV": os.environ[ENVIRONMENT_CANARY],
             "FILE": f"CANARY-FILE-{secrets.token_hex(16)}",
-            "VICTIM": mark + secrets.token_hex(16),
+            "VICTIM": secrets.token_hex(16),
         }
+        self.victims_secret = mark + self.canaries["VICTIM"]
         self._outside = folder / "outside"
         self._outside.mkdir()
         self._watched = self._outside / "watched.txt"
@@ -415,7 +416,7 @@ class _World:
         self._mark = mark
         self._stack = contextlib.ExitStack()
 
-    def __enter__(self) -> _World:
+    def __enter__(self) -> World:
         self._sockets = {name: self._stack.enter_context(it) for name, it in self._listen().items()}
         self._parent = _stand_in()
         self._placeholders = {
@@ -434,7 +435,7 @@ class _World:
 
     def _listen(self) -> dict[str, socket.socket]:
         path = str(self._folder / "socket")
-        sockets = {
+        sockets: dict[str, tuple[int, int, tuple[str, int] | str]] = {
             "net:tcp": (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)),
             "net:udp": (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)),
             "net:unix": (socket.AF_UNIX, socket.SOCK_STREAM, path),
@@ -462,7 +463,7 @@ class _World:
     def remember(self) -> None:
         """Take note of how things are before a run."""
         self._received()
-        if self._parent.poll() is not None or _stopped(_descendants(self._parent.pid)):
+        if self._parent_is_dead():
             self._end_parent()
             self._parent = _stand_in()
         self._state = self._inode()
@@ -474,9 +475,10 @@ class _World:
         yield from (name.split()[0] for name in self._received())
         if self._inode() != self._state:
             yield "modechanged"
-        if _sysv_objects() != self._objects:
+        if objects := _sysv_objects() - self._objects:
             yield "sysv"
-        if self._parent.poll() is not None or _stopped(_descendants(self._parent.pid)):
+            _remove_shared_memory(objects)
+        if self._parent_is_dead():
             yield "service_dead"
         new = self._outside_files() - self._files
         if success.startswith("file:"):
@@ -486,7 +488,7 @@ class _World:
             yield "file"
         for path in new:
             with contextlib.suppress(OSError):
-                path.unlink()
+                path.rmdir() if path.is_dir() else path.unlink()
 
     def _received(self) -> list[str]:
         """What arrived at the sockets since the last call."""
@@ -505,12 +507,17 @@ class _World:
         """All that a change of the watched file's contents, metadata or attributes changes."""
         with contextlib.suppress(OSError):
             found = os.stat(self._watched, follow_symlinks=False)
-            kept = (found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_size)
-            return (*kept, found.st_nlink, found.st_mtime_ns, found.st_ctime_ns)
+            return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)  # ctime is for the rest
         return ()
 
     def _outside_files(self) -> set[Path]:
         return {Path(entry) for entry in os.scandir(self._outside)}
+
+    def _parent_is_dead(self) -> bool:
+        """Whether it has ended or was stopped; a signal takes a moment to arrive."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._parent.wait(SIGNAL_SECONDS)
+        return self._parent.returncode is not None or _stopped(descendants(self._parent.pid))
 
     def _end_parent(self) -> None:
         self._parent.kill()
@@ -527,34 +534,41 @@ def _stand_in() -> subprocess.Popen[bytes]:
     return process
 
 
-def _sysv_objects() -> tuple[str, ...]:
-    """Identifiers of all System V objects; what else the lines hold changes by itself."""
+def _sysv_objects() -> set[tuple[str, int]]:
+    """Kinds and numbers of all System V objects."""
     files = (Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg"))
-    return tuple(
-        f"{file.name} {' '.join(line.split()[:2])}"
+    return {
+        (file.name, int(line.split()[1]))
         for file in files
         for line in file.read_text().splitlines()[1:]
-    )
+    }
+
+
+def _remove_shared_memory(objects: set[tuple[str, int]]) -> None:
+    ipc_rmid = 0
+    for kind, number in objects:
+        if kind == "shm":
+            ctypes.CDLL(None).shmctl(number, ipc_rmid, None)
 
 
 @dataclass(frozen=True)
-class _Process:
+class Process:
     pid: int
     parent: int
     start: str
     state: str = dataclasses.field(compare=False)
 
 
-def _processes() -> list[_Process]:
+def _processes() -> list[Process]:
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             fields = path.read_text().rpartition(")")[2].split()
-            found.append(_Process(int(path.parent.name), int(fields[1]), fields[19], fields[0]))
+            found.append(Process(int(path.parent.name), int(fields[1]), fields[19], fields[0]))
     return found
 
 
-def _descendants(root: int) -> set[_Process]:
+def descendants(root: int) -> set[Process]:
     """A process's children, theirs, and so on, and itself if it is not this one."""
     every = _processes()
     found = {process for process in every if process.pid == root and root != os.getpid()}
@@ -566,7 +580,19 @@ def _descendants(root: int) -> set[_Process]:
     return found
 
 
-def _stopped(processes: set[_Process]) -> bool:
+def _end(processes: set[Process]) -> None:
+    """Kill processes that an attack left behind, which this process has adopted."""
+    for process in processes:
+        with contextlib.suppress(OSError):
+            os.kill(process.pid, signal.SIGKILL)
+            os.waitpid(process.pid, 0)
+
+
+def _has(modules: tuple[str, ...]) -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in modules)
+
+
+def _stopped(processes: set[Process]) -> bool:
     return any(process.state in "Tt" for process in processes)
 
 

@@ -179,9 +179,7 @@ def test_a_program_does_not_take_the_threads_of_another_sandbox() -> None:
     async def beside_each_other() -> Execution:
         async with Runner(1) as runner, Runner(1) as other:
             greedy = asyncio.create_task(runner.run(Program(payload=hog.encode()), Limits()))
-            found = [
-                await other.run(Program(payload=honest.encode()), Limits()) for _ in range(20)
-            ]
+            found = [await other.run(Program(payload=honest.encode()), Limits()) for _ in range(20)]
             assert not greedy.done()
             greedy.cancel()
             await asyncio.gather(greedy, return_exceptions=True)

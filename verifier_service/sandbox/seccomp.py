@@ -201,8 +201,8 @@ _PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 _FCNTL = (0, 1, 2, 3, 4, 1030, 1032)
-# DUPFD, GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC, GETPIPE_SZ. No locks: one on a file of the standard
-# library, which every execution can open, is a signal to the others and stops whoever waits for it.
+# DUPFD, GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC, GETPIPE_SZ. No locks: one on a file of the
+# standard library, which every execution can open, is a signal to the others.
 _LAST_STATIC_CLOCK = 11
 _SOCK_STREAM = 1
 _TYPE_MASK = 0xF

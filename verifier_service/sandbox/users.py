@@ -1,7 +1,7 @@
 """Users for slots, which no other sandbox of this machine has at the same time.
 
-The kernel counts threads per user. Two sandboxes with one user between them would have one's program
-take the threads of the other's.
+The kernel counts threads per user. Of two sandboxes with one user between them, the program of one
+could take the threads of the other's.
 """
 
 from __future__ import annotations
