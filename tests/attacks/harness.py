@@ -561,10 +561,10 @@ class Process:
 
 def _processes() -> list[Process]:
     found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            fields = path.read_text().rpartition(")")[2].split()
-            found.append(Process(int(path.parent.name), int(fields[1]), fields[19], fields[0]))
+            fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            found.append(Process(int(name), int(fields[1]), fields[19], fields[0]))
     return found
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from verifier_service.sandbox.execution import Execution, Layer, Limits, Program
+from verifier_service.sandbox.layers import num_threads_of_user
 from verifier_service.sandbox.runner import Runner
 from verifier_service.sandbox.users import FIRST_USER
 
@@ -147,6 +149,13 @@ def test_seccomp_refuses_calls(operation: str) -> None:
 def test_seccomp_has_the_c_library_do_without_clone3() -> None:
     source = "import threading; threading.Thread(target=print, args=['done']).start()"
     assert run(source, Layer.NO_NEW_PRIVS, Layer.SECCOMP).stdout == b"done\n"
+
+
+def test_processes_that_end_while_they_are_counted_do_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "listdir", lambda _: ["self", "999999999", str(os.getpid())])
+    assert num_threads_of_user() == threading.active_count()
 
 
 @as_root
