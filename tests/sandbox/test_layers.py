@@ -155,7 +155,7 @@ def test_processes_that_end_while_they_are_counted_do_not_matter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "listdir", lambda _: ["self", "999999999", str(os.getpid())])
-    assert num_threads_of_user() == threading.active_count()
+    assert num_threads_of_user() >= threading.active_count()
 
 
 @as_root
