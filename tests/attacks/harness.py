@@ -67,6 +67,7 @@ WALL_SLACK_SECONDS = 2.0
 MAX_GROWTH_BYTES = 48 * 2**20
 """Of this process in one run: what it may keep of three streams, parsed and copied."""
 SIGNAL_SECONDS = 0.01
+"""How long a signal may take to end or stop a process."""
 SETTLE_SECONDS = 2.0
 """How long a process that was killed may take to be gone."""
 HARMLESS = frozenset(
@@ -231,8 +232,7 @@ class _Harness:
         source = self._world.fill_in(attack.source)
         self._forget()
         self._world.remember()
-        neighbours = self._victim_processes()
-        others = self._others(neighbours)
+        neighbours, others = self._processes()
         start = time.monotonic()
         seen: list[str] = []
         reason, detail = await self._grade(source, tests, plan, seen)
@@ -315,8 +315,8 @@ class _Harness:
         seen = []
         end = time.monotonic() + SETTLE_SECONDS
         while True:
-            now = self._victim_processes()
-            left = self._others(now) - others
+            now, left = self._processes()
+            left -= others
             zombies = {process for process in left if process.state == "Z"}
             if not left or time.monotonic() > end:
                 break
@@ -330,18 +330,20 @@ class _Harness:
             seen.append("victim_dead")
         return seen
 
-    def _others(self, victims: set[Process]) -> set[Process]:
-        """Processes below this one that are neither the victim's nor zygotes."""
+    def _processes(self) -> tuple[set[Process], set[Process]]:
+        """The victim's and its zygote's, and all others below this one but zygotes."""
+        every = processes()
+        victims = {
+            process
+            for zygote in self._victims_runner._zygotes
+            for process in descendants(zygote._process.pid, every)
+        }
         zygotes = {zygote._process.pid for zygote in self._runner._zygotes}
-        below = descendants(os.getpid())
         if Layer.NAMESPACES in self._runner.layers:
             # The first process in a namespace is a zygote too; what it adopts is its child.
-            zygotes |= {process.pid for process in below if process.parent in zygotes}
-        return {process for process in below - victims if process.pid not in zygotes}
-
-    def _victim_processes(self) -> set[Process]:
-        pids = [zygote._process.pid for zygote in self._victims_runner._zygotes]
-        return {process for pid in pids for process in descendants(pid)}
+            zygotes |= {process.pid for process in every if process.parent in zygotes}
+        below = descendants(os.getpid(), every) - victims
+        return victims, {process for process in below if process.pid not in zygotes}
 
     async def _ensure_victim(self) -> None:
         if self._victim is not None and not self._victim.done():
@@ -463,7 +465,7 @@ class World:
     def remember(self) -> None:
         """Take note of how things are before a run."""
         self._received()
-        if self._parent_is_dead():
+        if not self._parent_lives():
             self._end_parent()
             self._parent = _stand_in()
         self._state = self._inode()
@@ -478,7 +480,8 @@ class World:
         if objects := _sysv_objects() - self._objects:
             yield "sysv"
             _remove_shared_memory(objects)
-        if self._parent_is_dead():
+        time.sleep(SIGNAL_SECONDS)
+        if not self._parent_lives():
             yield "service_dead"
         new = self._outside_files() - self._files
         if success.startswith("file:"):
@@ -513,11 +516,10 @@ class World:
     def _outside_files(self) -> set[Path]:
         return {Path(entry) for entry in os.scandir(self._outside)}
 
-    def _parent_is_dead(self) -> bool:
-        """Whether it has ended or was stopped; a signal takes a moment to arrive."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._parent.wait(SIGNAL_SECONDS)
-        return self._parent.returncode is not None or _stopped(descendants(self._parent.pid))
+    def _parent_lives(self) -> bool:
+        """Whether it has neither ended nor been stopped."""
+        found = _process(self._parent.pid)
+        return found is not None and found.state not in "ZTt"
 
     def _end_parent(self) -> None:
         self._parent.kill()
@@ -559,18 +561,9 @@ class Process:
     state: str = dataclasses.field(compare=False)
 
 
-def _processes() -> list[Process]:
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
-            found.append(Process(int(name), int(fields[1]), fields[19], fields[0]))
-    return found
-
-
-def descendants(root: int) -> set[Process]:
+def descendants(root: int, every: list[Process] | None = None) -> set[Process]:
     """A process's children, theirs, and so on, and itself if it is not this one."""
-    every = _processes()
+    every = processes() if every is None else every
     found = {process for process in every if process.pid == root and root != os.getpid()}
     parents = {root}
     while parents:
@@ -578,6 +571,21 @@ def descendants(root: int) -> set[Process]:
         found |= children
         parents = {process.pid for process in children}
     return found
+
+
+def processes() -> list[Process]:
+    """All processes of the machine."""
+    found = (_process(int(name)) for name in filter(str.isdigit, os.listdir("/proc")))
+    return [process for process in found if process is not None]
+
+
+def _process(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].decode().split()
+    except OSError:
+        return None
+    return Process(pid, int(fields[1]), fields[19], fields[0])
 
 
 def _end(processes: set[Process]) -> None:
