@@ -151,7 +151,7 @@ async def judge_program(
         if source is None:
             seconds = time.perf_counter() - start
             return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
-        found = await grade(runner, language, source, tests, _plan(verifier))
+        found = await grade(runner, language, source, tests, plan_of(verifier))
     except SandboxError as error:
         return _sandbox_error(error, start)
     return _verdict(verifier, found, time.perf_counter() - start)
@@ -162,7 +162,8 @@ def _sandbox_error(error: SandboxError, start: float) -> Verdict:
     return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
-def _plan(verifier: Code) -> Plan:
+def plan_of(verifier: Code) -> Plan:
+    """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
         wall_seconds=WALL_SHARE * verifier.cpu_seconds,

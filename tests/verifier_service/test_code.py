@@ -432,6 +432,16 @@ def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) ->
     assert found.result == "wrong_answer"
 
 
+def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
+    code = (
+        "import unittest\nclass Test(unittest.TestCase):\n"
+        "    def test(self):\n        self.assertEqual(f(1), 'the answer')\n"
+    )
+    found = grader("def f(x): return 'no'", asserts(code))
+    assert (found.result, found.shown) == ("wrong_answer", "")
+    assert "'no' != 'the answer'" in found.expected
+
+
 def test_values_of_many_types_cross(grader: Grader) -> None:
     source = "def same(*values): return values"
     values = (

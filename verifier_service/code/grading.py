@@ -181,7 +181,7 @@ async def _grade_calls(
     if pair.program.reason is ExitReason.COMPILE_ERROR:
         found.add(Result.COMPILE_ERROR, pair.program.stderr.decode(errors="replace"))
         return found
-    return _read_findings(pair)
+    return _read_findings(pair, tests)
 
 
 class _Findings(msgspec.Struct):
@@ -191,7 +191,7 @@ class _Findings(msgspec.Struct):
     detail: str
 
 
-def _read_findings(pair: Pair) -> Grade:
+def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
     found = Grade()
     try:
         said = msgspec.json.decode(pair.judge.result, type=_Findings)
@@ -207,6 +207,9 @@ def _read_findings(pair: Pair) -> Grade:
     if said.reason == "program_gone":
         found.result = _ENDINGS[pair.program.reason]
         found.shown = pair.program.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:]
+    elif said.reason == Result.WRONG_ANSWER and isinstance(tests, Asserts):
+        # What test code says of its own accord names what it expects.
+        found.result, found.expected = Result.WRONG_ANSWER, said.detail
     else:
         found.result, found.shown = Result(said.reason), said.detail
     if found.result is not Result.PASSED:
