@@ -32,6 +32,7 @@ from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
 from verifier_service.app import CODE_LIMITS
 from verifier_service.code.grading import ENTRIES, Plan, Result, grade
+from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import read_tests
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
@@ -122,7 +123,9 @@ def with_runner(runner: Runner) -> Judge:
     """Judge in the sandbox, called directly."""
 
     async def judge(problem: Problem) -> None:
-        found = await grade(runner, problem.source, read_tests({"tests": problem.tests}), PLAN)
+        found = await grade(
+            runner, LANGUAGES["python"], problem.source, read_tests({"tests": problem.tests}), PLAN
+        )
         assert found.result is Result.PASSED, found
 
     return judge

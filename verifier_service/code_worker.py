@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
@@ -65,7 +66,11 @@ async def work(
     """Say whether the sandbox works; then work on tasks until the connection is closed."""
     try:
         async with Runner(
-            1, entries=ENTRIES, expects_pairs=True, unsafe_without=unsafe_without
+            1,
+            entries=ENTRIES,
+            expects_pairs=True,
+            tools=languages.tools,
+            unsafe_without=unsafe_without,
         ) as runner:
             _send(connection, Hello(None, "+".join(sorted(runner.layers))))
             while (frame := await _receive(connection)) is not None:
@@ -119,33 +124,44 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await _judge_completion(runner, verifier, tests, completion)
+            verdict = await judge_completion(runner, verifier, tests, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 
 
-async def _judge_completion(
+async def judge_completion(
     runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
 ) -> Verdict:
-    start = time.perf_counter()
-    source = last_block(completion.text, verifier.block_tags)
-    if source is None:
-        seconds = time.perf_counter() - start
-        return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
-    return await judge_program(runner, verifier, tests, source)
+    """The verdict on a completion; the runner has the entries and tools of `grading`."""
+    return await judge_program(
+        runner, verifier, tests, last_block(completion.text, verifier.block_tags)
+    )
 
 
 async def judge_program(
-    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str
+    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str | None
 ) -> Verdict:
-    """The verdict on a program; the runner has the entries of `grading`."""
+    """The verdict on a program, or on there being none."""
     start = time.perf_counter()
+    language = languages.LANGUAGES[verifier.language]
     try:
-        found = await grade(runner, source, tests, _plan(verifier))
+        missing = await language.missing(runner)
+        if missing is not None:
+            seconds, details = time.perf_counter() - start, {"message": missing}
+            reason = CodeReason.MISSING_TOOLCHAIN
+            return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
+        if source is None:
+            seconds = time.perf_counter() - start
+            return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
+        found = await grade(runner, language, source, tests, _plan(verifier))
     except SandboxError as error:
-        logging.getLogger(__name__).error("a program could not be run: %s", error)
-        return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
+        return _sandbox_error(error, start)
     return _verdict(verifier, found, time.perf_counter() - start)
+
+
+def _sandbox_error(error: SandboxError, start: float) -> Verdict:
+    logging.getLogger(__name__).error("a program could not be run: %s", error)
+    return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
 def _plan(verifier: Code) -> Plan:

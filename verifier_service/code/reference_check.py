@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.problem import read_tests
@@ -126,7 +127,7 @@ async def find_misfits(
             on_judged()
 
     async with (
-        Runner(num_workers, entries=ENTRIES, expects_pairs=True) as runner,
+        Runner(num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools) as runner,
         asyncio.TaskGroup() as group,
     ):
         for _ in range(num_workers):
