@@ -82,11 +82,13 @@ async def work(
 async def _receive(connection: socket.socket) -> bytes | None:
     """The next frame; None at the end. A thread would cost as much as starting a program."""
     header = await _exactly(connection, FRAME_HEADER.size)
-    return await _exactly(connection, FRAME_HEADER.unpack(header)[0]) if header else None
+    if header is None:
+        return None
+    return await _exactly(connection, FRAME_HEADER.unpack(header)[0])
 
 
-async def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
-    """So many bytes, or none at the end of the stream."""
+async def _exactly(connection: socket.socket, num_bytes: int) -> bytes | None:
+    """So many bytes; None at the end of the stream."""
     loop = asyncio.get_running_loop()
     parts = bytearray()
     connection.setblocking(False)
@@ -94,7 +96,7 @@ async def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
         while len(parts) < num_bytes:
             part = await loop.sock_recv(connection, min(num_bytes - len(parts), MAX_READ_BYTES))
             if not part:
-                return b""
+                return None
             parts += part
     finally:
         connection.setblocking(True)
