@@ -9,11 +9,19 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from verifier_service.verdict import EngineReason, Outcome
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import AccuracyReason
+from verifier_service.verifiers.code import CodeReason
 from verifier_service.verifiers.format import FormatReason
 from verifier_service.verifiers.reasoning_steps import ReasoningStepsReason
 from verifier_service.verifiers.tag_count import TagCountReason
 
-AnyReason = AccuracyReason | FormatReason | TagCountReason | ReasoningStepsReason | EngineReason
+AnyReason = (
+    AccuracyReason
+    | CodeReason
+    | FormatReason
+    | TagCountReason
+    | ReasoningStepsReason
+    | EngineReason
+)
 
 
 class _Request(BaseModel):

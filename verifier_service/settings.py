@@ -12,7 +12,8 @@ from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """CPU cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -33,11 +34,11 @@ class Settings(BaseSettings):
     """port to listen on; 0 takes a free one and logs it"""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """least severe message to log"""
-    workers: Annotated[int, Field(gt=0, default_factory=_usable_cores)]
+    workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """worker processes; default: the usable CPU cores"""
     enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
     """verifiers to serve, separated by commas; default: all"""
-    code_workers: Annotated[int, Field(gt=0, default_factory=_usable_cores)]
+    code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """processes that run programs, one at a time each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
     """layers that the sandbox of programs may do without, separated by commas; default: none"""

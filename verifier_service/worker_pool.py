@@ -16,16 +16,19 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 import msgspec
 
 from verifier_service.progress import Progress
+from verifier_service.sandbox.scratch import remove_directory
 from verifier_service.verdict import (
     EngineReason,
     Judged,
@@ -175,13 +178,15 @@ class ForkServer:
 class CodeWorkers:
     """Starts processes of `verifier_service.code_worker`.
 
+    Each has a directory for its sandbox, which is removed here: a worker that is killed cannot.
+
     Args:
         unsafe_without: layers of the sandbox to leave out.
     """
 
     def __init__(self, unsafe_without: Sequence[str] = ()) -> None:
         self._unsafe_without = unsafe_without
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: dict[subprocess.Popen[bytes], Path] = {}
 
     @property
     def alive(self) -> bool:
@@ -194,10 +199,12 @@ class CodeWorkers:
         Raises:
             WorkerStartError: it does not start, or its sandbox does not.
         """
-        self._processes = [process for process in self._processes if process.poll() is None]
+        self._forget_ended()
         ours, theirs = socket.socketpair()
         ours.settimeout(START_TIMEOUT_SECONDS)
         shared = Progress.create_file()
+        directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
+        directory.chmod(0o711)  # the users of its sandbox pass through
         try:
             with theirs:
                 process = subprocess.Popen(
@@ -207,10 +214,15 @@ class CodeWorkers:
                     ],
                     pass_fds=[theirs.fileno(), shared],
                     stdin=subprocess.DEVNULL,
-                    env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
+                    env={
+                        "PATH": os.defpath,
+                        "LANG": "C.UTF-8",
+                        "PYTHONHASHSEED": "0",
+                        "TMPDIR": str(directory),
+                    },
                     start_new_session=True,
                 )
-            self._processes.append(process)
+            self._processes[process] = directory
             pidfd = os.pidfd_open(process.pid)
             progress = Progress(shared)
         finally:
@@ -228,11 +240,22 @@ class CodeWorkers:
             raise WorkerStartError(problem)
         return process.pid, pidfd, ours, progress
 
+    def _forget_ended(self) -> None:
+        for process, directory in list(self._processes.items()):
+            if process.poll() is not None and remove_directory(directory):
+                del self._processes[process]
+
     def close(self) -> None:
-        """End every worker. Blocks until they are gone."""
+        """End every worker. Blocks until they and their directories are gone."""
         for process in self._processes:
             process.kill()
             process.wait()
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._processes and time.monotonic() < deadline:
+            self._forget_ended()
+            time.sleep(WATCH_SECONDS)
+        for directory in self._processes.values():
+            log.warning("%s is left: a process is still writing to it", directory)
 
 
 def _hello(connection: socket.socket) -> str | None:

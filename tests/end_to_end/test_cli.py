@@ -1,4 +1,4 @@
-"""The trainer's command line: its messages when something is wrong, its place in the README."""
+"""The command lines: the trainer's messages when something is wrong, their place in the README."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import typer.main
 
 from trainer_client.cli import app
+from verifier_service.cli import VerifierService
 from verifier_service.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,11 @@ def test_presets_are_listed_with_values_sources_and_departures() -> None:
 @pytest.mark.parametrize("command", sorted(typer.main.get_command(app).commands))  # type: ignore[attr-defined]
 def test_every_command_is_in_the_readme(command: str) -> None:
     assert f"trainer-client {command}" in README
+
+
+@pytest.mark.parametrize("command", VerifierService.model_fields)
+def test_every_command_of_the_service_is_in_the_readme(command: str) -> None:
+    assert f"verifier-service {command.replace('_', '-')}" in README
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from verifier_service.code import languages
 from verifier_service.sandbox.execution import COMMON_LAYERS, Execution, Layer, Limits, Program
 from verifier_service.sandbox.runner import Runner
 
@@ -50,7 +51,12 @@ class Sandbox:
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A sandbox with two slots."""
     with asyncio.Runner() as loop:
-        runner = Runner(2, entries=ENTRIES, unsafe_without=DEPLOYMENTS[request.param])
+        runner = Runner(
+            2,
+            entries=ENTRIES,
+            tools=languages.tools,
+            unsafe_without=DEPLOYMENTS[request.param],
+        )
         loop.run(runner.__aenter__())
         try:
             yield Sandbox(loop, runner)

@@ -419,6 +419,39 @@ def test_a_program_can_say_what_it_likes_but_only_on_the_channel(
     assert pair.judge.result in (result, b"", result.partition(b"\n")[0] + b"\n")
 
 
+def test_a_slot_that_expects_pairs_starts_with_what_they_need() -> None:
+    async def count(*, expects_pairs: bool) -> int:
+        before = set(zygotes())
+        async with Runner(1, expects_pairs=expects_pairs):
+            return len(set(zygotes()) - before)
+
+    assert asyncio.run(count(expects_pairs=False)) == 1
+    assert asyncio.run(count(expects_pairs=True)) == 2
+
+
+def test_a_program_that_waits_for_its_judge_ends_with_it(sandbox: Sandbox) -> None:
+    program = Program(payload=b"def solve(n): return n * n", entry="answer")
+    judge = Program(payload=b"3\n", entry="ask")
+    pair = sandbox.wait(sandbox.runner.run_pair(program, judge, LIMITS, LIMITS))
+    assert pair.program.reason is ExitReason.EXITED
+
+
+def test_random_numbers_differ_between_executions(sandbox: Sandbox) -> None:
+    found = {sandbox.run("import random; print(random.random())").stdout for _ in range(5)}
+    assert len(found) == 5
+
+
+def test_threads_work_after_the_fork(sandbox: Sandbox) -> None:
+    source = """
+import threading
+thread = threading.Thread(target=lambda: print(threading.current_thread() is thread))
+thread.start()
+thread.join()
+print(threading.main_thread() is threading.current_thread(), threading.active_count())
+"""
+    assert sandbox.run(source).stdout == b"True\nTrue 1\n"
+
+
 def test_a_judge_that_never_ends_is_ended_and_so_is_its_program(sandbox: Sandbox) -> None:
     program = Program(payload=b"import time; time.sleep(60)")
     judge = Program(payload=b"while True: pass")

@@ -9,35 +9,57 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifier_service.sandbox.seccomp import ARCHITECTURES, NUMBERS, REFUSALS, RULES, assemble
+from verifier_service.sandbox.seccomp import (
+    ARCHITECTURES,
+    EXEC_NUMBERS,
+    NUMBERS,
+    REFUSALS,
+    RULES,
+    assemble,
+)
 
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 MACHINES = sorted(ARCHITECTURES)
 CLONE_VM, CLONE_THREAD, CLONE_NEWUSER, SIGCHLD = 0x100, 0x10000, 0x10000000, 17
 THREAD_FLAGS = 0x3D0F00  # what glibc passes for pthread_create
 OWN_PID = 4242
+GATE = 0x1234_89AB_CDEF
 
 
-def code_for(machine: str, pid: int) -> bytes:
-    """The filter with the pid filled in."""
-    code, positions = assemble(machine)
+def code_for(machine: str, *, executes: bool) -> bytes:
+    """The filter with the pid and the gate filled in."""
+    code, positions = assemble(machine, executes=executes)
+    values = {0xFFFFFFFD: OWN_PID, 0xFFFFFFFE: GATE & 0xFFFFFFFF, 0xFFFFFFFF: GATE >> 32}
     image = bytearray(code)
     for position in positions:
-        struct.pack_into("<I", image, position * 8 + 4, pid)
+        (blank,) = struct.unpack_from("<I", code, position * 8 + 4)
+        struct.pack_into("<I", image, position * 8 + 4, values[blank])
     return bytes(image)
 
 
-CODE = {machine: code_for(machine, OWN_PID) for machine in MACHINES}
+CODE = {
+    (machine, executes): code_for(machine, executes=executes)
+    for machine in MACHINES
+    for executes in (False, True)
+}
 
 
-def decide(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
+def decide(
+    machine: str,
+    number: int,
+    *arguments: int,
+    architecture: int | None = None,
+    executes: bool = False,
+) -> int:
     """What the filter returns for a call."""
     architecture = ARCHITECTURES[machine][1] if architecture is None else architecture
     values = [argument & 2**64 - 1 for argument in arguments] + [0] * (6 - len(arguments))
     data = struct.pack("<IIQ6Q", number, architecture, 0, *values)
     position = accumulator = 0
     while True:
-        code, if_true, if_false, k = struct.unpack_from("<HBBI", CODE[machine], position * 8)
+        code, if_true, if_false, k = struct.unpack_from(
+            "<HBBI", CODE[machine, executes], position * 8
+        )
         position += 1
         match code:
             case 0x20:
@@ -130,6 +152,29 @@ def test_the_rules_on_arguments(
 @pytest.mark.parametrize("machine", MACHINES)
 def test_clone3_seems_not_to_exist(machine: str) -> None:
     assert decide(machine, number_of(machine, "clone3")) == REFUSE | errno.ENOSYS
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_an_exec_needs_the_filter_that_permits_it_and_a_path_in_the_right_place(
+    machine: str,
+) -> None:
+    number = EXEC_NUMBERS["execveat"][ARCHITECTURES[machine][0]]
+    assert number is not None
+    refused = REFUSE | errno.EPERM
+    assert decide(machine, number, -100, GATE) == refused
+    assert decide(machine, number, -100, GATE, executes=True) == ALLOW
+    for address in (GATE + 1, GATE - 2**32, GATE & 0xFFFFFFFF, GATE | 2**63, 0):
+        assert decide(machine, number, -100, address, executes=True) == refused
+
+
+def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:
+    column = ARCHITECTURES["x86_64"][0]
+    added = {numbers[column] for numbers in EXEC_NUMBERS.values()}
+    for number in set(range(1000)) - added:
+        arguments = (OWN_PID,) * 6
+        assert decide("x86_64", number, *arguments, executes=True) == decide(
+            "x86_64", number, *arguments
+        )
 
 
 def test_rules_and_refusals_are_about_known_calls() -> None:

@@ -65,6 +65,14 @@ def test_the_sandbox_works_for_an_unprivileged_user() -> None:
     assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]
 
 
+def test_native_programs_work_where_namespaces_are_refused() -> None:
+    python = interpreter()
+    launcher = [python, str(HERE / "as_in_a_container.py"), str(USER)]
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "test_native.py")]
+    result = run_as_user(*launcher, python, *tests)
+    assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]
+
+
 def test_the_sandbox_works_where_namespaces_are_refused() -> None:
     python = interpreter()
     launcher = [python, str(HERE / "as_in_a_container.py"), str(USER)]

@@ -52,7 +52,7 @@ REASON = "We restate the problem, substitute what is given and simplify.\n"
         ("\\begin{align*}\nS &= 1 + 2 \\\\\n&= 3.\n\\end{align*}", "math", ["3"]),
         ("We see that\n$$x = 1 + 2 = 3$$", "math", ["3"]),
         ("42", "math", ["42"]),
-        ("It is 3.", "math", ["3"]),
+        ("It is 3.", "last_expression", ["3"]),
         # the last number
         ("She pays 12 dollars and has 1,250 left over then", "last_expression", ["1,250"]),
         ("The ratio of boys to girls is 3:4.", "last_expression", ["3:4"]),

@@ -19,6 +19,8 @@ MAX_FRAME_BYTES = 16 * 2**20
 MAX_DEPTH = 200
 MAX_JSON_INTEGER = 2**63
 
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class Malformed(Exception):
     """A frame is not what the other side should have sent."""
@@ -121,7 +123,7 @@ def send(connection: socket.socket, message: Any) -> None:
     Raises:
         NotPlain: it is too large.
     """
-    frame = json.dumps(message, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
         raise NotPlain("too large")
     connection.sendall(len(frame).to_bytes(4, "big") + frame)

@@ -10,6 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from verifier_service.code.checkers import accepts
+from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.problem import Asserts, Function, Stdio, StdioCase
 from verifier_service.sandbox.execution import ExitReason, Limits, Pair, Program
 from verifier_service.sandbox.runner import Runner
@@ -95,25 +96,41 @@ class Grade:
 
 
 async def grade(
-    runner: Runner, source: str, tests: Stdio | Function | Asserts, plan: Plan
+    runner: Runner, language: Language, source: str, tests: Stdio | Function | Asserts, plan: Plan
 ) -> Grade:
     """Run a program against its tests.
+
+    Args:
+        runner: with `ENTRIES` and `languages.tools`.
+        language: of the program. Its toolchain must be there.
+        source: of the program.
+        tests: to run.
+        plan: how to run them.
 
     Raises:
         SandboxError: they could not be run, which is nobody's fault but ours.
     """
     payload = source.encode("utf-8", "surrogatepass")
     if isinstance(tests, Stdio):
-        return await _grade_stdio(runner, payload, tests, plan)
+        program = await language.build(runner, payload)
+        if isinstance(program, CompileFailure):
+            found = Grade()
+            found.add(Result.COMPILE_ERROR, program.message)
+            return found
+        return await _grade_stdio(runner, program, tests, plan)
+    if not language.has_calls:
+        found = Grade()
+        found.add(Result.UNSUPPORTED_TEST)
+        return found
     return await _grade_calls(runner, payload, tests, plan)
 
 
-async def _grade_stdio(runner: Runner, source: bytes, tests: Stdio, plan: Plan) -> Grade:
+async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Plan) -> Grade:
     found = Grade()
     left = plan.total_cpu_seconds
     for case in tests.cases:
         limits = dataclasses.replace(plan.limits, cpu_seconds=min(plan.limits.cpu_seconds, left))
-        run = await runner.run(Program(payload=source, stdin=case.stdin.encode()), limits)
+        run = await runner.run(dataclasses.replace(program, stdin=case.stdin.encode()), limits)
         left -= run.cpu_seconds
         printed = run.stdout.decode(errors="replace")
         if run.succeeded:

@@ -79,6 +79,7 @@ def judge(context: Context) -> None:
         findings.add("invalid_output", type(error).__name__)
     except _BadTests as error:
         findings.add("bad_tests", str(error))
+    channel.close()  # the program ends while this process does
     _report(result, findings)
 
 
@@ -144,8 +145,9 @@ def _run_asserts(program: _Program, asked: dict[str, Any], findings: Findings) -
     if entry_point and _defines_uncalled_check(tree):
         tree.body += ast.parse(f"check({entry_point})").body
     namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
-    _prepare_imports(tree, program)
-    program.add_names(_free_names(tree), namespace)
+    nodes = list(ast.walk(tree))
+    _prepare_imports(nodes, program)
+    program.add_names(_free_names(tree, nodes), namespace)
     unittest.main = lambda *_, **__: None  # type: ignore[assignment]  # run below
     for part in _parts(tree):
         (statement,) = part.body
@@ -263,12 +265,10 @@ def _defines_uncalled_check(tree: ast.Module) -> bool:
     return defined and not called
 
 
-def _free_names(tree: ast.Module) -> list[str]:
+def _free_names(tree: ast.Module, nodes: list[ast.AST]) -> list[str]:
     """Names that the test code uses and neither defines nor has built in."""
     loaded = {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     stored = {name for statement in tree.body for name in _defined_names(statement)}
     return sorted(name for name in loaded - stored if not hasattr(builtins, name))
@@ -285,12 +285,12 @@ def _defined_names(node: ast.stmt) -> Iterator[str]:
             yield (inner.asname or inner.name).partition(".")[0]
 
 
-def _prepare_imports(tree: ast.Module, program: _Program) -> None:
+def _prepare_imports(nodes: list[ast.AST], program: _Program) -> None:
     """Modules that only the program can be: `from solution import f`, `from exercise import f`."""
     stand_in = _ProgramModule(program)
     sys.modules["__main__"] = sys.modules[MODULE] = stand_in
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
         elif isinstance(node, ast.Import):
@@ -333,9 +333,8 @@ class _Program:
         self._channel = channel
         self._classes: dict[str, Any] = {}
         self._names: dict[str, Any] = {}
+        self._is_ready = False
         self.num_requests = 0
-        if self._receive() != "ready":
-            raise ProgramGone("nonsense")
 
     def name(self, name: str) -> Any:
         """What stands for a name of the program; None if it has no such name."""
@@ -353,7 +352,9 @@ class _Program:
         for name, kind in zip(names, kinds, strict=True):
             if kind is None:
                 continue
-            if isinstance(kind, list):
+            if isinstance(kind, Handle):
+                namespace[name] = kind
+            elif isinstance(kind, list):
                 namespace[name] = self._class(name, kind)
             else:
                 namespace[name] = self.ask("get", 0, name)
@@ -390,6 +391,10 @@ class _Program:
             raise Unsupported(f"passed to the program: {error}") from error
         except OSError as error:
             raise ProgramGone("ended") from error
+        # The first request is sent before the program can answer: that saves waiting for it twice.
+        if not self._is_ready and self._receive() != "ready":
+            raise ProgramGone("nonsense")
+        self._is_ready = True
         answer = self._receive()
         if isinstance(answer, list) and len(answer) == 2 and answer[0] == "value":
             return answer[1]

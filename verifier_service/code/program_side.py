@@ -71,13 +71,13 @@ class _Server:
         return _OPERATIONS[operation](subject, *arguments)
 
     def _kind(self, name: str) -> Any:
-        """What a name of the program is: None, "value", "function", or a class's built-in bases."""
+        """What a name of the program is: None, "value", a function, or a class's built-in bases."""
         value = getattr(self._module, name, None)
         if isinstance(value, type):
             return _base_names(value)
         if value is None and not hasattr(self._module, name):
             return None
-        return "function" if callable(value) else "value"
+        return value if type(value) is types.FunctionType else "value"
 
     def _stand(self, value: Any) -> Any:
         """A handle for an object that is not plain data."""

@@ -22,6 +22,7 @@ from verifier_service.mathematics.evaluation import (
 )
 from verifier_service.mathematics.expressions import (
     CONSTANTS,
+    Call,
     Expression,
     Number,
     Product,
@@ -165,7 +166,14 @@ _NUMBER_WORDS = {
     word: 10 * (index + 2)
     for index, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
 }
-_SCALE_WORDS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9,
+_MISLEADING_WORDS = frozenset(
+    (
+        "squared cubed factorial below above wrong incorrect not false less more plus times "
+        "tenths hundredths thousandths halves thirds"
+    ).split()
+)
+"""Words after a number that make it another number."""
+_SCALE_WORDS = {"hundred": 100, "dozen": 12, "thousand": 1000, "million": 10**6, "billion": 10**9,
                 "trillion": 10**12}  # fmt: skip
 _FRACTION_WORDS = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifths": 5,
                    "fifth": 5, "halves": 2, "fourth": 4, "fourths": 4, "eighth": 8,
@@ -177,6 +185,7 @@ _ORDINAL_WORDS = {
 }  # fmt: skip
 """Without those that are units or fractions on their own."""
 
+_BRACKETS = ("(", "[", "{", "\\{", "\\left")
 _GROUPED = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!: ]|\{,\}|,|,\\!|[ \u202f\u2009\u00a0])\d{3})+)(?![\d])"
 )
@@ -196,8 +205,11 @@ _DATES = (
     ),
 )
 _TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
-_REMARK = re.compile(r"(?<=\S)\s+\((?![^()]*\d)[^()]*[A-Za-z]{3,}[^()]*\)\s*$")
-"""Words in brackets after an answer."""
+_REMARK = re.compile(
+    r"(?<=\S)\s+\((?=(?:[a-z]{2,}[ ,]+){2,}[a-z]{2,}\)\s*$)"
+    r"(?![^()]*\b(?:mod|not|or|perhaps|maybe|wrong|incorrect|sin|cos|tan|ln|log|sqrt)\b)[^()]*\)\s*$"
+)
+"""Words in brackets after an answer: `8 (the smallest such integer)`."""
 _ORDINAL = re.compile(
     r"(?<=\d)\s*(?:\^?\s*\{?\s*(?:\\(?:text|mathrm|textrm|textsuperscript)\s*\{\s*)?"
     r"(?:st|nd|rd|th)\s*\}?\s*\}?)(?![a-zA-Z])"
@@ -222,12 +234,92 @@ def read(text: str) -> Answer:
     text = unwrapped(text)
     if not text:
         return Words("")
+    if _ISO_DATE.fullmatch(text):
+        return Words(text)
+    text = _rewritten(text)
     text = _REMARK.sub("", _TIMES_TEN.sub("*", _ORDINAL.sub("", text)))
-    text = _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
+    if not text.startswith(_BRACKETS):  # (3,100) is a pair
+        text = _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
     tokens = tokenize(_without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
     return _Reader(tokens).answer()
+
+
+_ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}")
+_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
+        (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
+        (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
+        (r"^(?:negative|minus)\s+(?=\S)", "-"),
+        (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
+        (r"^\s*(\d+)\s+to\s+(\d+)\s*$", r"\1:\2"),
+        (
+            r"(?:^|(?<=[,;\s]))\(([a-h])\)\s*(?=[-\d\\$][^,;]*(?:[,;]\s*(?:and\s+)?\([a-h]\)|$))",
+            r"\1: ",
+        ),
+    )
+)
+
+
+def unwrapped_text(text: str) -> str:
+    """The text without the commands that only say that it is text."""
+    if "\\" not in text:
+        return text
+    return re.sub(r"\s+", " ", _TEXT.sub(r" \1 ", text)).strip()
+
+
+def _rewritten(text: str) -> str:
+    """Ways of writing that say the same as simpler ones."""
+    words = unwrapped_text(text)
+    if "\\" not in words:
+        text = words
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def read_condition(text: str) -> str:
+    """What an answer is said to hold under: `if x > 0`, `k \\in \\mathbb{Z}`; empty if nothing.
+
+    >>> read_condition(r"k\\pi, k \\in \\mathbb{Z}")
+    'integer'
+    """
+    try:
+        tokens = tokenize(_without_delimiters(unwrapped(text)))
+    except Unreadable:
+        return ""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += _depth_change(token)
+        is_word = token.kind is Kind.WORD and token.text.lower() in _CONDITION_WORDS
+        before = tokens[:index]
+        if depth == 0 and is_word and any(_is_mathematics(one) for one in before):
+            return _condition(tokens[index + 1 :])
+        if depth == 0 and token.text == "," and before:
+            rest = tokens[index + 1 :]
+            if rest and "∈" in [one.text for one in rest[:3]]:
+                return _condition(rest)
+    return ""
+
+
+def _condition(tokens: Sequence[Token]) -> str:
+    """A condition in normal form: of which kind a variable is, whatever it is called."""
+    texts = [token.text for token in tokens if token.text not in "{}"]
+    named = texts[texts.index("∈") + 1 :] if "∈" in texts else [text.lower() for text in texts]
+    for kind, names in _KINDS_OF_NUMBERS.items():
+        if set(named) & names:
+            return kind
+    return "".join(texts).lower()
+
+
+_KINDS_OF_NUMBERS = {
+    "natural": frozenset({"N", "natural", "positive", "nonnegative", "non-negative"}),
+    "integer": frozenset({"Z", "integer", "integers"}),
+    "real": frozenset({"R", "real", "reals"}),
+}
 
 
 def read_as_list(text: str) -> Answer | None:
@@ -320,6 +412,10 @@ def _without_delimiters(text: str) -> str:
     return re.sub(r"(?<!\\)\$", " " if bare % 2 == 0 else r"\\$", text)
 
 
+_SYSTEMS = frozenset({"cases", "aligned", "align", "gathered", "split"})
+"""Environments of equations, one in each row."""
+
+
 class _Reader:
     """Reads tokens from the outside in: lists, then relations, then brackets, then quantities."""
 
@@ -410,7 +506,7 @@ class _Reader:
             phrase = " ".join(texts)
             if phrase in _EMPTY_PHRASES:
                 return EMPTY
-            if phrase in _EVERYTHING_PHRASES:
+            if phrase in _EVERYTHING_PHRASES or [token.text for token in self.tokens] == ["R"]:
                 return EVERYTHING
             if phrase in _SYNONYMS:
                 return Words(_SYNONYMS[phrase])
@@ -453,6 +549,11 @@ class _Reader:
                 if isinstance(inside, Ranges)
                 else inside
             )
+        if "≈" in found and set(found) <= {"=", "≈"} and not _is_name(parts[0]):
+            exact_parts = parts[: found.index("≈") + 1]
+            return (
+                self._item(exact_parts[0]) if len(exact_parts) == 1 else self._equation(exact_parts)
+            )
         if set(found) <= {"=", "≈"}:
             return self._equation(parts)
         if "∈" in found:
@@ -463,7 +564,8 @@ class _Reader:
         head = _function_head(parts[0])
         if head is not None:
             name, argument = head
-            return Named(name, self._item(parts[-1]), argument, is_function=True)
+            value = self._item(parts[-1])
+            return Named(name, value, argument, is_function=argument is not None)
         if all(_is_name(part) for part in parts[:-1]):
             value = self._item(parts[-1])
             first = _joined(parts[0])
@@ -480,7 +582,7 @@ class _Reader:
             return Named(_joined(parts[0]), self._item(parts[1]))
         is_tuple = parts[0][0].text == "(" and isinstance(self._item(parts[0]), Several)
         if is_tuple and len(parts) == 2:  # (x, y) = (1, 2)
-            return Named(_joined(parts[0]), self._item(parts[1]))
+            return _named_tuple(self._item(parts[0]), self._item(parts[1]), _joined(parts[0]))
         try:
             sides = [parse(part) for part in parts]
         except Unreadable:
@@ -568,9 +670,25 @@ class _Reader:
         return False
 
     def _set_builder(self, inside: list[Token]) -> Answer | None:
+        depth = 0
         for index, token in enumerate(inside):
-            if token.text in ("|", "mid", ":") and token.kind is Kind.SIGN and 0 < index <= 4:
-                return _Reader(inside[index + 1 :], self.depth + 1).answer()
+            depth += _depth_change(token)
+            is_bar = token.text in ("|", "mid", ":") and token.kind is Kind.SIGN
+            if not is_bar or depth or not index or index == len(inside) - 1:
+                continue
+            element, condition = inside[:index], inside[index + 1 :]
+            texts = [one.text for one in element]
+            whole = "∈" in texts and set(texts) & {"Z", "N", "Q"}
+            if "∈" in texts:
+                element = element[: texts.index("∈")]
+            if whole:
+                name = Words(f"{_joined(element)} in {sorted(whole)[0]}")
+                return Several("tuple", (name, _Reader(condition, self.depth + 1).answer()), "{|}")
+            if len(element) == 1 and element[0].kind is Kind.LETTER:
+                return _Reader(condition, self.depth + 1).answer()
+            if len(element) == 1:
+                return None
+            return Several("tuple", (self._item(element), Words(_joined(condition))), "{|}")
         return None
 
     def _matrix(self) -> Answer | None:
@@ -578,7 +696,7 @@ class _Reader:
         if tokens[0].text.partition(" ")[0] != "begin" or tokens[0].kind is not Kind.FUNCTION:
             return None
         environment = tokens[0].text.partition(" ")[2]
-        if tokens[-1].text != f"end {environment}" or environment not in (*MATRICES, "cases"):
+        if tokens[-1].text != f"end {environment}" or environment not in (*MATRICES, *_SYSTEMS):
             raise Unreadable(f"environment {environment}")
         rows: list[list[list[Token]]] = [[[]]]
         depth = 0
@@ -592,8 +710,11 @@ class _Reader:
                 rows[-1][-1].append(token)
         if rows[-1] == [[]]:
             rows.pop()
-        if environment == "cases":
+        if environment == "cases" and any(len(row) > 1 for row in rows):
             return Several("set", tuple(self._case(row) for row in rows))
+        if environment in _SYSTEMS:
+            equations = [self._item([token for cell in row for token in cell]) for row in rows]
+            return equations[0] if len(equations) == 1 else Several("list", tuple(equations))
         grid = Grid(tuple(tuple(self._item(cell) for cell in row) for row in rows))
         if environment == "vmatrix":
             raise Unreadable("a determinant")
@@ -619,6 +740,8 @@ class _Reader:
         tokens = self.tokens
         if (ratio := self._ratio()) is not None:
             return ratio
+        if (residue := self._residue()) is not None:
+            return residue
         if (based := _with_base(tokens)) is not None:
             return based
         if (compound := _compound(tokens)) is not None:
@@ -628,6 +751,8 @@ class _Reader:
             unit, tokens = UNITS[tokens[0].text], tokens[1:]
         elif len(tokens) > 1 and tokens[0].text == "-" and tokens[1].text in _CURRENCIES:
             unit, tokens = UNITS[tokens[1].text], [tokens[0], *tokens[2:]]
+        if not tokens:
+            raise Unreadable("a currency without an amount")
         tokens, angle = _degrees(tokens)
         if angle is not None:
             return angle
@@ -648,6 +773,8 @@ class _Reader:
                 continue
             if rest and measured is None and not _has_number(tokens[:stop]):
                 break  # `a right prism`: an article, not a variable
+            if not measured and any(t.text.lower() in _MISLEADING_WORDS for t in rest):
+                return Words(" ".join(token.text.lower() for token in tokens))
             words = () if measured else tuple(_stem(t.text) for t in rest if t.kind is Kind.WORD)
             scale = _scale(words)
             if scale is not None:
@@ -657,6 +784,17 @@ class _Reader:
                 measured, words = (named, ()) if named else (None, words)
             return _signed(Value(expression, unit or measured, words))
         return self._prose()
+
+    def _residue(self) -> Answer | None:
+        """`3 (mod 7)`: a pair of residue and modulus."""
+        texts = [token.text for token in self.tokens if token.text not in ("(", ")", "{", "}")]
+        tokens = [token for token in self.tokens if token.text not in ("(", ")", "{", "}")]
+        place = next((i for i, text in enumerate(texts) if text in ("mod", "pmod", "bmod")), 0)
+        if not 0 < place < len(texts) - 1:
+            return None
+        residue = tokens[texts.index("≡") + 1 : place] if "≡" in texts else tokens[:place]
+        pair = (Value(parse(residue)), Value(parse(tokens[place + 1 :])))
+        return Several("tuple", pair, "mod")
 
     def _ratio(self) -> Answer | None:
         parts: list[list[Token]] = [[]]
@@ -683,15 +821,15 @@ class _Reader:
                 i for i, t in enumerate((*tokens, None)) if t is None or t.kind is not Kind.WORD
             )
             leading = [token.text.lower() for token in tokens[:start]]
-            if start < len(tokens) and leading[-1] in _LEADING:
+            if start < len(tokens) and set(leading) <= _LEADING:
                 return self._item(tokens[start:])
         return Words(" ".join(token.text.lower() for token in tokens))
 
 
 _LEADING = frozenset(
     (
-        "is are equals approximately about exactly be at of total only just to around roughly "
-        "nearly over increase decrease in"
+        "the it answer value result is are equals approximately about exactly at only just "
+        "around roughly nearly in"
     ).split()
 )
 _EMPTY_PHRASES = frozenset(
@@ -703,7 +841,7 @@ _EMPTY_PHRASES = frozenset(
     }
 )  # fmt: skip
 _EVERYTHING_PHRASES = frozenset(
-    {"R", "r", "all real numbers", "all reals", "any real number", "all real", "all real values",
+    {"all real numbers", "all reals", "any real number", "all real", "all real values",
      "every real number", "the set of all real numbers", "real numbers"}
 )  # fmt: skip
 
@@ -776,8 +914,10 @@ def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
     inside = texts[opening + 1 : -1]
     if "(" in inside:
         return None
-    argument = inside[0] if len(inside) == 1 and not inside[0][0].isdigit() else None
-    return texts[0] + "".join(texts[1:opening]), argument
+    name = texts[0] + "".join(texts[1:opening])
+    if len(inside) == 1 and inside[0][0].islower():
+        return name, inside[0]
+    return f"{name}({''.join(inside)})", None
 
 
 def _constant_chain(sides: list[Expression]) -> Answer:
@@ -787,19 +927,21 @@ def _constant_chain(sides: list[Expression]) -> Answer:
     raise Unreadable("sides that contradict each other")
 
 
-def _with_base(tokens: Sequence[Token]) -> Value | None:
+def _with_base(tokens: Sequence[Token]) -> Value | Words | None:
     """`101_2`, `(2A)_{16}`, `204_{\\text{five}}`: digits and their base."""
     texts = [token.text for token in tokens if token.text not in ("{", "}", "(", ")")]
     if len(texts) < 3 or texts[-2] != "_" or tokens[0].text in ("-", "_"):
         return None
     digits, base_text = "".join(texts[:-2]), texts[-1].lower()
+    if not digits[0].isdigit():  # a name with an index
+        return None
     base = int(base_text) if base_text.isdigit() else _NUMBER_WORDS.get(base_text, 0)
     if not 2 <= base <= 36 or len(digits) > 1000 or not digits.isalnum() or not digits.isascii():
         return None
     try:
         value = int(digits, base)
     except ValueError:
-        return None
+        return Words(f"{digits}_{base}")
     if not digits.isdigit():
         return Value(Number(Fraction(value)))
     return Value(Number(Fraction(int(digits))), base=base)
@@ -821,6 +963,21 @@ def _compound(tokens: Sequence[Token]) -> Value | None:
         first = first or unit
         total += number(tokens[start].text).value * unit.size
     return Value(Number(total / first.size), first) if first else None
+
+
+def _named_tuple(names: Answer, values: Answer, name: str) -> Answer:
+    """`(x, y) = (1, 2)`: each value with its name."""
+    if not (isinstance(names, Several) and isinstance(values, Several)):
+        return Named(name, values)
+    symbols = [
+        one.expression.name
+        for one in names.items
+        if isinstance(one, Value) and isinstance(one.expression, Symbol)
+    ]
+    if not len(symbols) == len(names.items) == len(values.items):
+        return Named(name, values)
+    items = tuple(Named(symbol, value) for symbol, value in zip(symbols, values.items, strict=True))
+    return Several("tuple", items, values.brackets)
 
 
 def _has_structure(tokens: Sequence[Token]) -> bool:
@@ -866,6 +1023,8 @@ def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer
     if sign[0] == ">":
         left, sign, right = right, sign.replace(">", "<"), left
     names = variables(left) | variables(right)
+    if (distance := _distance(left, sign, right)) is not None:
+        return distance
     if sign in ("<", "<=", "!="):
         for variable, other, is_left in ((left, right, True), (right, left, False)):
             if (
@@ -882,6 +1041,22 @@ def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer
                 name, Number(-offset / slope, None), sign, below=slope > 0 or sign == "!="
             )
     return Relation(sign, left, right)
+
+
+def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
+    """`|x| < 2` and `2 < |x|`."""
+    for inside, bound, is_near in ((left, right, True), (right, left, False)):
+        if not (isinstance(inside, Call) and inside.name == "abs" and not variables(bound)):
+            continue
+        (variable,) = inside.arguments
+        if not isinstance(variable, Symbol) or sign == "!=":
+            return None
+        closed = sign == "<="
+        if is_near:
+            return Ranges((Range(negative(bound), closed, bound, closed),), variable.name)
+        outer = (Range(None, False, negative(bound), closed), Range(bound, closed, None, False))
+        return Ranges(outer, variable.name)
+    return None
 
 
 def _half_line(name: str, bound: Expression, sign: str, *, below: bool) -> Ranges:
@@ -1059,6 +1234,10 @@ def _degrees(tokens: list[Token]) -> tuple[list[Token], Value | None]:
     if index is None:
         return tokens, None
     before = tokens[:index]
+    if any(token.kind is Kind.FUNCTION for token in before) and not all(
+        token.text in ("frac", "sqrt") for token in before if token.kind is Kind.FUNCTION
+    ):
+        return tokens, None  # sin 30°: the expression knows
     while before and before[-1].text in ("^", "{"):
         before = before[:-1]
     after = [token for token in tokens[index + 1 :] if token.text not in ("{", "}")]
@@ -1081,7 +1260,7 @@ def _ends_expression(tokens: Sequence[Token], end: int) -> bool:
     """Whether an expression could end before `end`."""
     token = tokens[end - 1]
     return token.kind in (Kind.NUMBER, Kind.LETTER) or token.text in (
-        ")", "]", "}", "|", "!", "'", "''", "⌋", "⌉"
+        ")", "]", "}", "|", "!", "'", "''", "⌋", "⌉", "°"
     )  # fmt: skip
 
 
@@ -1094,7 +1273,7 @@ def _unit_starts(tokens: Sequence[Token], end: int) -> list[int]:
             continue
         is_unit = token.text in UNITS and (
             token.kind is Kind.WORD
-            or (token.text in LETTER_UNITS and token.spaced)
+            or (token.text in LETTER_UNITS and token.spaced and _is_measure(tokens[: index - 1]))
             or token.text == "%"
         )
         if is_unit or token.kind is Kind.WORD:
@@ -1104,6 +1283,11 @@ def _unit_starts(tokens: Sequence[Token], end: int) -> list[int]:
             starts.insert(0, index)
             break
     return list(dict.fromkeys(starts))
+
+
+def _is_measure(tokens: Sequence[Token]) -> bool:
+    """Whether a letter after these can be a unit: they end in a number and have no variable."""
+    return tokens[-1].kind is Kind.NUMBER and all(token.kind is not Kind.LETTER for token in tokens)
 
 
 def _not_prose(token: Token) -> bool:
@@ -1123,7 +1307,7 @@ def _unit(tokens: Sequence[Token]) -> Unit | None:
     while index < len(tokens):
         text = tokens[index].text
         lower = text.lower()
-        unit = UNITS.get(text) or UNITS.get(lower)
+        unit = UNITS.get(text) or (UNITS.get(lower) if len(text) > 2 else None)
         if lower in AREA_WORDS:
             power = AREA_WORDS[lower]
         elif lower in ("per", "/", "an") and found:
@@ -1140,7 +1324,7 @@ def _unit(tokens: Sequence[Token]) -> Unit | None:
         else:
             return None
         index += 1
-    if found and len(tokens) == 1:
+    if found and len(tokens) == 1 and (text in UNITS or len(text) > 1):
         return UNITS.get(tokens[0].text) or UNITS.get(tokens[0].text.lower())
     return result if found else None
 
@@ -1184,7 +1368,13 @@ def _scale(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
 
 def _words(tokens: Sequence[Token]) -> Answer:
     """Words, or the number that they spell."""
+    if tokens[0].text == "-" and len(tokens) > 1:
+        inside = _words(tokens[1:])
+        if isinstance(inside, Value):
+            return replace(inside, expression=negative(inside.expression))
     words = [part for token in tokens for part in token.text.lower().split("-") if part]
+    if words in (["half"], ["one", "half"]):
+        return Value(Number(Fraction(1, 2)))
     if len(words) == 1 and words[0] in _ORDINAL_WORDS:
         return Value(Number(Fraction(_ORDINAL_WORDS[words[0]])))
     count = _spelled(words)
@@ -1202,7 +1392,11 @@ def _spelled(words: Sequence[str]) -> tuple[Fraction, list[str]] | None:
     while index < len(words):
         word = words[index]
         if word in _NUMBER_WORDS:
-            current += _NUMBER_WORDS[word]
+            value = _NUMBER_WORDS[word]
+            fits = current % 100 == 0 or (current % 10 == 0 and current % 100 >= 20 and value < 10)
+            if not fits:  # `twenty twenty`, `one two`
+                return None
+            current += value
         elif word == "hundred" and index:
             current = (current or 1) * 100
         elif word in _SCALE_WORDS and index:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 from typing import Literal
 
 from verifier_service.mathematics.answers import (
@@ -28,8 +30,10 @@ from verifier_service.mathematics.answers import (
     read,
     read_as_list,
     read_as_time,
+    read_condition,
     text_key,
     unwrapped,
+    unwrapped_text,
 )
 from verifier_service.mathematics.evaluation import (
     DIGITS,
@@ -41,9 +45,11 @@ from verifier_service.mathematics.evaluation import (
     same,
 )
 from verifier_service.mathematics.expressions import (
+    Call,
     Expression,
     Number,
     Product,
+    Sum,
     Symbol,
     difference,
     has_symbol,
@@ -51,8 +57,11 @@ from verifier_service.mathematics.expressions import (
     quotient,
     substitute,
     variables,
+    walk,
+    with_parts,
 )
-from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.extraction import Joint
+from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.units import Unit
 
 MAX_UNORDERED = 200
@@ -81,6 +90,8 @@ class Reading:
     """Letter and text of a multiple-choice option: `(B) 12`."""
     letters: str = ""
     """Letters of several multiple-choice options, in order."""
+    condition: str = ""
+    """Under which the answer is said to hold; empty if under none."""
 
 
 _CHOICE = re.compile(
@@ -91,7 +102,9 @@ _CHOICE = re.compile(
 )
 
 
-_SEVERAL_CHOICES = re.compile(r"[\s,;)]*(?:and|or|&)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)")
+_SEVERAL_CHOICES = re.compile(
+    r"[,;]\s*[A-J]\s*[:=]|^[\s,;)]*(?:and|or|&)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
+)
 
 
 _NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASCII)
@@ -112,7 +125,9 @@ def reading(text: str) -> Reading:
     as_time = read_as_time(text)
     if as_time is not None:
         answers.append(as_time)
-    return Reading(text, text_key(text), tuple(answers), _choice(text), _letters(text))
+    return Reading(
+        text, text_key(text), tuple(answers), _choice(text), _letters(text), read_condition(text)
+    )
 
 
 _LETTERS = re.compile(r"[(\[]?[A-J][)\]]?(?:\s*(?:,|;|&|and|\s)\s*[(\[]?[A-J][)\]]?)*|[A-J]{2,6}")
@@ -130,18 +145,19 @@ def _letters(text: str) -> str:
     return "".join(letters) if len(letters) > 1 and letters == sorted(set(letters)) else ""
 
 
-def joined(readings: Sequence[Reading], text: str, joint: Literal["list", "or"]) -> Reading:
+def joined(readings: Sequence[Reading], text: str, joint: Joint) -> Reading:
     """Several statements as one answer: a list, or alternatives."""
     answers = tuple(one.answers[0] for one in readings if one.answers)
-    together = (Several(joint, answers),) if len(answers) == len(readings) else ()
+    kind = "tuple" if joint == "parts" else joint
+    together = (Several(kind, answers),) if len(answers) == len(readings) else ()
     return Reading(text, text_key(text), together, None)
 
 
 def _choice(text: str) -> tuple[str, str] | None:
     if len(text) > _MAX_CHOICE_CHARACTERS:
         return None
-    match = _CHOICE.fullmatch(unwrapped(text))
-    if match is None or _SEVERAL_CHOICES.match(match["rest"] or match["rest2"] or ""):
+    match = _CHOICE.fullmatch(unwrapped(unwrapped_text(text)))
+    if match is None or _SEVERAL_CHOICES.search(match["rest"] or match["rest2"] or ""):
         return None
     rest = match["rest"] or match["rest2"] or ""
     if match["rest3"]:
@@ -153,16 +169,37 @@ def equal(left: Reading, right: Reading, rules: Rules) -> bool | None:
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
         return True
+    if left.condition and right.condition and left.condition != right.condition:
+        return False
+    times = [_time_of(one) for one in (left, right)]
+    if times[0] and times[1]:
+        return _times(times[0], times[1])
     if left.letters and left.letters == right.letters:
         return True
     if (chosen := _same_choice(left, right, rules)) is not None:
         return chosen
     if not left.answers or not right.answers:
-        return _unread(left, right)
+        return False if _marks(left.text) != _marks(right.text) else _unread(left, right)
     verdicts = [compare(one, other, rules) for one in left.answers for other in right.answers]
     if True in verdicts:
         return True
+    if None in verdicts and _marks(left.text) != _marks(right.text):
+        return False
     return None if None in verdicts else False
+
+
+_MARK = re.compile(
+    r"\\(?:bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.\.|\^\{?[(*]"
+)
+
+
+def _marks(text: str) -> Counter[str]:
+    """Accents, primes and dots, which math-verify does not see."""
+    return Counter(_MARK.findall(text.replace("\\prime", "'")))
+
+
+def _time_of(one: Reading) -> Time | None:
+    return next((answer for answer in one.answers if isinstance(answer, Time)), None)
 
 
 def _unread(left: Reading, right: Reading) -> bool | None:
@@ -182,6 +219,10 @@ def _is_prose(one: Reading) -> bool:
 def _same_choice(left: Reading, right: Reading, rules: Rules) -> bool | None:
     one, other = left.choice, right.choice
     if one and other:
+        letters = [reading_.text.strip() for reading_ in (left, right)]
+        if all(len(letter) == 1 for letter in letters):
+            is_option = letters[0].upper() == letters[1].upper() and letters[0].upper() in "ABCD"
+            return True if is_option or letters[0] == letters[1] else None
         if one[1] and other[1]:
             return one[0] == other[0] and equal(reading(one[1]), reading(other[1]), rules)
         # Two lower-case letters may be variables.
@@ -289,18 +330,41 @@ def _squeezed(text: str) -> str:
 
 def _named(left: Named, right: Named, rules: Rules) -> bool | None:
     if left.is_function and right.is_function and left.argument and right.argument:
+        if left.name != right.name and {left.name, right.name} & {"y"} == set():
+            return False
         value = _renamed(right.value, right.argument, left.argument)
         return compare(left.value, value, rules)
-    names = {_squeezed(left.name), _squeezed(right.name)}
-    if len(names) == 1 or left.is_function or right.is_function:
-        return compare(left.value, right.value, rules)
-    if _is_symbol(left.name) and _is_symbol(right.name):
+    if _name_different_quantities(left.name, right.name):
         return False
     return compare(left.value, right.value, rules)
 
 
+_LABELS = frozenset(
+    "answer theanswer finalanswer thefinalanswer result value solution total ans".split()
+)
+_GREEK_NAMES = GREEK | {"infty"}
+
+
+def _name_different_quantities(left: str, right: str) -> bool:
+    """Whether two names cannot stand for the same: two symbols, or two words."""
+    one, other = _squeezed(left).lower(), _squeezed(right).lower()
+    if left == right or {one, other} & _LABELS:
+        return False
+    if _is_symbol(left) != _is_symbol(right):
+        return _primes(left) != _primes(right)
+    if _is_symbol(left):
+        return True
+    return one not in other and other not in one
+
+
+def _primes(name: str) -> int:
+    return name.count("'") + 2 * name.count('"')
+
+
 def _is_symbol(name: str) -> bool:
-    return len(name.partition("_")[0]) == 1
+    """Whether a name is a letter, perhaps with an index, a prime or an argument; not a word."""
+    stem = re.split(r"[_'\"(^]", name)[0].removeprefix("angle")
+    return len(stem) <= 2 or stem in _GREEK_NAMES
 
 
 def _renamed(answer: Answer, old: str, new: str) -> Answer:
@@ -316,14 +380,30 @@ def _as_relation(named: Named) -> Relation | None:
 
 
 def _right_side(relation: Relation, value: Value, rules: Rules) -> bool | None:
-    """`a + b = 5` gives 5, and so does an identity: `x^2 - 1 = (x - 1)(x + 1)`."""
+    """`m + n = 5` gives 5, and an identity its value: `x^2 - 1 = (x - 1)(x + 1)`."""
     if relation.sign != "=" or isinstance(relation.left, Symbol):
         return False
     if variables(relation.right) or not variables(relation.left):
         is_identity = same(relation.left, relation.right, rules.tolerance)
         if not is_identity:
             return is_identity
+    elif not _is_asked_for(relation.left):
+        return False
     return compare(Value(relation.right), value, rules)
+
+
+_UNKNOWNS = frozenset("xyzt")
+
+
+def _is_asked_for(left: Expression) -> bool:
+    """Whether an equation with this left side names a value, and is not one to solve."""
+    if isinstance(left, Call):  # |AB|, sin A
+        return not variables(left) & _UNKNOWNS
+    if isinstance(left, Product):  # the segment AB
+        return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
+    return isinstance(left, Sum) and all(
+        isinstance(term, Symbol) and term.name not in _UNKNOWNS for term in left.terms
+    )
 
 
 def _relations(left: Relation, right: Relation, rules: Rules) -> bool | None:
@@ -402,9 +482,9 @@ def _same_zeros(first: Expression, second: Expression) -> bool | None:
 
     Both are restricted to lines; on each, every real root of one must be a root of the other.
     """
-    names = sorted(variables(first) & variables(second))
-    if not names:
+    if variables(first) != variables(second):
         return False
+    names = sorted(variables(first))
     for name in names:
         found = _roots_agree(first, second, name)
         if found is not None:
@@ -459,6 +539,14 @@ def _linear_root(expression: Expression, name: str, point: dict[str, Fraction]) 
 
 def _several(left: Several, right: Several, rules: Rules) -> bool | None:
     kinds = {left.kind, right.kind}
+    if kinds == {"list", "or"} and _are_statements(left) and _are_statements(right):
+        return False  # p and q, p or q
+    if _all_named(left) and _all_named(right) and len(left.items) == len(right.items):
+        return _by_name(left, right, rules)
+    if len(left.items) == len(right.items) and "set" not in kinds and "or" not in kinds:
+        for one, other in ((left, right), (right, left)):
+            if _all_symbols(one) and not any(isinstance(item, Named) for item in other.items):
+                return _in_order(left, right, rules)
     if "tuple" in kinds and len(kinds) == 1:
         return _tuples(left, right, rules)
     if "tuple" in kinds:
@@ -466,12 +554,23 @@ def _several(left: Several, right: Several, rules: Rules) -> bool | None:
         if other.kind == "list" and len(other.items) != len(tuple_.items) and len(other.items) == 1:
             return compare(tuple_, other.items[0], rules)
         if other.kind == "list" and len(other.items) == len(tuple_.items):
-            return _in_order(left, right, rules)
+            is_bare = tuple_.brackets in ("()", "::", "")
+            return _in_order(left, right, rules) if is_bare else False
         if rules.order_matters or other.kind == "or":
             return False
-    if left.kind == right.kind == "list" and _all_named(left) and _all_named(right):
-        return _by_name(left, right, rules)
     return _unordered(left, right, rules)
+
+
+def _are_statements(several: Several) -> bool:
+    """Whether the items are letters or words, of which `and` and `or` say different things."""
+    return all(
+        isinstance(item, Words) or (isinstance(item, Value) and _has_only_symbols(item.expression))
+        for item in several.items
+    )
+
+
+def _has_only_symbols(expression: Expression) -> bool:
+    return all(isinstance(part, Symbol | Product) for part in walk(expression))
 
 
 def _tuples(left: Several, right: Several, rules: Rules) -> bool | None:
@@ -500,12 +599,17 @@ def _all_named(several: Several) -> bool:
     return len(names) == len(several.items) == len(set(names))
 
 
+def _all_symbols(several: Several) -> bool:
+    """Whether every element has a symbol of its own: x = 1, y = 2."""
+    return _all_named(several) and all(
+        _is_symbol(item.name) for item in several.items if isinstance(item, Named)
+    )
+
+
 def _by_name(left: Several, right: Several, rules: Rules) -> bool | None:
     values = {item.name: item for item in right.items if isinstance(item, Named)}
     named = [item for item in left.items if isinstance(item, Named)]
     if set(values) != {item.name for item in named}:
-        if any(not _is_symbol(name) for name in (*values, *(item.name for item in named))):
-            return _unordered(left, right, rules)
         return False
     return _all([compare(item, values[item.name], rules) for item in named])
 
@@ -519,7 +623,14 @@ def _unordered(left: Several, right: Several, rules: Rules) -> bool | None:
         first, second = _unique(first, rules), _unique(second, rules)
     if len(first) != len(second):
         return False
-    verdicts = [[compare(one, other, rules) for other in second] for one in first]
+    sizes = [[_size(item) for item in items] for items in (first, second)]
+    verdicts = [
+        [
+            compare(one, other, rules) if _may_be_close(a, b) else False
+            for other, b in zip(second, sizes[1], strict=True)
+        ]
+        for one, a in zip(first, sizes[0], strict=True)
+    ]
     free = set(range(len(second)))
     for row in verdicts:
         partner = next((index for index in sorted(free) if row[index]), None)
@@ -531,6 +642,23 @@ def _unordered(left: Several, right: Several, rules: Rules) -> bool | None:
     if any(not any(v is not False for v in line) for line in (*verdicts, *columns)):
         return False  # an element without a partner
     return None if any(None in row for row in verdicts) else False
+
+
+def _size(item: Answer) -> float | None:
+    """About how large an element is; None where that is not known."""
+    if not isinstance(item, Value) or item.unit or variables(item.expression):
+        return None
+    try:
+        value = numeric(item.expression, {}, 15)
+        return float(value.real) if not value.imag else None
+    except (Undefined, Unreadable, OverflowError, TypeError):
+        return None
+
+
+def _may_be_close(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return True
+    return abs(one - other) <= 0.2 * max(abs(one), abs(other))
 
 
 def _unique(items: Sequence[Answer], rules: Rules) -> list[Answer]:
@@ -614,7 +742,7 @@ def _values(left: Value, right: Value, rules: Rules) -> bool | None:
         return _based(left, right)
     if rules.units == "ignore":
         return _expressions(left.expression, right.expression, rules)
-    if not (left.unit or right.unit) and _name_different_things(left.words, right.words):
+    if _name_different_things(left.words, right.words):
         return False
     if _is_percent(left) or _is_percent(right):
         return _percents(left, right, rules)
@@ -622,6 +750,8 @@ def _values(left: Value, right: Value, rules: Rules) -> bool | None:
         return _measured(left, right, rules)
     if left.unit or right.unit:
         measured, plain = (left, right) if left.unit else (right, left)
+        if plain.words:  # 3 hours, 3 students
+            return False
         if _is_angle(measured.unit) and has_symbol(plain.expression, "pi"):
             return _expressions(_radians(measured), plain.expression, rules)
         if rules.units == "require":
@@ -630,8 +760,9 @@ def _values(left: Value, right: Value, rules: Rules) -> bool | None:
 
 
 def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Whether both say what they count, without a word in common: 5 apples, 5 pears."""
-    return bool(left and right and not set(left) & set(right))
+    """Whether both say what they count, and it is not the same: 5 apples, 5 pears."""
+    one, other = set(left), set(right)
+    return bool(one and other and not (one <= other or other <= one))
 
 
 def _based(left: Value, right: Value) -> bool:
@@ -692,13 +823,24 @@ _PARAMETERS = frozenset("k n m l j N K M".split())
 
 def _expressions(left: Expression, right: Expression, rules: Rules) -> bool | None:
     verdict = same(left, right, rules.tolerance)
-    if verdict is False and _rounds_to(left, right, rules.tolerance):
+    if verdict is not False:
+        return verdict
+    if _rounds_to(left, right, rules.tolerance):
         return True
-    if verdict is False:
-        renamed = _with_same_parameter(left, right)
-        if renamed is not None:
-            return same(left, renamed, rules.tolerance)
-    return verdict
+    # `log` alone is natural to some and decimal to others.
+    one, other = _with_decimal_logarithms(left), _with_decimal_logarithms(right)
+    if (one, other) != (left, right) and same(one, other, rules.tolerance):
+        return True
+    return any(
+        same(left, renamed, rules.tolerance) for renamed in _with_same_parameters(left, right)
+    )
+
+
+def _with_decimal_logarithms(expression: Expression) -> Expression:
+    changed = with_parts(expression, _with_decimal_logarithms)
+    if isinstance(changed, Call) and changed.name == "log" and len(changed.arguments) == 1:
+        return Call("log", (*changed.arguments, Number(Fraction(10))))
+    return changed
 
 
 def _rounds_to(left: Expression, right: Expression, tolerance: float) -> bool:
@@ -719,18 +861,29 @@ def _rounds_to(left: Expression, right: Expression, tolerance: float) -> bool:
     return False
 
 
-def _with_same_parameter(left: Expression, right: Expression) -> Expression | None:
-    """The right one with its arbitrary integer or constant called as in the left one."""
-    only_left, only_right = (
-        variables(left) - variables(right),
-        variables(right) - variables(left),
+_MAX_PARAMETERS = 3
+_CONSTANT = re.compile(r"[A-DcKk](?:_\w)?")
+
+
+def _with_same_parameters(left: Expression, right: Expression) -> Iterator[Expression]:
+    """The right one with its arbitrary integers or constants called as in the left one."""
+    only_left = sorted(variables(left) - variables(right))
+    only_right = sorted(variables(right) - variables(left))
+    if not 0 < len(only_left) == len(only_right) <= _MAX_PARAMETERS:
+        return
+    names = {*only_left, *only_right}
+    are_integers = (
+        len(only_left) == 1
+        and names <= _PARAMETERS
+        and has_symbol(left, "pi")
+        and has_symbol(right, "pi")
     )
-    if len(only_left) != 1 or len(only_right) != 1:
-        return None
-    (old,), (new,) = only_right, only_left
-    is_integer = {old, new} <= _PARAMETERS and has_symbol(left, "pi") and has_symbol(right, "pi")
-    is_constant = len(variables(left)) > 1 and _CONSTANT.fullmatch(old) and _CONSTANT.fullmatch(new)
-    return substitute(right, {old: Symbol(new)}) if is_integer or is_constant else None
-
-
-_CONSTANT = re.compile(r"[cCK](?:_\w)?")
+    shared = variables(left) & variables(right)
+    are_constants = all(map(_CONSTANT.fullmatch, names)) and not all(
+        map(_CONSTANT.fullmatch, shared)
+    )
+    if are_integers or are_constants:
+        for order in permutations(only_left):
+            yield substitute(
+                right, {old: Symbol(new) for old, new in zip(only_right, order, strict=True)}
+            )

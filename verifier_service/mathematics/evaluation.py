@@ -31,6 +31,7 @@ from verifier_service.mathematics.expressions import (
     has_symbol,
     negative,
     variables,
+    walk,
 )
 from verifier_service.mathematics.notation import Unreadable
 
@@ -38,11 +39,14 @@ DIGITS = 50
 MORE_DIGITS = 80
 MAX_EXPONENT_BITS = 4_000_000
 """Of a floating-point value; its functions would take seconds beyond."""
-_NUM_POINTS = 8
-_NUM_POSITIVE = 3
-"""Of the points; roots and logarithms are real there."""
 _POINT_DENOMINATOR = 97
-_MAX_NUMERATOR = 600
+_BOXES = (
+    # Smallest and largest numerator, sign (0 for either): roots and logarithms are real at positive
+    # points, absolute values and powers of 1 show at negative and at small ones.
+    (98, 600, 1), (1, 97, 1), (1, 600, 1),
+    (300, 2000, -1), (1, 97, -1),
+    (98, 600, -1), (1, 600, 0), (98, 600, 0),
+)  # fmt: skip
 
 
 class NotExact(Exception):
@@ -286,13 +290,13 @@ def points(names: Sequence[str], left: Expression, right: Expression) -> list[di
     seed = "\0".join(sorted((repr(left), repr(right)))).encode()
     source = random.Random(hashlib.blake2b(seed).digest())
     found = []
-    for index in range(_NUM_POINTS):
+    for low, high, sign in _BOXES:
         point = {}
         for name in names:
-            numerator = source.randrange(1, _MAX_NUMERATOR)
+            numerator = source.randrange(low, high)
             numerator += numerator % _POINT_DENOMINATOR == 0
-            sign = 1 if index < _NUM_POSITIVE else source.choice((1, -1))
-            point[name] = Fraction(sign * numerator, _POINT_DENOMINATOR)
+            chosen = sign or source.choice((1, -1))
+            point[name] = Fraction(chosen * numerator, _POINT_DENOMINATOR)
         found.append(point)
     return found
 
@@ -367,9 +371,12 @@ def _same_numerically(
     left: Expression, right: Expression, names: Sequence[str], tolerance: float
 ) -> bool | None:
     is_complex = has_symbol(left, "i") or has_symbol(right, "i")
+    is_partial = bool(names) and not is_complex
     num_equal = num_real = num_different = 0
     for point in points(names, left, right):
         try:
+            if is_partial and any(_leaves_the_reals(one, point) for one in (left, right)):
+                continue
             verdict, is_real = _same_at(left, right, point, tolerance)
         except Undefined:
             if not names:
@@ -390,6 +397,23 @@ def _same_numerically(
     if num_different:
         return False if num_real == 0 else None
     return True if num_equal + num_real >= 2 else None
+
+
+def _leaves_the_reals(expression: Expression, point: Mapping[str, Fraction]) -> bool:
+    """Whether a root or logarithm of a negative number is on the way to the value there."""
+    for part in walk(expression):
+        inside = None
+        if isinstance(part, Power) and not (
+            isinstance(part.exponent, Number) and part.exponent.value.denominator % 2
+        ):
+            inside = part.base
+        elif isinstance(part, Call) and part.name in ("log", "ln"):
+            inside = part.arguments[0]
+        if inside is not None and variables(inside):
+            value = numeric(inside, point, 15)
+            if value.imag or value.real < 0:
+                return True
+    return False
 
 
 def _same_at(

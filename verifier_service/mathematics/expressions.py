@@ -141,10 +141,10 @@ def substitute(expression: Expression, replacements: Mapping[str, Expression]) -
     """The expression with variables replaced."""
     if isinstance(expression, Symbol):
         return replacements.get(expression.name, expression)
-    return _with_parts(expression, lambda part: substitute(part, replacements))
+    return with_parts(expression, lambda part: substitute(part, replacements))
 
 
-def _with_parts(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+def with_parts(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with each of its direct parts changed."""
     match expression:
         case Sum(terms):
@@ -166,7 +166,7 @@ def signs(expression: Expression) -> list[Expression]:
 
 
 def _with_sign(expression: Expression, sign: int) -> Expression:
-    changed = _with_parts(expression, lambda part: _with_sign(part, sign))
+    changed = with_parts(expression, lambda part: _with_sign(part, sign))
     match changed:
         case Call("±", (inside,)):
             return inside if sign == 1 else negative(inside)
@@ -211,7 +211,12 @@ def number(text: str) -> Number:
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⌊": "⌋", "⌈": "⌉"}
 _ENDS_FACTOR = frozenset({")", "]", "}", ",", ";", "\\}", "⟩", "⌋", "⌉", "&", "\\\\", "="})
+_WITH_INVERSES = frozenset("cot sec csc sinh cosh tanh coth cosec".split())
 _POSTFIX_FUNCTIONS = frozenset({"max", "min", "gcd", "lcm"})
+
+
+def _radians(degrees: Expression) -> Expression:
+    return Product((degrees, Number(Fraction(1, 180)), Symbol("pi")))
 
 
 class _Parser:
@@ -294,8 +299,9 @@ class _Parser:
 
     def _factors(self) -> Expression:
         """Powers written next to each other, and mixed numbers."""
+        start = self.position
         first = self._power()
-        mixed = self._mixed_part(first)
+        mixed = self._mixed_part(first) if self.position == start + 1 else None
         if mixed is not None:
             first = mixed
         rest = self._implicit()
@@ -358,16 +364,23 @@ class _Parser:
             sign = self._sign()
             if sign == "!":
                 self.position += 1
+                if self._sign() == "!":
+                    raise Unreadable("a double factorial")
                 base = Call("factorial", (base,))
             elif sign == "^":
                 self.position += 1
                 if self._sign() == "°" or self._is_group_of("°"):
-                    raise Unreadable("an angle in an expression")
+                    self.position += 1 if self._sign() == "°" else 3
+                    base = _radians(base)
+                    continue
                 exponent = self._exponent()
                 base = Power(base, exponent)
             elif sign in ("'", "''") and isinstance(base, Symbol):
                 self.position += 1
                 base = Symbol(base.name + sign)
+            elif sign == "°":
+                self.position += 1
+                base = _radians(base)
             elif sign == "%":
                 self.position += 1
                 base = Product((base, Number(Fraction(1, 100))))
@@ -419,7 +432,12 @@ class _Parser:
     def _repeating(self, token: Token) -> Expression | None:
         """`0.1\\overline{6}`: a repeating decimal."""
         following = [one.text for one in self.tokens[self.position : self.position + 4]]
-        if len(following) < 4 or following[:2] != ["overline", "{"] or following[3] != "}":
+        if (
+            len(following) < 4
+            or following[0] not in ("overline", "bar", "dot")
+            or following[1] != "{"
+            or following[3] != "}"
+        ):
             return None
         _, point, start = token.text.partition(".")
         digits = following[2]
@@ -527,8 +545,10 @@ class _Parser:
         if exponent is None:
             return result
         inverse = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}.get(name)
-        if inverse and exponent in (MINUS_ONE, Product((MINUS_ONE, Number(Fraction(1))))):
+        if exponent == MINUS_ONE and inverse:
             return Call(inverse, arguments)
+        if exponent == MINUS_ONE and name in _WITH_INVERSES:
+            raise Unreadable(f"the inverse of {name}")
         return Power(result, exponent)
 
     def _braced_or_number(self) -> Expression:

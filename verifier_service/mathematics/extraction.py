@@ -23,14 +23,18 @@ MAX_ANSWER_CHARACTERS = 10_000
 """Longer ones are not compared."""
 
 
+Joint = Literal["list", "or", "parts"]
+
+
 @dataclass(frozen=True)
 class Extraction:
     """The statements that together are the final answer; mostly one."""
 
     source: Source
     statements: tuple[str, ...]
-    joint: Literal["list", "or"] = "list"
-    """How several statements are joined: "or" offers alternatives."""
+    joint: Joint = "list"
+    """How several statements are joined: "or" offers alternatives, "parts" answers questions in
+    order."""
 
     @property
     def text(self) -> str:
@@ -56,11 +60,29 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
     after = after.strip(_BLANK)
     if not after:
         return None
+    main = _without_notes(after)
+    found = _first(main, sources)
+    if found is None and main != after:
+        found = _first(after, sources)
+    return found if found is not None and found.statements else None
+
+
+def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
     for source in sources:
-        found = _FINDERS[source](after)
+        found = _FINDERS[source](text)
         if found is not None:
-            return found if found.statements else None
+            return found
     return None
+
+
+_CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
+
+
+def _without_notes(text: str) -> str:
+    """The text without last paragraphs that check the answer or comment on it."""
+    while (start := text.rfind("\n\n")) >= 0 and _CHECK.match(text, start + 2):
+        text = text[:start].rstrip()
+    return text
 
 
 _NOTHING: tuple[str, ...] = ()
@@ -88,7 +110,9 @@ def _answer_tag(text: str) -> Extraction | None:
     return Extraction("answer_tag", (_sentence_math(inside) or inside,))
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*(?:\{|(?=[\w\\-]))")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?=[\w\\-]))")
+_FACTOR = re.compile(r"(?:[$=(]|\\\[)\s*(-|−|-?\d+(?:\.\d+)?)\s*$")
+"""What stands before a box in the same formula: a sign, a factor."""
 _BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")
 _REVISION = re.compile(
     r"\b(?:wait|actually|correct(?:ion|ed)?|mistake|revis\w+|instead|re-?check\w*|hmm|oops|error|"
@@ -96,7 +120,7 @@ _REVISION = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b", re.IGNORECASE)
-_PART = re.compile(r"[\s*$.,;\\()\]]*\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
+_PART = re.compile(r"[\s*$.,;\\()\]]*(?:Part\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
 """Between two boxes: the label of the next part of a question, `(b)`."""
 _END_OF_MATH = re.compile(r"\$|\\\]|\\\)")
 _JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
@@ -123,7 +147,7 @@ def _boxed(text: str) -> Extraction | None:
 
 def _closing_statement(
     text: str, found: Sequence[tuple[int, int, str]]
-) -> tuple[tuple[str, ...], Literal["list", "or"]]:
+) -> tuple[tuple[str, ...], Joint]:
     """The last of what was found (start, end, content), and those that are offered with it."""
     filled = [one for one in found if _FILLED.search(one[2])]
     if not filled or filled[-1] is not found[-1]:
@@ -137,6 +161,8 @@ def _closing_statement(
         kept.append(one)
         gaps.append(gap)
     statements = tuple(dict.fromkeys(inside for _, _, inside in reversed(kept)))
+    if len(statements) > 1 and all(map(_PART.fullmatch, gaps)):
+        return statements, "parts"
     is_or = len(statements) > 1 and any(_OR.search(gap) or not _is_joined(gap) for gap in gaps)
     return statements, "or" if is_or else "list"
 
@@ -162,7 +188,9 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
         if text[position - 1] == "{":
             end = closing.get(position - 1)
             if end is not None:  # else it is cut off: boxes inside it may still be whole
-                found.append((match.start(), end + 1, text[position:end].strip()))
+                factor = _FACTOR.search(text, max(0, match.start() - 20), match.start())
+                inside = (factor[1] if factor else "") + text[position:end].strip()
+                found.append((match.start(), end + 1, inside))
                 position = end + 1
             else:
                 unclosed = unclosed or match
@@ -221,7 +249,8 @@ _PHRASE = re.compile(
             (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
             \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
-      | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*(?::|\bis\b|\best\b|\bist\b|\bes\b)
+      | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
+            (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
       | 答案(?:是|为|：|:)
       | 最终答案
     )[ ]*:?[ ]*""",
@@ -237,8 +266,8 @@ def _answer_phrase(text: str) -> Extraction | None:
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
             last = match
         if last is not None:
-            rest = text[last.end() :].lstrip(" *:\n\t")
-            statement = _statement(rest) if rest else ""
+            rest = _BULLET.sub("", text[last.end() :].lstrip(" *:\n\t"))
+            statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
             if not statement:
                 return Extraction("answer_phrase", _NOTHING)
             hedge = _HEDGE.fullmatch(statement)
@@ -249,7 +278,11 @@ def _answer_phrase(text: str) -> Extraction | None:
     return None
 
 
-_HEDGE = re.compile(r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+([^()]+)\)")
+_BULLET = re.compile(r"^[-*•]\s+")
+_DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
+)
 
 
 _ENVIRONMENTS = ("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray")
@@ -304,7 +337,9 @@ _SENTENCE_END = re.compile(
     r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
 _BECAUSE = re.compile(
-    r",?\s+(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
+    r"\s*\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
+    r"|,\s+(?:and\s+)?not\b.*"
+    r"|,?\s+(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -313,7 +348,7 @@ def _statement(rest: str) -> str:
     """The first sentence of a text, or the mathematics in it."""
     if rest.startswith(("\\[", "$$")) and (spans := _delimited(rest[:MAX_ANSWER_CHARACTERS])):
         return spans[0].inside
-    line = rest.split("\n", 1)[0]
+    line = _without_aside(rest.split("\n", 1)[0])
     end = _SENTENCE_END.search(line)
     if end is not None and line[: end.start()].strip() and not _is_time(line, end.start()):
         line = line[: end.start()]
@@ -321,7 +356,26 @@ def _statement(rest: str) -> str:
 
 
 def _without_reason(statement: str) -> str:
-    return _trimmed(_BECAUSE.sub("", statement)) if "$" not in statement else statement
+    if "$" in statement:
+        return statement
+    statement = _trimmed(_BECAUSE.sub("", statement))
+    return statement[:-1] if _EXCLAIMED.search(statement) else statement
+
+
+_EXCLAIMED = re.compile(r"\d\**!$")
+"""The end of a sentence, in prose: no factorial."""
+
+
+_ASIDE = re.compile(
+    r",?\s(?:because|since|where|when|as|which|given|so\s+we)\s(?=[^$]*(?:\$[^$]*\$[^$]*)*$)",
+    re.IGNORECASE,
+)
+
+
+def _without_aside(line: str) -> str:
+    """A sentence without the clause that explains it, if there is mathematics before that."""
+    aside = _ASIDE.search(line)
+    return line[: aside.start()] if aside and "$" in line[: aside.start()] else line
 
 
 def _is_time(line: str, position: int) -> bool:
@@ -343,9 +397,16 @@ def _sentence_math(line: str) -> str:
             return _trimmed(line)
         return found[0].inside
     words = _JOINT_WORDS.findall(outside)
+    if _CONCLUDES.search(line[found[-2].end : found[-1].start]):
+        return found[-1].inside
     if any(word.lower() in ("and", "or") for word in words) or not words:
         return line[found[0].start : found[-1].end]
     return found[-1].inside
+
+
+_CONCLUDES = re.compile(
+    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b", re.IGNORECASE
+)
 
 
 def _trimmed(line: str) -> str:
@@ -355,7 +416,9 @@ def _trimmed(line: str) -> str:
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if _is_bare(text):
-        return Extraction("math", (_sentence_math(text) or _trimmed(_LEAD_IN.sub("", text)),))
+        return Extraction(
+            "math", (_sentence_math(_without_aside(text)) or _trimmed(_LEAD_IN.sub("", text)),)
+        )
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
     if _has_open_display(rest) or (found and _breaks_off(rest)):
@@ -368,6 +431,9 @@ def _math(text: str) -> Extraction | None:
     if any(character.isdigit() for character in rest):
         return None
     line_start = text.rfind("\n", 0, found[-1].start) + 1
+    line = text[line_start:]
+    if "\n" not in line and (main := _without_aside(line)) != line:
+        return Extraction("math", (_final_side(_sentence_math(main)),))
     if any(span.start >= line_start for span in found[:-1]):
         return Extraction("math", (_final_side(_sentence_math(text[line_start : found[-1].end])),))
     return Extraction("math", (_final_side(found[-1].inside),))
@@ -429,8 +495,16 @@ def _is_bare(text: str) -> bool:
         and "\n" not in text.strip()
         and bool(_FILLED.search(text))
         and not _is_wordy(text)
+        and not _leads_to_a_number(text)
         and not _NO_ANSWER.match(text)
     )
+
+
+def _leads_to_a_number(text: str) -> bool:
+    """Whether words stand before the first number: it is the answer, they are not."""
+    digit = re.search(r"\d", text)
+    words = _WORD.findall(_COMMAND.sub(" ", text[: digit.start()])) if digit else []
+    return sum(word.lower() not in _MATH_WORDS for word in words) > 1
 
 
 _NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", re.IGNORECASE)
@@ -444,6 +518,7 @@ def _is_wordy(text: str) -> bool:
 _NUMBER = re.compile(
     r"""(?<![A-Za-z0-9_.,])[-−]?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
+          | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
           | \d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+(?:\.\d+)?)?
           | \.\d+ )
@@ -452,23 +527,59 @@ _NUMBER = re.compile(
       | \\d?frac\{-?\d+\}\{-?\d+\}""",
     re.VERBOSE,
 )
-_CHOSEN = re.compile(r"\b(?:option|choice)\s+\(?([A-J])\)?\b|\(([A-J])\)|选\s*([A-J])\b")
+_CHOSEN = re.compile(
+    r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
+    r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+)
+_REJECTED = re.compile(r"\(?\b[A-J]\)?\s+is\s+(?:wrong|incorrect|not)\b", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _LABEL = re.compile(r"(?:step|case|equation|problem|question|figure|part)\s*$", re.IGNORECASE)
 
 
 def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that it names."""
-    line = text[text.rfind("\n") + 1 :]
-    last = None
-    for match in _NUMBER.finditer(line):
-        if not _LABEL.search(line, max(0, match.start() - 12), match.start()):
-            last = match
-    if last is not None:
-        return Extraction("last_expression", (last[0].strip().rstrip(",").replace("−", "-"),))
-    choices = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
-    if not choices:
+    lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
+    line = lines[-1] if lines else ""
+    choices = _choices(line)
+    if choices is not None or _REFUSED.search(line):
+        return choices
+    sentences = _SENTENCE.split(line)
+    if len(sentences) > 1 and _breaks_off(sentences[-1]) and not _NUMBER.search(sentences[-1]):
         return None
-    return Extraction("last_expression", tuple(choices), "or")
+    numbers = [
+        match
+        for match in _NUMBER.finditer(line)
+        if not _LABEL.search(line, max(0, match.start() - 12), match.start())
+    ]
+    if not numbers:
+        return None
+    kept = [numbers[-1]]
+    for match in reversed(numbers[:-1]):
+        between = line[match.end() : kept[-1].start()]
+        if not _OR_BETWEEN.fullmatch(between):
+            break
+        kept.append(match)
+    statements = dict.fromkeys(_number_text(match[0]) for match in reversed(kept))
+    return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
+
+
+_OR_BETWEEN = re.compile(r"\s*,?\s*or\s*", re.IGNORECASE)
+
+
+def _number_text(text: str) -> str:
+    return text.strip().rstrip(",").replace("−", "-")
+
+
+def _choices(line: str) -> Extraction | None:
+    """The options that a line without numbers names, and does not reject."""
+    if _NUMBER.search(line):
+        return None
+    line = _REJECTED.sub("", line)
+    chosen = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
+    return Extraction("last_expression", tuple(chosen), "or") if chosen else None
 
 
 _FINDERS: dict[Source, Callable[[str], Extraction | None]] = {

@@ -80,8 +80,8 @@ _IGNORED_COMMANDS = frozenset(
 )
 _FONT_COMMANDS = frozenset(
     (
-        "mathbf mathit mathsf mathcal mathfrak vec hat bar tilde widehat widetilde bm pmb "
-        "mathbb underline overrightarrow"
+        "mathbf mathit mathsf mathcal mathfrak vec bm pmb large Large LARGE huge small "
+        "mathbb underline"
     ).split()
 )
 """Commands whose one argument is read as if they were not there."""
@@ -236,7 +236,7 @@ def _command(name: str, text: str, position: int, spaced: bool, tokens: list[Tok
         tokens.append(Token(Kind.FUNCTION, "frac", spaced))
     elif name in _BINOMIALS:
         tokens.append(Token(Kind.FUNCTION, "binom", spaced))
-    elif name in FUNCTIONS or name in ("overline", "boxed", "fbox", "dot"):
+    elif name in FUNCTIONS or name in ("overline", "boxed", "fbox", "dot", "bar"):
         tokens.append(Token(Kind.FUNCTION, "boxed" if name == "fbox" else name, spaced))
     elif name in GREEK or name in _GREEK_COMMANDS:
         tokens.append(Token(Kind.LETTER, _GREEK_COMMANDS.get(name, name), spaced))
@@ -273,6 +273,8 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
     _scan(inside, tokens)
     if spaced and len(tokens) > before:
         tokens[before] = tokens[before]._replace(spaced=True)
+    if inside.strip().lower() in ("infinity", "pi"):
+        return end + 1
     if inside.strip() in ("i", "e") and text[max(0, position - 6) : position] == "mathrm":
         return end + 1
     if inside.strip().isalpha() and len(tokens) == before + 1 and inside.strip() not in FUNCTIONS:
@@ -334,4 +336,6 @@ def _word(word: str, spaced: bool, tokens: list[Token]) -> None:
 
 
 def _is_product(word: str) -> bool:
+    if len(word) > 2 and word.isupper():  # a triangle, three choices
+        return False
     return len(word) <= 3 and word.lower() not in SHORT_WORDS and word not in UNITS

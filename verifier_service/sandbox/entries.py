@@ -1,8 +1,9 @@
 """What a child does with its payload once it is confined.
 
-An entry is a function that takes a `Context`. `script` is the one for programs. Others are named to
-the `Runner`, which has the zygotes import them: they run in the child, under every layer, with what
-their module has imported. The child ends when the entry returns, with exit code 0.
+An entry is a function that takes a `Context`. `script` is the one for programs. `tool` and `binary`
+start what is not Python. Others are named to the `Runner`, which has the zygotes import them: they
+run in the child, under every layer, with what their module has imported. The child ends when the
+entry returns, with exit code 0.
 
 The order matters to what can be believed. Until `Context.begin` the child runs nobody's code but
 ours; `begin` closes the status socket, so what comes after cannot be mistaken for what went before.
@@ -11,20 +12,31 @@ ours; `begin` closes the status socket, so what comes after cannot be mistaken f
 from __future__ import annotations
 
 import atexit
+import errno
+import json
 import os
 import socket
 import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
+
+from verifier_service.sandbox.gate import Gate
 
 CONFINED, COMPILE_ERROR, BEGUN, BROKEN = b"S", b"C", b"R", b"E"
 """What is said on the status socket: layers in force, not Python, about to run, layers failed."""
 
 PROGRAM_FILE = "main.py"
+OUTPUT_FILE = "output"
+"""What a tool writes, in the scratch directory."""
+
+PAYLOAD_FD = 4
+_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
+_NOT_STARTED = 126
+"""Exit code of a process that could not become a program, as of shells."""
 
 
 @dataclass
@@ -36,17 +48,31 @@ class Context:
     | `payload` | the bytes that the caller of the runner gave |
     | `channel` | in a pair, a stream socket to the other process; else None |
     | `result` | a descriptor; what is written to it becomes `Execution.result`; None for programs |
+    | `gate` | in the profile `native`, the way to the one exec; else None |
     """
 
     payload: bytes
     channel: socket.socket | None
     result: int | None
     _status: socket.socket
+    gate: Gate | None = None
 
     def begin(self) -> None:
         """Say that what follows is not trusted. Call it before the first line of foreign code."""
         self._status.send(BEGUN)
         self._status.close()
+
+    def execute(self, program: str | int, arguments: Sequence[str]) -> None:
+        """Begin, and become a program. Raises OSError, before or instead of beginning."""
+        assert self.gate is not None
+        self._status.set_inheritable(False)  # the exec closes it
+        self._status.send(BEGUN)
+        self.gate.execute(program, arguments, _ENVIRONMENT)
+
+    def fail(self, why: str) -> NoReturn:
+        """End the process because of something that is nobody's fault but ours."""
+        self._status.send(BROKEN + why.encode())
+        os._exit(1)
 
     def end_with_compile_error(self) -> NoReturn:
         """End the process because the payload is not a program. Only possible before `begin`."""
@@ -68,6 +94,39 @@ def script(context: Context) -> None:
         context.channel.detach()
     context.begin()
     _end(run_to_exit_code(lambda: exec(code, module.__dict__)))
+
+
+def binary(context: Context) -> None:
+    """Become the payload, a program of this machine that needs no libraries."""
+    os.set_inheritable(PAYLOAD_FD, False)
+    try:
+        context.execute(PAYLOAD_FD, ["main"])
+    except OSError as error:  # it is not a program of this machine, or larger than its memory
+        os.write(2, f"cannot be started: {error.strerror}\n".encode())
+        os._exit(_NOT_STARTED)
+
+
+def tool(context: Context) -> None:
+    """Become a tool that makes a file of a file. See `tool_payload`."""
+    header, _, content = context.payload.partition(b"\n")
+    order = json.loads(header)
+    with open(order["input"], "wb") as file:
+        file.write(content)
+    try:
+        context.execute(order["arguments"][0], order["arguments"])
+    except OSError as error:
+        context.fail(f"{order['arguments'][0]}: {errno.errorcode.get(error.errno or 0)}")
+
+
+def tool_payload(arguments: Sequence[str], input_name: str, content: bytes) -> bytes:
+    """What the entry `tool` reads.
+
+    Args:
+        arguments: of the tool. The first is its absolute path. It should write `OUTPUT_FILE`.
+        input_name: a file in the scratch directory, in which the tool is started.
+        content: of this file.
+    """
+    return json.dumps({"arguments": arguments, "input": input_name}).encode() + b"\n" + content
 
 
 def compile_program(context: Context, filename: str) -> types.CodeType:
@@ -115,4 +174,6 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-ENTRIES: dict[str, Entry] = {"script": script}
+ENTRIES: dict[str, Entry] = {"script": script, "binary": binary, "tool": tool}
+NATIVE = frozenset({"binary", "tool"})
+"""The entries that need the profile `native`."""

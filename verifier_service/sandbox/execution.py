@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 
 class Layer(StrEnum):
@@ -49,6 +50,18 @@ class Profile(StrEnum):
     """The standard library."""
     SCI = "sci"
     """The standard library, numpy and sympy."""
+    NATIVE = "native"
+    """None: for programs that are not Python. The one profile that permits exec, and once only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """The programs that the entry `tool` may start, and what they may read."""
+
+    executable: tuple[Path, ...]
+    """The programs, and what loads them."""
+    readable: tuple[Path, ...]
+    """Files, and directories with all that is in them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +87,11 @@ class Program:
     """Something to run.
 
     Args:
-        payload: what the entry reads; for the entry `script`, Python source.
+        payload: what the entry reads; for the entry `script`, Python source, for `binary`, a
+            program that needs no libraries, for `tool`, what `tool_payload` makes.
         stdin: what the program can read from standard input.
         entry: the name of the function that is given the payload; see `entries`.
-        profile: None chooses by the modules that the payload names.
+        profile: None chooses by the entry, and by the modules that the payload names.
     """
 
     payload: bytes
@@ -127,6 +141,8 @@ class Execution:
     """Resident memory; the interpreter's own is part of it."""
     layers: frozenset[Layer]
     """The layers that were in force."""
+    output_file: bytes | None = None
+    """What a tool left in the file `entries.OUTPUT_FILE`."""
 
     @property
     def succeeded(self) -> bool:

@@ -1,6 +1,7 @@
 """Landlock: which files an execution may open. See landlock(7).
 
-Nothing is allowed but reading what a rule names, and writing below the scratch directory. Where the
+Nothing is allowed but reading what a rule names, and writing below the scratch directory; starting
+what a rule names where there are such rules. Where the
 kernel is new enough, TCP is refused too, and so are signals and abstract sockets of processes
 outside. The rule set is made once, in the zygote; a child only applies it.
 """
@@ -19,13 +20,14 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # on every architect
 _VERSION_FLAG = 1
 _PATH_BENEATH = 1
 
+_EXECUTE = 1 << 0
 _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
 _REMOVE_DIR, _REMOVE_FILE = 1 << 4, 1 << 5
 _MAKE_DIR, _MAKE_REGULAR = 1 << 7, 1 << 8
 _REFER, _TRUNCATE, _IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 _SCRATCH = _WRITE_FILE | _READ_FILE | _READ_DIR | _REMOVE_DIR | _REMOVE_FILE | _REFER | _TRUNCATE
 _SCRATCH |= _MAKE_DIR | _MAKE_REGULAR
-_FILE_RIGHTS = _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 
 _RIGHTS_OF_VERSION = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEVICE}
 _TCP_RIGHTS, _TCP_VERSION = 0b11, 4
@@ -48,6 +50,7 @@ class Ruleset:
         listable: directories whose names may be listed, with those of the directories below.
         writable: devices that may be read and written.
         scratch: a directory in which anything may be made, read, written and removed.
+        executable: programs that may be started, and what loads them.
 
     Raises:
         OSError: the kernel has no Landlock, or a rule cannot be made.
@@ -60,6 +63,7 @@ class Ruleset:
         listable: Iterable[Path],
         writable: Iterable[Path],
         scratch: Path | None,
+        executable: Iterable[Path] = (),
     ) -> None:
         found = version()
         if found == 0:
@@ -77,6 +81,7 @@ class Ruleset:
             (listable, _READ_DIR),
             (writable, _READ_FILE | _WRITE_FILE),
             ([scratch] if scratch else [], _SCRATCH),
+            (executable, _EXECUTE | _READ_FILE),
         ):
             for path in paths:
                 self._allow(path, rights)

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verifier_service.sandbox import landlock, runtime, seccomp
-from verifier_service.sandbox.execution import Layer, Limits
+from verifier_service.sandbox.execution import Layer, Limits, Tools
+from verifier_service.sandbox.gate import Gate
 
 STACK_BYTES = 64 * 2**20
 NUM_SPARE_THREADS = 64
@@ -145,6 +146,7 @@ class Layers:
         scratch: the directory in which an execution that has one may write.
         address_space_bytes: what the zygote has mapped.
         num_other_threads: threads of other processes that count against the children's limit.
+        tools: if given, the children may start one program: a tool, or what a file in memory holds.
 
     Raises:
         OSError: Landlock or the filter is to be applied, and this platform has none.
@@ -159,28 +161,41 @@ class Layers:
         scratch: Path | None,
         address_space_bytes: int,
         num_other_threads: int,
+        tools: Tools | None = None,
     ) -> None:
         self._in_force = in_force
         self._user = user
         self._address_space_bytes = address_space_bytes
         self._num_other_threads = num_other_threads
         self._zygote_pid = os.getpid()
-        self._filter = seccomp.Filter() if Layer.SECCOMP in in_force else None
+        self._executes = tools is not None
+        self._filter = (
+            seccomp.Filter(executes=self._executes) if Layer.SECCOMP in in_force else None
+        )
         self._rulesets: dict[bool, landlock.Ruleset] = {}
+        self._tool_ruleset: landlock.Ruleset | None = None
         if Layer.LANDLOCK in in_force:
             for writes in (False, True):
                 self._rulesets[writes] = landlock.Ruleset(
-                    readable=runtime.readable(packages),
-                    listable=runtime.standard_library(),
+                    readable=() if self._executes else runtime.readable(packages),
+                    listable=() if self._executes else runtime.standard_library(),
                     writable=runtime.DEVICES,
                     scratch=scratch if writes else None,
+                )
+            if tools is not None:
+                self._tool_ruleset = landlock.Ruleset(
+                    readable=tools.readable,
+                    listable=(),
+                    writable=(),
+                    scratch=scratch,
+                    executable=tools.executable,
                 )
         self._no_capabilities = (
             ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)),
             ctypes.create_string_buffer(24),
         )
 
-    def apply(self, limits: ChildLimits) -> None:
+    def apply(self, limits: ChildLimits, *, is_tool: bool = False) -> None:
         """Confine this process. Raises OSError if a layer in force cannot be applied."""
         os.setsid()
         if Layer.USER in self._in_force:
@@ -196,12 +211,20 @@ class Layers:
         if self._in_force & {Layer.NO_NEW_PRIVS, Layer.LANDLOCK, Layer.SECCOMP}:
             _check("no_new_privs", _prctl(_PR_SET_NO_NEW_PRIVS, 1))
         if Layer.LANDLOCK in self._in_force:
-            self._rulesets[limits.file_bytes > 0].restrict()
+            ruleset = self._tool_ruleset if is_tool else self._rulesets[limits.file_bytes > 0]
+            assert ruleset is not None
+            ruleset.restrict()
 
-    def filter_calls(self) -> None:
-        """Apply the last layer. Raises OSError."""
+    def filter_calls(self) -> Gate | None:
+        """Apply the last layer. Raises OSError.
+
+        Returns:
+            The way to the one exec, where there is one.
+        """
+        gate = Gate() if self._executes else None
         if self._filter is not None:
-            self._filter.install()
+            self._filter.install(gate.address if gate else 0)
+        return gate
 
     def _limit_resources(self, limits: ChildLimits) -> None:
         num_threads = self._num_other_threads + limits.num_threads

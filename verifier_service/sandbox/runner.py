@@ -2,11 +2,13 @@
 
     runner -- slot --+-- zygote (std)     one child at a time
                      +-- zygote (sci)
+                     +-- zygote (native)
                      '-- zygote (judge)   for the second process of a pair
 
-A slot runs one execution, or one pair, at a time. Its zygotes are started when they are first
-needed and replaced when they die. The runner keeps the limits: it reads what the child writes,
-counts it, watches its CPU time, and kills it. The kernel's own limits are the second line.
+A slot runs one execution, or one pair, at a time. Its first zygote is started with it, the others
+when they are first needed; they are replaced when they die. The runner keeps the limits: it reads
+what the child writes, counts it, watches its CPU time, and kills it. The kernel's own limits are
+the second line.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ from verifier_service.sandbox.execution import (
     Profile,
     Program,
     SandboxError,
+    Tools,
     level,
 )
 from verifier_service.sandbox.layers import ChildLimits
@@ -65,7 +68,8 @@ log = logging.getLogger(__name__)
 WATCH_SECONDS = 0.05
 START_TIMEOUT_SECONDS = 60.0
 STOP_SECONDS = 0.05
-"""How long a program may go on after its judge has ended, so that it can end by itself."""
+"""How long a program may go on after its judge has ended, so that it can end by itself. One that
+waits for its judge does so at once; one that does anything else is in the way of the next."""
 GRACE_SECONDS = 10.0
 """How long a zygote may take to fork, or to report the end of a child that was killed."""
 MAX_KILLS = 4
@@ -79,7 +83,7 @@ NEAR_LIMIT = 0.8
 READ_BYTES = 2**16
 MESSAGE_BYTES = 4096
 
-PACKAGES = {Profile.STD: (), Profile.SCI: ("mpmath", "numpy", "sympy")}
+PACKAGES = {Profile.STD: (), Profile.NATIVE: (), Profile.SCI: ("mpmath", "numpy", "sympy")}
 _PACKAGE_NAMES = tuple(name.encode() for name in PACKAGES[Profile.SCI])
 _BOOT = """
 import sys
@@ -96,6 +100,10 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
+_NO_TOOLS = Tools(executable=(), readable=())
+_MFD_EXEC = 0x10
+_READABLE_MODE, _EXECUTABLE_MODE = 0o444, 0o111
+"""Of files in memory. A program that is started from a file that it cannot read is not dumpable."""
 _IMPORT_ROOT = Path(__file__).parents[2]
 _CREDENTIALS = struct.Struct("=iII")
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
@@ -123,6 +131,8 @@ class Runner:
         required: layers without which nothing is run.
         entries: functions, as `module:function`, which `Program.entry` can name besides `script`.
             See `verifier_service.sandbox.entries`.
+        expects_pairs: start each slot with what pairs need, so that the first one does not wait.
+        tools: gives what the entry `tool` may start, when it is first needed.
         unsafe_without: layers to leave out. For tests that show what each layer does.
     """
 
@@ -132,10 +142,14 @@ class Runner:
         *,
         required: frozenset[Layer] = COMMON_LAYERS,
         entries: Mapping[str, str] | None = None,
+        expects_pairs: bool = False,
+        tools: Callable[[], Tools] = lambda: _NO_TOOLS,
         unsafe_without: frozenset[Layer] = frozenset(),
     ) -> None:
+        self._tools = tools
         self._required = required - unsafe_without
         self._entries = dict(entries or {})
+        self._first_zygotes = (False, True) if expects_pairs else (False,)
         self._unsafe_without = unsafe_without
         self._slots = [_Slot(self) for _ in range(num_slots)]
         self._idle: asyncio.LifoQueue[_Slot] = asyncio.LifoQueue()
@@ -154,7 +168,8 @@ class Runner:
                 slot.users = self._users.enter_context(contextlib.closing(Users()))
             async with asyncio.TaskGroup() as group:
                 for slot in self._slots:
-                    group.create_task(slot.zygote(Profile.STD, judge=False))
+                    for judge in self._first_zygotes:
+                        group.create_task(slot.zygote(Profile.STD, judge=judge))
         except BaseException as error:
             await self._close()
             if isinstance(error, ExceptionGroup):
@@ -282,6 +297,7 @@ class Runner:
             user=user,
             without=self._unsafe_without,
             entries=self._entries,
+            tools=self._tools() if profile is Profile.NATIVE else _NO_TOOLS,
         )
         self._zygotes.add(zygote)
         try:
@@ -338,6 +354,7 @@ class _Zygote:
         user: int,
         without: frozenset[Layer],
         entries: dict[str, str],
+        tools: Tools,
     ) -> None:
         self.alive = True
         self.layers: frozenset[Layer] = frozenset()
@@ -354,6 +371,8 @@ class _Zygote:
             control=theirs.fileno(),
             profile=profile,
             packages=_packages(profile),
+            executable=[str(path) for path in tools.executable],
+            readable=[str(path) for path in tools.readable],
             entries=entries,
             directory=str(directory),
             user=user,
@@ -474,7 +493,7 @@ class _Zygote:
         elif self._child is not None and message == STARTED:
             self._child.begin(*descriptors)
         elif self._child is not None:
-            self._child.end(*ENDED.unpack(message))
+            self._child.end(*ENDED.unpack(message), *descriptors)
 
 
 class _Child:
@@ -509,7 +528,8 @@ class _Child:
         self._status, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._status.setblocking(False)
         self._status.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        given = [theirs.detach(), _sealed(program.payload)]
+        payload = _sealed(program.payload, executable=program.entry == "binary")
+        given = [theirs.detach(), payload]
         optional = 0
         try:
             for _ in range(2):
@@ -560,14 +580,28 @@ class _Child:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def end(self, status: int, user_seconds: float, system_seconds: float, peak_kib: int) -> None:
-        """Take the kernel's last word on the process."""
+    def end(
+        self,
+        status: int,
+        user_seconds: float,
+        system_seconds: float,
+        peak_kib: int,
+        output_file: int | None = None,
+    ) -> None:
+        """Take the kernel's last word on the process, and what it left."""
+        output = None
+        if output_file is not None:
+            with open(output_file, "rb") as file:
+                output = file.read(self._limits.file_bytes)
         if self.ended.done():
             return
         for stream in self._streams:
             stream.drain()
         self._listen()
-        if self._said[:1] != [entries.CONFINED] and self._reason is None:
+        is_broken = self._said[:1] != [entries.CONFINED] or self._said[-1].startswith(
+            entries.BROKEN
+        )
+        if is_broken and self._reason is None:
             said = b" ".join(self._said).decode(errors="replace")
             self._zygote.die(f"a child could not be confined; status {status}: {said}")
             return
@@ -589,6 +623,7 @@ class _Child:
             wall_seconds=time.monotonic() - self._start,
             peak_memory_bytes=peak_kib * 1024,
             layers=self._zygote.layers,
+            output_file=output,
         )
         self.ended.set_result(dataclasses.replace(execution, reason=self._explain(execution)))
 
@@ -715,6 +750,8 @@ def _profile(program: Program) -> Profile:
     """The profile of a program: the one that it asks for, or one that has what it names."""
     if program.profile is not None:
         return program.profile
+    if program.entry in entries.NATIVE:
+        return Profile.NATIVE
     names_package = any(name in program.payload for name in _PACKAGE_NAMES)
     return Profile.SCI if names_package else Profile.STD
 
@@ -742,9 +779,14 @@ def _is_unexplained(execution: Execution) -> bool:
     return execution.reason is ExitReason.SIGNALED and execution.signal == signal.SIGKILL
 
 
-def _sealed(content: bytes) -> int:
+def _sealed(content: bytes, *, executable: bool = False) -> int:
     """A file in memory that holds the content and cannot be changed."""
-    descriptor = os.memfd_create("payload", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+    try:
+        descriptor = os.memfd_create("payload", flags | (_MFD_EXEC if executable else 0))
+    except OSError:  # Linux before 6.3: every such file can be executed
+        descriptor = os.memfd_create("payload", flags)
+    os.fchmod(descriptor, _EXECUTABLE_MODE if executable else _READABLE_MODE)
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -25,15 +25,31 @@ def empty_directory(directory: Path) -> None:
                     continue
                 child = _open_directory(name, root)
                 # What is in it moves up, so that depth costs nothing.
-                for inner in os.listdir(child):
-                    number += 1
-                    if _is_directory(inner, child):
-                        os.close(_open_directory(inner, child))
-                    os.rename(inner, f"{prefix}-{number}", src_dir_fd=child, dst_dir_fd=root)
-                os.close(child)
+                try:
+                    for inner in os.listdir(child):
+                        number += 1
+                        if _is_directory(inner, child):
+                            os.close(_open_directory(inner, child))
+                        os.rename(inner, f"{prefix}-{number}", src_dir_fd=child, dst_dir_fd=root)
+                finally:
+                    os.close(child)
                 os.rmdir(name, dir_fd=root)
     finally:
         os.close(root)
+
+
+def remove_directory(directory: Path) -> bool:
+    """Remove a directory with everything in it. False if something came into it meanwhile."""
+    try:
+        empty_directory(directory)
+        directory.rmdir()
+    except FileNotFoundError:
+        return not directory.exists()
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            raise
+        return False
+    return True
 
 
 def holds_more_than(directory: Path, *, num_bytes: int, num_files: int) -> bool:

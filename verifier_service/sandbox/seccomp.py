@@ -5,7 +5,8 @@ them. A call in `NUMBERS` without rules is allowed. Everything else is refused w
 call through another architecture's table kills. See seccomp(2) and the kernel's
 Documentation/userspace-api/seccomp_filter.rst.
 
-The program is assembled once. Only the pid, which some rules compare with, is filled in per child.
+The program is assembled once. What some rules compare with is filled in per child: the pid, and the
+address at which the path of the one exec must lie.
 """
 
 from __future__ import annotations
@@ -191,7 +192,14 @@ class IsOwnPid:
     argument: int
 
 
-Condition = Is | Masked | AtMost | IsNull | IsOwnPid
+@dataclass(frozen=True)
+class IsGate:
+    """All 64 bits of an argument are the address that the child has chosen, see `Gate`."""
+
+    argument: int
+
+
+Condition = Is | Masked | AtMost | IsNull | IsOwnPid | IsGate
 
 _CLONE_THREAD = 0x10000
 _CLONE_REFUSED = 0x7E02F0FF | 0x80000000
@@ -207,6 +215,7 @@ _LAST_STATIC_CLOCK = 11
 _SOCK_STREAM = 1
 _TYPE_MASK = 0xF
 _AF_UNIX = 1
+_ARCH_SET_FS = 0x1002
 
 RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
     "clone": ((_THREAD_FLAGS,),),
@@ -227,6 +236,17 @@ RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
 }
 """For each call, alternatives; a call is allowed if all conditions of one of them hold."""
 
+EXEC_NUMBERS: dict[str, tuple[int | None, int | None]] = {
+    "execveat": (322, 281),
+    "arch_prctl": (158, None),
+}
+EXEC_RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
+    "execveat": ((IsGate(1),),),
+    "arch_prctl": ((Is(0, _ARCH_SET_FS),),),
+}
+"""What the profile for native programs permits besides: to start one, and what the C library does
+when it starts."""
+
 REFUSALS = {"clone3": errno.ENOSYS}
 """Errors other than EPERM. The C library tries clone3 first and takes clone if there is none."""
 
@@ -240,14 +260,15 @@ _KILL_PROCESS, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _NR_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 _INSTRUCTION = struct.Struct("=HBBI")
 _VALUE_OFFSET = 4
-_OWN_PID = -1
+_OWN_PID, _GATE_LOW, _GATE_HIGH = range(0xFFFFFFFD, 0x100000000)
+"""Values that stand in the code for what is filled in."""
 
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 
 Instruction = tuple[int, int, int, int]
 Segment = tuple[int, list[Instruction], list[int]]
-"""The first of a range of numbers, the code for them, and where in it the pid belongs."""
+"""The first of a range of numbers, the code for them, and where in it values are filled in."""
 
 _REFUSE: list[Instruction] = [(_RETURN, 0, 0, _ERRNO | errno.EPERM)]
 
@@ -257,12 +278,17 @@ class _SockFprog(ctypes.Structure):
 
 
 class Filter:
-    """An assembled filter, ready to be installed in a child."""
+    """An assembled filter, ready to be installed in a child.
 
-    def __init__(self) -> None:
-        code, pid_positions = assemble(platform.machine())
+    Args:
+        executes: whether it permits one exec, of a path that lies at an address.
+    """
+
+    def __init__(self, *, executes: bool = False) -> None:
+        code, positions = assemble(platform.machine(), executes=executes)
         self._image = ctypes.create_string_buffer(code, len(code))
-        self._pid_offsets = [p * _INSTRUCTION.size + _VALUE_OFFSET for p in pid_positions]
+        offsets = [position * _INSTRUCTION.size + _VALUE_OFFSET for position in positions]
+        self._blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
         num_instructions = len(code) // _INSTRUCTION.size
         self._program = _SockFprog(num_instructions, ctypes.addressof(self._image))
         self._prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -272,18 +298,26 @@ class Filter:
             ctypes.byref(self._program),
         )
 
-    def install(self) -> None:
-        """Confine this process, which must have no_new_privs. Raises OSError."""
-        pid = os.getpid()
-        for offset in self._pid_offsets:
-            struct.pack_into("=I", self._image, offset, pid)
+    def install(self, gate: int = 0) -> None:
+        """Confine this process, which must have no_new_privs. Raises OSError.
+
+        Args:
+            gate: the address at which the path of the one exec must lie.
+        """
+        values = {
+            _OWN_PID: os.getpid(),
+            _GATE_LOW: gate & 0xFFFFFFFF,
+            _GATE_HIGH: gate >> 32,
+        }
+        for offset, blank in self._blanks:
+            struct.pack_into("=I", self._image, offset, values[blank])
         if self._prctl(*self._arguments) != 0:
             error = ctypes.get_errno()
             raise OSError(error, f"seccomp: {os.strerror(error)}")
 
 
-def assemble(machine: str) -> tuple[bytes, list[int]]:
-    """The BPF program for a machine, and the positions of the instructions that hold the pid.
+def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]:
+    """The BPF program for a machine, and the positions of instructions with values to fill in.
 
     Raises:
         OSError: there is no table for this machine.
@@ -291,6 +325,9 @@ def assemble(machine: str) -> tuple[bytes, list[int]]:
     if machine not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         raise OSError(errno.ENOSYS, f"no system call table for {machine}; there are {known}")
+    numbers_of, rules = NUMBERS, RULES
+    if executes:
+        numbers_of, rules = {**NUMBERS, **EXEC_NUMBERS}, {**RULES, **EXEC_RULES}
     column, architecture = ARCHITECTURES[machine]
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),
@@ -301,10 +338,10 @@ def assemble(machine: str) -> tuple[bytes, list[int]]:
     if machine == "x86_64":
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
     segments: list[Segment] = [(0, _REFUSE, [])]
-    numbers = {name: both[column] for name, both in NUMBERS.items()}
+    numbers = {name: both[column] for name, both in numbers_of.items()}
     present = [(number, name) for name, number in numbers.items() if number is not None]
     for number, name in sorted(present):
-        block, positions = _block(name)
+        block, positions = _block(name, rules.get(name))
         segments += [(number, block, positions), (number + 1, _REFUSE, [])]
     tree, positions = _tree(_merged(segments))
     image = b"".join(_INSTRUCTION.pack(*instruction) for instruction in code + tree)
@@ -339,24 +376,26 @@ def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
     ]
 
 
-def _block(name: str) -> tuple[list[Instruction], list[int]]:
-    """What is done about one call, and where in it the pid belongs."""
-    if name not in RULES:
+def _block(
+    name: str, rules: tuple[tuple[Condition, ...], ...] | None
+) -> tuple[list[Instruction], list[int]]:
+    """What is done about one call, and where in it values are filled in."""
+    if rules is None:
         return [(_RETURN, 0, 0, _ALLOW)], []
     block: list[Instruction] = []
     positions: list[int] = []
-    for alternative in RULES[name]:
+    for alternative in rules:
         checks = [check for condition in alternative for check in _checks(condition)]
         end = len(checks)
         for index, (operation, if_true, value) in enumerate(checks):
             if operation in (_LOAD, _AND):
                 block.append((operation, 0, 0, value))
             else:
-                if value == _OWN_PID:
+                if value in (_OWN_PID, _GATE_LOW, _GATE_HIGH):
                     positions.append(len(block))
                 failed = end - index  # to behind the RETURN
                 jumps = (0, failed) if if_true else (failed, 0)
-                block.append((operation, *jumps, value & 0xFFFFFFFF))
+                block.append((operation, *jumps, value))
         block.append((_RETURN, 0, 0, _ALLOW))
     block.append((_RETURN, 0, 0, _ERRNO | REFUSALS.get(name, errno.EPERM)))
     return block, positions
@@ -370,6 +409,11 @@ def _checks(condition: Condition) -> list[tuple[int, bool, int]]:
             return [(_LOAD, True, low), (_IF_EQUAL, True, value)]
         case IsOwnPid():
             return [(_LOAD, True, low), (_IF_EQUAL, True, _OWN_PID)]
+        case IsGate():
+            return [
+                *((_LOAD, True, low), (_IF_EQUAL, True, _GATE_LOW)),
+                *((_LOAD, True, low + 4), (_IF_EQUAL, True, _GATE_HIGH)),
+            ]
         case Masked(_, mask, value):
             return [(_LOAD, True, low), (_AND, True, mask), (_IF_EQUAL, True, value)]
         case AtMost(_, value):

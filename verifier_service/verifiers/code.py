@@ -7,11 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from verifier_service.code.languages import LANGUAGES
 from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Verifier
-
-TAGS = {"python": ("python", "py", "python3")}
-"""Tags of fenced blocks by language."""
 
 
 class CodeReason(Reason):
@@ -30,7 +28,12 @@ class CodeReason(Reason):
     UNSUPPORTED_TEST = (
         "unsupported_test",
         "unverifiable: a test passes functions or objects of its own to the program, or compares "
-        "objects of the program with each other.",
+        "objects of the program with each other; or the language has stdio tests only.",
+    )
+    MISSING_TOOLCHAIN = (
+        "missing_toolchain",
+        "unverifiable: this machine has no compiler of the language; `details` says what to "
+        "install.",
     )
     SANDBOX_ERROR = "sandbox_error", "failed: the sandbox cannot run programs, or not this time."
 
@@ -48,7 +51,7 @@ class Code(Verifier):
     unavailable: ClassVar[Reason] = CodeReason.SANDBOX_ERROR
 
     type: Literal["code"] = "code"
-    language: Literal["python"] = Field(default="python", description="of the program")
+    language: Literal["python", "cpp"] = Field(default="python", description="of the program")
     tags: tuple[str, ...] | None = Field(
         default=None,
         description="of the fenced blocks to look for; default: the language's usual ones",
@@ -84,7 +87,7 @@ class Code(Verifier):
     @property
     def block_tags(self) -> tuple[str, ...]:
         """Tags of the fenced blocks to look for, in lower case."""
-        return tuple(tag.lower() for tag in self.tags or TAGS[self.language])
+        return tuple(tag.lower() for tag in self.tags or LANGUAGES[self.language].tags)
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Programs are not run in text workers: see `verifier_service.code_worker`."""

@@ -1,0 +1,121 @@
+"""`verifier-service check-tests`: reference solutions that their own tests do not accept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.shared_data import shared_data
+from verifier_service.code.reference_check import BadRows, read_rows
+
+SUCCESSOR = "def f(x): return x + 1"
+NEEDS_STDOUT = {"type": "stdio", "cases": [{"stdin": "", "stdout": "4"}]}
+
+
+def asserts(code: str) -> dict[str, str]:
+    return {"type": "asserts", "code": code}
+
+
+def write(path: Path, rows: list[Any]) -> Path:
+    file = path / "problems.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return file
+
+
+def check(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "verifier_service", "check-tests", str(file), *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_solutions_that_pass_end_with_status_0(tmp_path: Path) -> None:
+    rows = [
+        {"solution": SUCCESSOR, "tests": asserts("assert f(1) == 2")},
+        {"solution": f"So:\n```python\n{SUCCESSOR}\n```\n", "tests": asserts("assert f(1) == 2")},
+        {"solution": "print(4)", "tests": NEEDS_STDOUT},
+    ]
+    result = check(write(tmp_path, rows))
+    assert (result.returncode, result.stdout) == (0, "3 rows: 3 passed\n")
+
+
+def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
+    rows = [
+        {"id": "right", "solution": SUCCESSOR, "tests": asserts("assert f(1) == 2")},
+        {"id": "wrong", "solution": "print(3)", "tests": NEEDS_STDOUT},
+        {"task_id": "bad", "solution": "", "tests": {"type": "stdio", "cases": [{"stdin": ""}]}},
+        {"solution": "def f(g): return g(1)", "tests": asserts("assert f(abs) == 1")},
+        {"solution": "while True: pass", "tests": NEEDS_STDOUT},
+        {"solution": SUCCESSOR, "tests": asserts("assert f('') == ''")},
+    ]
+    result = check(write(tmp_path, rows), "--workers", "2")
+    assert result.stdout.splitlines() == [
+        "row 2 (wrong): wrong_answer: test 1: 3; expected 4",
+        "row 3 (bad): bad_reference: tests.stdio.cases.0.stdout: Field required",
+        "row 4: unsupported_test: test 1: passed to the program: a builtin_function_or_method, "
+        "which the program would have to call or to compare",
+        "row 5: time_limit_exceeded: test 1; expected 4",
+        'row 6: runtime_error: test 1: TypeError: can only concatenate str (not "int") to str',
+        "6 rows: 1 passed, 1 wrong_answer, 1 bad_reference, 1 unsupported_test, "
+        "1 time_limit_exceeded, 1 runtime_error",
+    ]
+    assert result.returncode == 1
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    file = write(tmp_path, [{"code": SUCCESSOR, "checks": asserts("assert f(1) == 2")}])
+    result = check(file, "--solution-column", "code", "--tests-column", "checks")
+    assert (result.returncode, result.stdout) == (0, "1 rows: 1 passed\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "row 2: not JSON: Expecting property name"),
+        ("[]", "row 2: found list, expected an object"),
+        ('{"tests": {}}', "row 2: no column 'solution'; there are tests"),
+        ('{"solution": ""}', "row 2: no column 'tests'; there are solution"),
+        ('{"solution": 3, "tests": {}}', "row 2: 'solution': found int, expected text"),
+    ],
+)
+def test_a_bad_row_is_named_with_its_field(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "problems.jsonl"
+    file.write_text(f'{{"solution": "", "tests": {{}}}}\n\n{line}\n')
+    with pytest.raises(BadRows, match=f"^{message}"):
+        read_rows(file, solution_column="solution", tests_column="tests")
+
+
+def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(tmp_path: Path) -> None:
+    missing = check(tmp_path / "nowhere.jsonl")
+    empty = check(write(tmp_path, []))
+    assert (missing.returncode, empty.returncode) == (2, 2)
+    assert "No such file or directory" in missing.stderr
+    assert empty.stderr == f"{tmp_path}/problems.jsonl: there are no rows\n"
+    assert "Traceback" not in missing.stderr
+
+
+def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
+    rows = [
+        {
+            "task_id": row["task_id"],
+            "solution": row["prompt"] + row["canonical_solution"],
+            "tests": {**asserts(row["test"]), "entry_point": row["entry_point"]},
+        }
+        for row in shared_data("code/humaneval.jsonl.gz")
+    ]
+    result = check(write(tmp_path, rows))
+    assert (result.stdout, result.returncode) == ("164 rows: 164 passed\n", 0)
+
+
+def test_at_most_4_exercism_tasks_are_misfits_all_unsupported(tmp_path: Path) -> None:
+    rows = [
+        {"id": row["id"], "solution": row["code"], "tests": asserts(row["tests"])}
+        for row in shared_data("code/exercism.jsonl.gz")
+        if row["label"]
+    ]
+    misfits = check(write(tmp_path, rows)).stdout.splitlines()[:-1]
+    assert len(misfits) <= 4
+    assert all(": unsupported_test: " in misfit for misfit in misfits)

@@ -1,0 +1,149 @@
+"""`code` through the service: verdicts, scores, details, and what happens without a sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.verifier_service.test_score import score, verdicts
+from verifier_service.progress import Progress
+from verifier_service.scheduler import Scheduler
+from verifier_service.schemas import ScoreRequest
+from verifier_service.verdict import Question, Task, Verdict
+from verifier_service.worker_pool import ItemLimits, WorkerPool, WorkerStartError
+
+SQUARE = {
+    "type": "stdio",
+    "cases": [{"stdin": "3", "stdout": "9"}, {"stdin": "4", "stdout": "16"}],
+}
+
+
+def block(source: str) -> str:
+    return f"The program:\n```python\n{source}\n```\n"
+
+
+RIGHT, HALF, WRONG = block("print(int(input())**2)"), block("print(9)"), block("print(0)")
+
+
+def judge(
+    http: httpx.Client, *completions: str, tests: Any = SQUARE, **options: Any
+) -> list[dict[str, Any]]:
+    return verdicts(http, {"type": "code", **options}, *completions, tests=tests)
+
+
+def test_programs_get_verdicts_in_order(http: httpx.Client) -> None:
+    found = judge(http, WRONG, RIGHT, "I cannot.", block("print("), HALF, RIGHT)
+    assert [(v["outcome"], v["score"], v["reason"]) for v in found] == [
+        ("scored", 0.0, "wrong_answer"),
+        ("scored", 1.0, "passed"),
+        ("scored", 0.0, "no_code"),
+        ("scored", 0.0, "compile_error"),
+        ("scored", 0.0, "wrong_answer"),
+        ("scored", 1.0, "passed"),
+    ]
+
+
+def test_details_tell_how_far_it_came(http: httpx.Client) -> None:
+    (half,) = judge(http, HALF)
+    assert half["details"] == {"passed": 1, "total": 2, "first_failed": 1, "output": "9\n"}
+    (shown,) = judge(http, HALF, reveal_expected=True)
+    assert shown["details"]["expected"] == "16"
+
+
+def test_a_share_of_the_tests_can_be_the_score(http: httpx.Client) -> None:
+    found = judge(http, WRONG, HALF, RIGHT, scoring="fraction")
+    assert [verdict["score"] for verdict in found] == [0.0, 0.5, 1.0]
+
+
+def test_limits_are_options(http: httpx.Client) -> None:
+    (slow,) = judge(http, block("while True: pass"), cpu_seconds=0.2)
+    (large,) = judge(http, block("x = ' ' * 10**9"), memory_bytes=2**27)
+    (loud,) = judge(http, block("print('x' * 1000)"), output_bytes=100)
+    assert slow["reason"] == "time_limit_exceeded"
+    assert large["reason"] in ("memory_limit_exceeded", "runtime_error")
+    assert loud["reason"] == "output_limit_exceeded"
+
+
+def test_other_tags_can_be_asked_for(http: httpx.Client) -> None:
+    completion = "```snake\nprint(int(input())**2)\n```"
+    assert judge(http, completion)[0]["reason"] == "no_code"
+    assert judge(http, completion, tags=["snake"])[0]["reason"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("tests", "reason"),
+    [
+        (None, "missing_reference"),
+        ({"type": "stdio"}, "bad_reference"),
+        ({"type": "asserts", "code": "assert f("}, "bad_reference"),
+        ({"type": "asserts", "code": "assert f(lambda: 1)"}, "unsupported_test"),
+    ],
+)
+def test_the_fault_of_the_tests_is_not_the_programs(
+    http: httpx.Client, tests: Any, reason: str
+) -> None:
+    (found,) = judge(http, block("def f(x): return x"), tests=tests)
+    assert (found["outcome"], found["score"], found["reason"]) == ("unverifiable", None, reason)
+
+
+def test_code_and_other_verifiers_make_one_reward(http: httpx.Client) -> None:
+    verifiers = [{"type": "code", "weight": 1.0}, {"type": "tag_count", "weight": 0.5}]
+    group = {"reference": {"tests": SQUARE}, "completions": [RIGHT, f"<think>.</think>{RIGHT}"]}
+    answer = score(http, {"verifiers": verifiers, "groups": [group]})
+    assert [one["reward"] for one in answer["groups"][0]["completions"]] == [1.0, 1.25]
+
+
+def test_equal_programs_are_run_once(http: httpx.Client) -> None:
+    group = {"reference": {"tests": SQUARE}, "completions": [RIGHT, WRONG, RIGHT]}
+    answer = score(http, {"verifiers": [{"type": "code"}], "groups": [group]})
+    first, _, third = answer["groups"][0]["completions"]
+    assert first == third  # `seconds` included
+    assert answer["stats"]["deduplicated"] == 1
+
+
+class Broken:
+    """A source of workers whose sandbox does not start."""
+
+    alive = True
+
+    def fork(self) -> tuple[int, int, socket.socket, Progress]:
+        raise WorkerStartError("no Landlock here")
+
+    def close(self) -> None:
+        pass
+
+
+class Idle:
+    """A pool that judges nothing."""
+
+    size = 1
+    problem = None
+
+    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
+        raise AssertionError(task)
+
+
+def test_without_a_sandbox_programs_fail_and_say_so() -> None:
+    request = ScoreRequest.model_validate(
+        {
+            "verifiers": [{"type": "code"}],
+            "groups": [{"reference": {"tests": SQUARE}, "completions": [RIGHT]}],
+        }
+    )
+
+    async def run() -> tuple[str | None, Verdict]:
+        async with WorkerPool(1, ItemLimits(1.0, 2**30), Broken) as pool:
+            scheduler = Scheduler(
+                {"text": Idle(), "code": pool}, max_pending_completions=9, max_settled_verdicts=0
+            )
+            scored = await scheduler.score(request, deadline_seconds=60)
+            return pool.problem, scored.groups[0][0]["code"]
+
+    problem, verdict = asyncio.run(run())
+    assert problem is not None
+    assert "no Landlock here" in problem
+    assert (verdict.outcome, verdict.score, verdict.reason) == ("failed", None, "sandbox_error")

@@ -1,0 +1,247 @@
+"""Programs in a row through code workers, and processes killed meanwhile: every verdict is right.
+
+The processes that are counted and killed are descendants of this test's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verifier_service.app import CODE_LIMITS
+from verifier_service.verdict import Completion, Part, Question, Task, Verdict
+from verifier_service.worker_pool import CodeWorkers, WorkerPool
+
+NUM_WORKERS = 4
+NUM_WARM_UP = 100
+MAX_GROWTH_BYTES = 4 * 2**20
+QUICK = {"type": "code", "cpu_seconds": 0.3, "memory_bytes": 64 * 2**20, "output_bytes": 2**16}
+PATIENT = {"type": "code", "cpu_seconds": 5.0}
+
+SQUARES = {"type": "stdio", "cases": [{"stdin": "12\n", "stdout": "144"}]}
+CALLS = {
+    "type": "function",
+    "entry_point": "square",
+    "cases": [{"args": [n], "returns": n * n} for n in range(3)],
+}
+ASSERTS = {"type": "asserts", "code": "assert square(3) == 9\nassert square(-2) == 4"}
+
+RIGHT_SCRIPT = "print(int(input()) ** 2)"
+RIGHT_FUNCTION = "def square(n): return n * n"
+WRONG_FUNCTION = "def square(n): return n + n"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, its tests, and the reasons that are right."""
+
+    source: str
+    tests: dict[str, Any]
+    reasons: frozenset[str]
+
+
+def case(source: str, tests: dict[str, Any], *reasons: str) -> Case:
+    return Case(source, tests, frozenset(reasons))
+
+
+BENIGN = [
+    case(RIGHT_SCRIPT, SQUARES, "passed"),
+    case("print(145)", SQUARES, "wrong_answer"),
+    case(RIGHT_FUNCTION, CALLS, "passed"),
+    case(RIGHT_FUNCTION, ASSERTS, "passed"),
+    case(WRONG_FUNCTION, ASSERTS, "wrong_answer"),
+]
+HOSTILE = [
+    case("while True: pass", SQUARES, "time_limit_exceeded"),
+    case("def square(n):\n    while True: pass", ASSERTS, "time_limit_exceeded"),
+    case("while True: print('x' * 999)", SQUARES, "output_limit_exceeded"),
+    case(
+        "x = []\nwhile True: x.append(bytearray(2**20))",
+        SQUARES,
+        *("runtime_error", "memory_limit_exceeded"),
+    ),
+    case("import ctypes; ctypes.string_at(0)", CALLS, "runtime_error"),
+    case("import os\nos.fork()", SQUARES, "runtime_error", "sandbox_violation"),
+    case("import os\nos._exit(0)", ASSERTS, "runtime_error"),
+    case("import os\nos._exit(0)", SQUARES, "wrong_answer"),
+    case(
+        "import threading, time\n"
+        "while True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+        SQUARES,
+        *("runtime_error", "time_limit_exceeded", "memory_limit_exceeded"),
+    ),
+]
+
+
+def descendants(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                yield child
+                yield from descendants(child)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is there while nothing runs."""
+
+    processes: Counter[str]
+    num_descriptors: dict[int, int]
+    resident_bytes: dict[int, int]
+    mounts: str
+    objects: str
+
+    @classmethod
+    def now(cls) -> Left:
+        pids = [os.getpid(), *descendants(os.getpid())]
+        pages = {pid: Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in pids}
+        return cls(
+            processes=Counter(Path(f"/proc/{pid}/comm").read_text() for pid in pids),
+            num_descriptors={pid: len(os.listdir(f"/proc/{pid}/fd")) for pid in pids},
+            resident_bytes={pid: int(n) * os.sysconf("SC_PAGE_SIZE") for pid, n in pages.items()},
+            mounts=Path("/proc/self/mounts").read_text(),
+            objects="".join(
+                Path(f"/proc/sysvipc/{kind}").read_text() for kind in ("shm", "sem", "msg")
+            ),
+        )
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "waited 30 seconds"
+        await asyncio.sleep(0.02)
+
+
+async def judge(pool: WorkerPool, chosen: Case, limits: dict[str, Any]) -> Verdict:
+    part = Part({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
+    verdicts: list[Verdict | Question] = []
+    await pool.judge(Task(limits, [part]), verdicts)
+    (verdict,) = verdicts
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> float:
+    """Do something so often, NUM_WORKERS at a time; the rate per second."""
+    left = iter(range(num_times))
+    start = time.perf_counter()
+
+    async def some() -> None:
+        for _ in left:
+            await work()
+
+    await asyncio.gather(*(some() for _ in range(NUM_WORKERS)))
+    return num_times / (time.perf_counter() - start)
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The directory in which the workers get theirs, which other users can pass through."""
+    for path in tmp_path, *tmp_path.parents[:2]:
+        with contextlib.suppress(PermissionError):
+            path.chmod(0o711)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_many_programs_leave_nothing_behind(
+    temporary: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance = random.Random(0)
+    wrong: list[tuple[Case, Verdict]] = []
+
+    async def soak() -> None:
+        async with WorkerPool(NUM_WORKERS, CODE_LIMITS, CodeWorkers) as pool:
+
+            async def one() -> None:
+                chosen = chance.choice(HOSTILE if chance.random() < 0.1 else BENIGN)
+                verdict = await judge(pool, chosen, QUICK)
+                if verdict.reason not in chosen.reasons:
+                    wrong.append((chosen, verdict))
+
+            await repeat(NUM_WARM_UP, one)
+            before = Left.now()
+            rates = [await repeat(1000, one) for _ in range(5)]
+            after = Left.now()
+            with capsys.disabled():
+                print("programs per second:", *(f"{rate:.0f}" for rate in rates))  # noqa: T201
+            assert after.processes == before.processes
+            assert after.num_descriptors == before.num_descriptors
+            assert (after.mounts, after.objects) == (before.mounts, before.objects)
+            for pid, size in after.resident_bytes.items():
+                assert size < before.resident_bytes[pid] + MAX_GROWTH_BYTES
+        await until(lambda: not list(descendants(os.getpid())))
+
+    asyncio.run(soak())
+    assert wrong == []
+    assert os.listdir(temporary) == []
+
+
+@pytest.mark.slow
+def test_kills_at_random_change_no_verdict(temporary: Path) -> None:
+    chance = random.Random(0)
+    wrong: list[tuple[Case, Verdict]] = []
+    killed: Counter[str] = Counter()
+
+    async def soak() -> None:
+        async with WorkerPool(NUM_WORKERS, CODE_LIMITS, CodeWorkers) as pool:
+
+            async def one() -> None:
+                chosen = chance.choice(BENIGN)
+                verdict = await judge(pool, chosen, PATIENT)
+                if verdict.reason not in chosen.reasons:
+                    wrong.append((chosen, verdict))
+
+            async def kill() -> None:
+                while True:
+                    await asyncio.sleep(chance.random() * 0.4)
+                    if pids := list(descendants(os.getpid())):
+                        victim = chance.choice(pids)
+                        killed[what(victim)] += 1
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(victim, signal.SIGKILL)
+
+            killer = asyncio.create_task(kill())
+            await repeat(500, one)
+            killer.cancel()
+        await until(lambda: not list(descendants(os.getpid())))
+
+    asyncio.run(soak())
+    assert wrong == []
+    assert killed["worker"]
+    assert killed["zygote"]
+    assert os.listdir(temporary) == []
+
+
+def what(pid: int) -> str:
+    """Whether a process is a code worker, or a zygote or its child."""
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return "worker" if b"verifier_service.code_worker" in command else "zygote"
+    return "gone"
+
+
+def test_a_worker_that_is_killed_leaves_no_directory(temporary: Path) -> None:
+    async def use() -> list[str]:
+        async with WorkerPool(1, CODE_LIMITS, CodeWorkers) as pool:
+            for _ in range(2):
+                assert (await judge(pool, BENIGN[0], PATIENT)).reason == "passed"
+                (worker,) = (pid for pid in descendants(os.getpid()) if what(pid) == "worker")
+                os.kill(worker, signal.SIGKILL)
+            return os.listdir(temporary)
+
+    assert len(asyncio.run(use())) <= 2
+    assert os.listdir(temporary) == []

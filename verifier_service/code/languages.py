@@ -1,0 +1,299 @@
+"""The languages that programs can be in: how each is compiled and run.
+
+| language | compiled by | run as |
+|---|---|---|
+| `python` | the process that runs it | source |
+| `cpp` | cc1plus, as and ld, one sandboxed process each, once per program | a static binary |
+
+The compiler's driver, g++, is not run on programs: it starts the tools as processes of its own,
+and a sandboxed process may start none. It is asked once what it would start (`g++ -###`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
+from verifier_service.sandbox.execution import Execution, Limits, Program, SandboxError, Tools
+
+if TYPE_CHECKING:
+    from verifier_service.sandbox.runner import Runner
+
+COMPILE_LIMITS = Limits(
+    cpu_seconds=10,
+    wall_seconds=60,
+    memory_bytes=2**30,
+    output_bytes=2**16,
+    file_bytes=64 * 2**20,
+    num_threads=1,
+)
+"""Of each step."""
+
+_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
+_QUERY_SECONDS = 30.0
+_OPTIONS = (
+    *("-x", "c++", "-std=gnu++20", "-O2", "-w", "-static", "-s", "-DONLINE_JUDGE"),
+    *("-fmax-errors=20", "-fdiagnostics-color=never"),
+)
+_MINIMAL_PROGRAM = b"#include <iostream>\nint main() { std::cout << 1; }\n"
+
+
+@dataclass(frozen=True)
+class CompileFailure:
+    """Why a program could not be compiled."""
+
+    message: str
+
+
+class Language(Protocol):
+    """A language."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Tags of fenced blocks, in lower case."""
+        ...
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether tests can call functions of a program."""
+        ...
+
+    async def missing(self, runner: Runner) -> str | None:
+        """What is to be installed for it on this machine; None if nothing."""
+        ...
+
+    async def build(self, runner: Runner, source: bytes) -> Program | CompileFailure:
+        """What to run for each case. Raises SandboxError."""
+        ...
+
+
+@dataclass(frozen=True)
+class Python:
+    """Python, of the version that the service runs on."""
+
+    tags: tuple[str, ...] = ("python", "py", "python3")
+    has_calls: bool = True
+
+    async def missing(self, runner: Runner) -> str | None:
+        """Nothing."""
+        return None
+
+    async def build(self, runner: Runner, source: bytes) -> Program | CompileFailure:
+        """The source: what compiles it is the process that runs it."""
+        return Program(payload=source)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A tool that makes a file of a file.
+
+    Args:
+        arguments: of the tool; the first is its path.
+        input_name: the file that it reads; it writes `OUTPUT_FILE`.
+    """
+
+    arguments: tuple[str, ...]
+    input_name: str
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What makes a program of a source."""
+
+    steps: tuple[Step, ...]
+    tools: Tools
+
+
+class ToolchainError(Exception):
+    """There is no toolchain; the message says what to install."""
+
+
+class Cpp:
+    """C++ by g++, linked statically, so that running it needs no file but its own."""
+
+    tags = ("cpp", "c++", "cc", "cxx")
+    has_calls = False
+
+    def __init__(self) -> None:
+        self._problem: str | None = None
+        self._is_checked = False
+
+    async def missing(self, runner: Runner) -> str | None:
+        """The first time, it is looked for, and tried in the sandbox. Raises SandboxError."""
+        if not self._is_checked:
+            self._problem = await self._check(runner)
+            self._is_checked = True
+        return self._problem
+
+    async def _check(self, runner: Runner) -> str | None:
+        try:
+            await asyncio.to_thread(toolchain)
+        except ToolchainError as error:
+            return str(error)
+        built = await _compile(runner, _MINIMAL_PROGRAM)
+        if isinstance(built, Execution):
+            run = built
+        else:
+            run = await runner.run(built, COMPILE_LIMITS)
+            if run.succeeded and run.stdout == b"1":
+                return None
+        if run.exit_code is None:  # too little time or memory on this machine, this time
+            raise SandboxError(f"g++ does not work in the sandbox: {_why(run)}")
+        return f"g++ does not work in the sandbox: {_why(run)}"
+
+    async def build(self, runner: Runner, source: bytes) -> Program | CompileFailure:
+        """Compile, assemble and link."""
+        built = await _compile(runner, source)
+        return built if isinstance(built, Program) else CompileFailure(_why(built))
+
+
+async def _compile(runner: Runner, content: bytes) -> Program | Execution:
+    """The program, or the step that failed."""
+    for step in toolchain().steps:
+        payload = tool_payload(step.arguments, step.input_name, content)
+        run = await runner.run(Program(payload=payload, entry="tool"), COMPILE_LIMITS)
+        if not run.succeeded or run.output_file is None:
+            return run
+        content = run.output_file
+    return Program(payload=content, entry="binary")
+
+
+LANGUAGES: dict[str, Language] = {"python": Python(), "cpp": Cpp()}
+
+
+def tools() -> Tools:
+    """What the compilers of all languages need, for the `Runner`. Raises ToolchainError."""
+    return toolchain().tools
+
+
+@functools.cache
+def toolchain() -> Toolchain:
+    """The toolchain of C++.
+
+    Raises:
+        ToolchainError: there is none, or a part of it is missing.
+    """
+    driver = shutil.which("g++", path=_SEARCH_PATH)
+    if driver is None:
+        raise ToolchainError(
+            f"no g++ in {_SEARCH_PATH}: install it (Debian and Ubuntu: apt install g++), "
+            "then start the service again"
+        )
+    archive = Path(_ask(driver, "-print-file-name=libc.a"))
+    if not archive.is_absolute():
+        raise ToolchainError(
+            "g++ has no static C library: install it (Fedora: dnf install glibc-static "
+            "libstdc++-static), then start the service again"
+        )
+    commands = _commands(driver)
+    linker = _located(_ask(driver, "-print-prog-name=ld"))
+    install = Path(_ask(driver, "-print-file-name=libgcc.a")).resolve().parent
+    library_directories = [install, archive.resolve().parent]
+    steps = _steps(commands, linker, library_directories)
+    programs = [Path(step.arguments[0]) for step in steps]
+    libraries = sorted({path for program in programs for path in _shared_libraries(program)})
+    loaders = [path for path in libraries if path.name.startswith(("ld-linux", "ld-musl"))]
+    readable = [*library_directories, *_include_directories(driver), *libraries]
+    caches = [path for path in (Path("/etc/ld.so.cache"),) if path.exists()]
+    return Toolchain(
+        steps,
+        Tools(executable=(*programs, *loaders), readable=tuple(dict.fromkeys(readable + caches))),
+    )
+
+
+def _steps(
+    commands: list[list[str]], linker: str, library_directories: list[Path]
+) -> tuple[Step, ...]:
+    """The driver's commands with our names of files, and the linker itself."""
+    if len(commands) != 3:
+        raise ToolchainError(f"g++ would start {len(commands)} programs, not 3")
+    compiler, assembler, collector = commands
+    compiler[0], assembler[0] = _located(compiler[0]), _located(assembler[0])
+    assembly, binary = _output_of(compiler), _output_of(assembler)
+    link = [linker, *(f"-L{path}" for path in library_directories), *_without_plugin(collector[1:])]
+    return (
+        Step(_renamed(compiler, {assembly: OUTPUT_FILE}), "main.cpp"),
+        Step(_renamed(assembler, {assembly: "main.s", binary: OUTPUT_FILE}), "main.s"),
+        Step(_renamed(link, {binary: "main.o"}), "main.o"),
+    )
+
+
+def _without_plugin(arguments: list[str]) -> Iterator[str]:
+    """Arguments of the linker without its plugin, and without directories that are not needed."""
+    for previous, argument in pairwise(["", *arguments]):
+        if not argument.startswith(("-plugin", "-L")) and previous != "-plugin":
+            yield argument
+
+
+def _renamed(command: list[str], names: dict[str, str]) -> tuple[str, ...]:
+    return tuple(names.get(argument, argument) for argument in command)
+
+
+def _output_of(command: list[str]) -> str:
+    return command[command.index("-o") + 1]
+
+
+def _commands(driver: str) -> list[list[str]]:
+    """What g++ would start."""
+    result = _run(driver, "-###", *_OPTIONS, "main.cpp", "-o", OUTPUT_FILE)
+    return [shlex.split(line) for line in result.stderr.splitlines() if line.startswith(" ")]
+
+
+def _include_directories(driver: str) -> list[Path]:
+    result = _run(driver, "-E", "-v", *_OPTIONS, "/dev/null")
+    lines = result.stderr.partition("> search starts here:")[2].partition("End of search")[0]
+    return [Path(line.strip()).resolve() for line in lines.splitlines() if line.strip()]
+
+
+def _shared_libraries(program: Path) -> list[Path]:
+    """What the dynamic loader maps for a program, the loader included."""
+    lines = _run("ldd", str(program)).stdout
+    return [Path(path) for path in re.findall(r"(/\S+) \(0x", lines)]
+
+
+def _located(program: str) -> str:
+    found = shutil.which(program, path=_SEARCH_PATH)
+    if found is None:
+        raise ToolchainError(
+            f"g++ needs {program}, which is not in {_SEARCH_PATH}: install it (Debian and Ubuntu: "
+            "apt install binutils), then start the service again"
+        )
+    return str(Path(found).resolve())
+
+
+def _ask(driver: str, question: str) -> str:
+    return _run(driver, question).stdout.strip()
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": _SEARCH_PATH, "LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=_QUERY_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolchainError(f"{shlex.join(command)}: {error}") from error
+
+
+def _why(execution: Execution) -> str:
+    """What happened, and what was said."""
+    said = execution.stderr.decode(errors="replace")
+    if execution.exit_code is not None:
+        return said or f"exit code {execution.exit_code}"
+    return f"{execution.reason}: {said}" if said else str(execution.reason)

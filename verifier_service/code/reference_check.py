@@ -1,0 +1,182 @@
+"""Whether a data set's reference solutions pass its own tests: what `check-tests` finds.
+
+Each is judged as the service judges a completion. One that fails here is a problem on which a model
+cannot be right, or gets no verdict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from verifier_service.code import languages
+from verifier_service.code.extraction import last_block
+from verifier_service.code.grading import ENTRIES
+from verifier_service.code.problem import read_tests
+from verifier_service.code_worker import judge_program
+from verifier_service.sandbox.runner import Runner
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.code import Code, CodeReason
+
+ID_COLUMNS = ("id", "task_id")
+MAX_DETAIL_CHARACTERS = 200
+MAX_SHOWN_ROWS = 10
+
+
+class BadRows(ValueError):
+    """The file is not made of rows with the columns; the message names rows and columns."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A problem's reference solution and its tests."""
+
+    number: int
+    """From 1, empty lines not counted."""
+    name: str
+    """What the data set calls it; empty if it has no such column."""
+    solution: str
+    tests: Any
+
+    def __str__(self) -> str:
+        return f"row {self.number}" + (f" ({self.name})" if self.name else "")
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A row whose solution does not pass its tests, or cannot be judged by them."""
+
+    row: Row
+    reason: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.reason}" + (f": {self.detail}" if self.detail else "")
+
+
+def read_rows(path: Path, *, solution_column: str, tests_column: str) -> list[Row]:
+    """The rows of a JSONL file.
+
+    Raises:
+        BadRows: some are not JSON objects with both columns.
+        OSError: the file cannot be read.
+    """
+    rows, problems = [], []
+    lines = (line for line in path.read_text(encoding="utf-8").split("\n") if line.strip())
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append(_read_row(number, line, solution_column, tests_column))
+        except ValueError as error:
+            problems.append(f"row {number}: {error}")
+    if problems:
+        more = len(problems) - MAX_SHOWN_ROWS
+        shown = [*problems[:MAX_SHOWN_ROWS], *([f"and {more} more"] if more > 0 else [])]
+        raise BadRows("\n".join(shown))
+    if not rows:
+        raise BadRows("there are no rows")
+    return rows
+
+
+def _read_row(number: int, line: str, solution_column: str, tests_column: str) -> Row:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f"found {type(row).__name__}, expected an object")
+    for column in (solution_column, tests_column):
+        if column not in row:
+            raise ValueError(f"no column {column!r}; there are {', '.join(sorted(row)) or 'none'}")
+    solution = row[solution_column]
+    if not isinstance(solution, str):
+        raise ValueError(f"{solution_column!r}: found {type(solution).__name__}, expected text")
+    names = [str(row[column]) for column in ID_COLUMNS if column in row]
+    return Row(number, names[0] if names else "", solution, row[tests_column])
+
+
+async def find_misfits(
+    rows: list[Row], *, verifier: Code, num_workers: int, on_judged: Callable[[], None]
+) -> list[Misfit]:
+    """Judge every row; the misfits, in the order of the rows.
+
+    Args:
+        rows: of the data set.
+        verifier: its language and limits.
+        num_workers: programs at the same time.
+        on_judged: called after each row.
+
+    Raises:
+        SandboxError: the sandbox does not start.
+    """
+    found: list[Misfit] = []
+    left = iter(rows)
+
+    async def work(runner: Runner, rows: Iterator[Row]) -> None:
+        for row in rows:
+            misfit = await _judge(runner, verifier, row)
+            if misfit is not None:
+                found.append(misfit)
+            on_judged()
+
+    async with (
+        Runner(num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools) as runner,
+        asyncio.TaskGroup() as group,
+    ):
+        for _ in range(num_workers):
+            group.create_task(work(runner, left))
+    return sorted(found, key=lambda misfit: misfit.row.number)
+
+
+def summary(num_rows: int, misfits: list[Misfit]) -> str:
+    """How many rows pass, and how many misfits there are for each reason.
+
+    >>> summary(3, [Misfit(Row(2, "", "", None), "wrong_answer", "")])
+    '3 rows: 2 passed, 1 wrong_answer'
+    """
+    counts = Counter(misfit.reason for misfit in misfits).most_common()
+    parts = [f"{num_rows - len(misfits)} passed", *(f"{num} {reason}" for reason, num in counts)]
+    return f"{num_rows} rows: {', '.join(parts)}"
+
+
+async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
+    try:
+        tests = read_tests({"tests": row.tests})
+    except Unverifiable as error:
+        return Misfit(row, error.reason, _invalid(error.__cause__))
+    source = last_block(row.solution, verifier.block_tags)
+    program = row.solution if source is None else source
+    verdict = await judge_program(runner, verifier, tests, program)
+    if verdict.reason == CodeReason.PASSED:
+        return None
+    return Misfit(row, verdict.reason, _describe(verdict))
+
+
+def _invalid(error: BaseException | None) -> str:
+    """The first field of the tests that is not as `problem` describes it."""
+    if not isinstance(error, ValidationError):
+        return ""
+    first = error.errors()[0]
+    return _cut(f"{'.'.join(['tests', *map(str, first['loc'])])}: {first['msg']}")
+
+
+def _describe(verdict: Verdict) -> str:
+    """Which test failed and what it got."""
+    details = verdict.details or {}
+    if "first_failed" not in details:
+        return ""
+    got = f"test {details['first_failed'] + 1}: {_cut(details['output'])}".rstrip(": ")
+    return f"{got}; expected {_cut(details['expected'])}" if details.get("expected") else got
+
+
+def _cut(text: str) -> str:
+    """The text on one line, its end where it is long: that is where a traceback says what it is."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_DETAIL_CHARACTERS else "..." + line[-MAX_DETAIL_CHARACTERS:]
