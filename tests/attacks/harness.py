@@ -36,8 +36,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.attacks.corpus import FUNCTION_TESTS, Attack, Control, load, load_controls
+from verifier_service.code import languages
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
-from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import (
     Asserts,
     Function,
@@ -61,6 +61,7 @@ from verifier_service.sandbox.runner import Runner
 from verifier_service.verifiers.code import Code
 
 ENVIRONMENT_CANARY = "ATTACK_CANARY"
+PYTHON = languages.LANGUAGES["python"]
 STDIN = "3 1 2\n"
 ARGUMENT = [3, 1, 2]
 SCRATCH_BYTES = 8 * 2**20
@@ -143,7 +144,13 @@ class _RecordingRunner(Runner):
     """Keeps the executions, of which a grade says little."""
 
     def __init__(self, without: frozenset[Layer]) -> None:
-        super().__init__(1, entries=ENTRIES, unsafe_without=without)
+        super().__init__(
+            1,
+            entries=ENTRIES,
+            expects_pairs=True,
+            tools=languages.tools,
+            unsafe_without=without,
+        )
         self.executions: list[tuple[Execution, Limits]] = []
         self.judges: list[tuple[Execution, Limits]] = []
 
@@ -223,11 +230,7 @@ class _Harness:
         if control.scratch:
             plan = _with_scratch(plan)
         return await grade(
-            self._runner,
-            LANGUAGES["python"],
-            control.source,
-            Stdio(type="stdio", cases=(case,)),
-            plan,
+            self._runner, PYTHON, control.source, Stdio(type="stdio", cases=(case,)), plan
         )
 
     async def _attempt(self, attack: Attack, way: str) -> Observation:
@@ -281,7 +284,7 @@ class _Harness:
         deadline = 4 * (plan.limits.wall_seconds + 3) + 10
         try:
             found = await asyncio.wait_for(
-                grade(self._runner, LANGUAGES["python"], source, tests, plan), deadline
+                grade(self._runner, PYTHON, source, tests, plan), deadline
             )
         except TimeoutError:
             seen.append("hang")
