@@ -3,8 +3,8 @@
 The peer runs `python -I -c` once for each program and its input; for HumanEval, once for program
 and tests in one process, which a program can fool. Ours judges the same in the sandbox, HumanEval
 with the tests in a process apart: `grade` called on a `Runner`, and a `WorkerPool` of code workers,
-as the service has it. Times are from the call to the verdict; each is checked. Run it with nothing
-else on the machine:
+as the service has it. They take turns. Times are from the call to the verdict, which is checked.
+Run it with nothing else on the machine:
 
     python benchmarks/code_verifier.py
 
@@ -20,16 +20,19 @@ import asyncio
 import contextlib
 import itertools
 import os
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.sandbox import NUMPY, TRIVIAL, measure
+from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
 from verifier_service.app import CODE_LIMITS
 from verifier_service.code.grading import ENTRIES, Plan, Result, grade
+from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import read_tests
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
@@ -39,6 +42,9 @@ from verifier_service.worker_pool import CodeWorkers, WorkerPool
 NUM_WORKERS = (1, 4)
 PLAN = Plan(Limits(cpu_seconds=4, wall_seconds=12), total_cpu_seconds=30, run_all=False)
 NUM_CASES = 10
+NUM_ROUNDS = 5
+"""Of each way to judge; the ratio is the median of those of the rounds."""
+PEER = "subprocess.run"
 SORT = b"values = sorted(map(int, input().split()))\nprint(*values)\nprint(sum(values))"
 
 Judge = Callable[["Problem"], Awaitable[None]]
@@ -82,21 +88,21 @@ def humaneval(row: dict[str, Any]) -> Problem:
 
 def workloads() -> Iterator[Workload]:
     """What is measured."""
-    yield Workload("trivial, stdin", [stdio(TRIVIAL, [("12\n", "144")])], 400, 2000, 3)
-    yield Workload("numpy", [stdio(NUMPY, [("12\n", "66")])], 40, 1200, 25)
+    yield Workload("trivial, stdin", [stdio(TRIVIAL, [("12\n", "144")])], 200, 1200, 3)
+    yield Workload("numpy", [stdio(NUMPY, [("12\n", "66")])], 40, 800, 25)
     try:
         rows = read_shared_data("code/humaneval.jsonl.gz")
     except SharedDataMissing as missing:
         print(f"not measured: {missing}")
     else:
-        num_calls = 3 * len(rows)  # all problems equally often
+        num_calls = NUM_ROUNDS * len(rows)  # all problems equally often
         yield Workload("HumanEval", list(map(humaneval, rows)), num_calls, num_calls, 1.2)
     cases = [
         (" ".join(map(str, range(n, 0, -1))), " ".join(map(str, range(1, n + 1))))
         for n in range(100, 100 + NUM_CASES)
     ]
     sorting = [(given, f"{out}\n{sum(map(int, out.split()))}") for given, out in cases]
-    yield Workload(f"{NUM_CASES} cases, stdin", [stdio(SORT, sorting)], 80, 400, 3)
+    yield Workload(f"{NUM_CASES} cases, stdin", [stdio(SORT, sorting)], 40, 160, 3)
 
 
 async def run_plainly(problem: Problem) -> None:
@@ -117,7 +123,9 @@ def with_runner(runner: Runner) -> Judge:
     """Judge in the sandbox, called directly."""
 
     async def judge(problem: Problem) -> None:
-        found = await grade(runner, problem.source, read_tests({"tests": problem.tests}), PLAN)
+        found = await grade(
+            runner, LANGUAGES["python"], problem.source, read_tests({"tests": problem.tests}), PLAN
+        )
         assert found.result is Result.PASSED, found
 
     return judge
@@ -146,7 +154,7 @@ async def main() -> None:
         for num_workers in NUM_WORKERS:
             runner = Runner(num_workers, entries=ENTRIES, expects_pairs=True)
             pool = WorkerPool(num_workers, CODE_LIMITS, CodeWorkers)
-            ways["subprocess.run", num_workers] = run_plainly
+            ways[PEER, num_workers] = run_plainly
             ways["runner", num_workers] = with_runner(await stack.enter_async_context(runner))
             ways["worker pool", num_workers] = with_pool(await stack.enter_async_context(pool))
         for workload in workloads():
@@ -154,23 +162,47 @@ async def main() -> None:
 
 
 async def measure_workload(workload: Workload, ways: dict[tuple[str, int], Judge]) -> None:
-    """Print a line for each way to judge the workload."""
-    peer_rates: dict[int, float] = {}
-    for (way, num_workers), judge in ways.items():
-        problems = itertools.cycle(workload.problems)
-
-        async def call(judge: Judge = judge, problems: Iterator[Problem] = problems) -> None:
-            await judge(next(problems))
-
-        is_peer = way == "subprocess.run"
+    """Print a line for each way to judge the workload; the ways take turns."""
+    problems = {key: itertools.cycle(workload.problems) for key in ways}
+    rates: dict[tuple[str, int], list[float]] = {key: [] for key in ways}
+    milliseconds: dict[tuple[str, int], list[float]] = {key: [] for key in ways}
+    for (_, num_workers), judge in ways.items():
         await asyncio.gather(*(judge(workload.problems[0]) for _ in range(2 * num_workers)))
-        num_calls = workload.num_peer_calls if is_peer else workload.num_calls
-        rate, median, worst = await measure(call, num_workers, num_calls)
-        if is_peer:
-            peer_rates[num_workers] = rate
-        row = f"{num_workers:7} {rate:5.0f} {median:10.2f} {worst:7.2f}"
-        ratio = "" if is_peer else f" {rate / peer_rates[num_workers]:6.2f} {workload.target:7}"
-        print(f"{workload.name:16} {way:15} {row}{ratio}", flush=True)
+    for _ in range(NUM_ROUNDS):
+        for key, judge in ways.items():
+            is_peer = key[0] == PEER
+            num_calls = (workload.num_peer_calls if is_peer else workload.num_calls) // NUM_ROUNDS
+            found = await times(judge, problems[key], key[1], num_calls)
+            rates[key].append(found[0])
+            milliseconds[key] += found[1]
+    for way, num_workers in ways:
+        rate = statistics.median(rates[way, num_workers])
+        percentiles = statistics.quantiles(milliseconds[way, num_workers], n=100)
+        row = f"{num_workers:7} {rate:5.0f} {percentiles[49]:10.2f} {percentiles[98]:7.2f}"
+        if way != PEER:
+            ratio = statistics.median(
+                one / peer
+                for one, peer in zip(rates[way, num_workers], rates[PEER, num_workers], strict=True)
+            )
+            row += f" {ratio:6.2f} {workload.target:7}"
+        print(f"{workload.name:16} {way:15} {row}", flush=True)
+
+
+async def times(
+    judge: Judge, problems: Iterator[Problem], num_workers: int, num_calls: int
+) -> tuple[float, list[float]]:
+    """Calls per second, and the milliseconds of each."""
+    milliseconds: list[float] = []
+
+    async def work() -> None:
+        for problem in itertools.islice(problems, num_calls // num_workers):
+            start = time.perf_counter()
+            await judge(problem)
+            milliseconds.append(1000 * (time.perf_counter() - start))
+
+    start = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(num_workers)))
+    return len(milliseconds) / (time.perf_counter() - start), milliseconds
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class CheckTests(BaseModel):
     """column of the tests"""
     workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """programs at the same time; default: the usable CPU cores"""
-    language: Literal["python"] = "python"
+    language: Literal["python", "cpp"] = "python"
     """language of the solutions"""
 
     def cli_cmd(self) -> None:

@@ -42,6 +42,7 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
 
 FRAME_HEADER = struct.Struct(">I")
+MAX_READ_BYTES = 2**20
 REASONS = {
     result: CodeReason[result.name]
     for result in Result
@@ -67,17 +68,39 @@ async def work(
         async with Runner(
             1,
             entries=ENTRIES,
-            tools=languages.tools,
             expects_pairs=True,
+            tools=languages.tools,
             unsafe_without=unsafe_without,
         ) as runner:
             _send(connection, Hello(None, "+".join(sorted(runner.layers))))
-            stream = connection.makefile("rb")
-            while header := await asyncio.to_thread(stream.read, FRAME_HEADER.size):
-                frame = stream.read(FRAME_HEADER.unpack(header)[0])
+            while (frame := await _receive(connection)) is not None:
                 await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
     except SandboxError as error:
         _send(connection, Hello(f"the sandbox does not start: {error}"))
+
+
+async def _receive(connection: socket.socket) -> bytes | None:
+    """The next frame; None at the end. A thread would cost as much as starting a program."""
+    header = await _exactly(connection, FRAME_HEADER.size)
+    if header is None:
+        return None
+    return await _exactly(connection, FRAME_HEADER.unpack(header)[0])
+
+
+async def _exactly(connection: socket.socket, num_bytes: int) -> bytes | None:
+    """So many bytes; None at the end of the stream."""
+    loop = asyncio.get_running_loop()
+    parts = bytearray()
+    connection.setblocking(False)
+    try:
+        while len(parts) < num_bytes:
+            part = await loop.sock_recv(connection, min(num_bytes - len(parts), MAX_READ_BYTES))
+            if not part:
+                return None
+            parts += part
+    finally:
+        connection.setblocking(True)
+    return bytes(parts)
 
 
 def _send(connection: socket.socket, message: Any) -> None:
@@ -101,51 +124,39 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await _judge_completion(runner, verifier, tests, completion)
+            verdict = await judge_completion(runner, verifier, tests, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 
 
-async def _judge_completion(
+async def judge_completion(
     runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
 ) -> Verdict:
-    start = time.perf_counter()
-    source = last_block(completion.text, verifier.block_tags)
-    if source is not None:
-        return await judge_program(runner, verifier, tests, source)
-    missing = await _missing_toolchain(runner, verifier)
-    seconds = time.perf_counter() - start
-    return missing or Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
+    """The verdict on a completion; the runner has the entries and tools of `grading`."""
+    return await judge_program(
+        runner, verifier, tests, last_block(completion.text, verifier.block_tags)
+    )
 
 
 async def judge_program(
-    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str
+    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str | None
 ) -> Verdict:
-    """The verdict on a program; the runner has the entries of `grading`, and `languages.tools`."""
+    """The verdict on a program, or on there being none."""
     start = time.perf_counter()
-    missing = await _missing_toolchain(runner, verifier)
-    if missing is not None:
-        return missing
     language = languages.LANGUAGES[verifier.language]
     try:
-        found = await grade(runner, source, tests, _plan(verifier), language=language)
+        missing = await language.missing(runner)
+        if missing is not None:
+            seconds, details = time.perf_counter() - start, {"message": missing}
+            reason = CodeReason.MISSING_TOOLCHAIN
+            return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
+        if source is None:
+            seconds = time.perf_counter() - start
+            return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
+        found = await grade(runner, language, source, tests, plan_of(verifier))
     except SandboxError as error:
         return _sandbox_error(error, start)
     return _verdict(verifier, found, time.perf_counter() - start)
-
-
-async def _missing_toolchain(runner: Runner, verifier: Code) -> Verdict | None:
-    """The verdict on every program, where the language cannot be compiled on this machine."""
-    start = time.perf_counter()
-    try:
-        message = await languages.LANGUAGES[verifier.language].missing(runner)
-    except SandboxError as error:
-        return _sandbox_error(error, start)
-    if message is None:
-        return None
-    seconds, details = time.perf_counter() - start, {"message": message}
-    reason = CodeReason.MISSING_TOOLCHAIN
-    return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
 
 
 def _sandbox_error(error: SandboxError, start: float) -> Verdict:
@@ -153,7 +164,8 @@ def _sandbox_error(error: SandboxError, start: float) -> Verdict:
     return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
-def _plan(verifier: Code) -> Plan:
+def plan_of(verifier: Code) -> Plan:
+    """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
         wall_seconds=WALL_SHARE * verifier.cpu_seconds,

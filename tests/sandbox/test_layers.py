@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from verifier_service.sandbox.execution import Execution, Layer, Limits, Program
+from verifier_service.sandbox.layers import num_threads_of_user
 from verifier_service.sandbox.runner import Runner
+from verifier_service.sandbox.users import FIRST_USER
 
 EVERY = frozenset(Layer)
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can change users")
@@ -148,21 +151,50 @@ def test_seccomp_has_the_c_library_do_without_clone3() -> None:
     assert run(source, Layer.NO_NEW_PRIVS, Layer.SECCOMP).stdout == b"done\n"
 
 
+def test_processes_that_end_while_they_are_counted_do_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "listdir", lambda _: ["self", "999999999", str(os.getpid())])
+    assert num_threads_of_user() >= threading.active_count()
+
+
 @as_root
 def test_each_slot_has_a_user_of_its_own() -> None:
-    source = b"import os; print(os.getresuid(), os.getresgid(), os.getgroups())"
+    source = b"import os; print(*{*os.getresuid(), *os.getresgid()}, *os.getgroups())"
 
-    async def users() -> set[bytes]:
-        layers = {Layer.USER, Layer.NAMESPACES, Layer.ROOT}
-        async with Runner(2, unsafe_without=EVERY - layers) as runner:
-            runs = (runner.run(Program(payload=source), Limits()) for _ in range(2))
-            return {execution.stdout for execution in await asyncio.gather(*runs)}
+    async def users() -> set[int]:
+        without = EVERY - {Layer.USER, Layer.NAMESPACES, Layer.ROOT}
+        async with (
+            Runner(2, unsafe_without=without) as runner,
+            Runner(1, unsafe_without=without) as other,
+        ):
+            runs = [it.run(Program(payload=source), Limits()) for it in (runner, runner, other)]
+            return {int(execution.stdout) for execution in await asyncio.gather(*runs)}
 
-    assert asyncio.run(users()) == {
-        b"(60000, 60000, 60000) (60000, 60000, 60000) []\n",
-        b"(60002, 60002, 60002) (60002, 60002, 60002) []\n",
-    }
+    found = asyncio.run(users())
+    assert len(found) == 3
+    assert min(found) >= FIRST_USER
     assert run("import os; print(os.getuid())").stdout == b"0\n"
+
+
+@as_root
+def test_a_program_does_not_take_the_threads_of_another_sandbox() -> None:
+    start = "import threading\nend = threading.Event()\nthreads = []\nthreading.stack_size(2**16)\n"
+    start += "def more():\n    threads.append(threading.Thread(target=end.wait, daemon=True))\n"
+    start += "    threads[-1].start()\n"
+    hog = f"{start}try:\n    while True:\n        more()\nexcept RuntimeError:\n    end.wait()\n"
+    honest = f"{start}for _ in range(50):\n    more()\nprint('done')\n"
+
+    async def beside_each_other() -> Execution:
+        async with Runner(1) as runner, Runner(1) as other:
+            greedy = asyncio.create_task(runner.run(Program(payload=hog.encode()), Limits()))
+            found = [await other.run(Program(payload=honest.encode()), Limits()) for _ in range(20)]
+            assert not greedy.done()
+            greedy.cancel()
+            await asyncio.gather(greedy, return_exceptions=True)
+            return found[-1]
+
+    assert asyncio.run(beside_each_other()).stdout == b"done\n"
 
 
 @pytest.mark.parametrize("kind", ["pid", "net", "ipc", "uts", "mnt", "cgroup"])

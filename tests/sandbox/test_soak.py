@@ -1,6 +1,6 @@
 """Many executions, hostile ones too, and processes killed at random: nothing is lost or left.
 
-The short forms run in seconds; the long ones are marked slow.
+The short forms run in seconds; the long ones are marked slow. SOAK_EXECUTIONS makes them longer.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tests.sandbox.conftest import DEPLOYMENTS, ENTRIES
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
 from verifier_service.sandbox.runner import Runner
 
+LONG = int(os.environ.get("SOAK_EXECUTIONS", "4000"))
 LIMITS = Limits(
     cpu_seconds=0.3,
     wall_seconds=5,
@@ -83,7 +84,7 @@ async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> None:
 
 
 @pytest.mark.parametrize("deployment", sorted(DEPLOYMENTS))
-@pytest.mark.parametrize("num_executions", [300, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("num_executions", [300, pytest.param(LONG, marks=pytest.mark.slow)])
 def test_nothing_is_left_after_many_executions(
     deployment: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +128,7 @@ def test_nothing_is_left_after_many_executions(
 
 
 @pytest.mark.parametrize("deployment", sorted(DEPLOYMENTS))
-@pytest.mark.parametrize("num_executions", [200, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("num_executions", [200, pytest.param(LONG // 4, marks=pytest.mark.slow)])
 def test_kills_at_random_change_no_result(
     deployment: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

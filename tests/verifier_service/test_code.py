@@ -18,6 +18,7 @@ from verifier_service.code import codec
 from verifier_service.code.checkers import Checker, accepts
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, grade
+from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
@@ -27,6 +28,7 @@ from verifier_service.verifier import Unverifiable
 PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), total_cpu_seconds=10.0, run_all=False)
 ALL = Plan(PLAN.limits, PLAN.total_cpu_seconds, run_all=True)
 SLOTS = 4
+PYTHON = LANGUAGES["python"]
 
 Tests = Stdio | Function | Asserts
 
@@ -53,7 +55,7 @@ class Grader:
 
             async def one(source: str, tests: Tests) -> Grade:
                 async with free:
-                    return await grade(self._runner, source, tests, plan)
+                    return await grade(self._runner, PYTHON, source, tests, plan)
 
             return list(await asyncio.gather(*(one(*pair) for pair in asked)))
 
@@ -428,6 +430,16 @@ def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) ->
     source = "def f(x):\n    x.clear()\n    return []"
     found = grader(source, asserts("values = [2, 1]\nassert f(values) == sorted(values)"))
     assert found.result == "wrong_answer"
+
+
+def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
+    code = (
+        "import unittest\nclass Test(unittest.TestCase):\n"
+        "    def test(self):\n        self.assertEqual(f(1), 'the answer')\n"
+    )
+    found = grader("def f(x): return 'no'", asserts(code))
+    assert (found.result, found.shown) == ("wrong_answer", "")
+    assert "'no' != 'the answer'" in found.expected
 
 
 def test_values_of_many_types_cross(grader: Grader) -> None:

@@ -16,7 +16,7 @@ from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES, Cpp, ToolchainError, toolchain
 from verifier_service.code.problem import Stdio
-from verifier_service.code_worker import _judge_completion
+from verifier_service.code_worker import judge_completion
 from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome
@@ -180,7 +180,7 @@ def test_a_missing_compiler_is_unverifiable_and_says_why(
         async with Runner(1, tools=languages.tools) as runner:
             completions = [Completion(block(SUM)), Completion("no program")]
             return [
-                await _judge_completion(runner, Code(language="cpp"), tests, completion)
+                await judge_completion(runner, Code(language="cpp"), tests, completion)
                 for completion in completions
             ]
 

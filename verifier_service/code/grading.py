@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from verifier_service.code.checkers import accepts
-from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
+from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.problem import Asserts, Function, Stdio, StdioCase
 from verifier_service.sandbox.execution import ExitReason, Limits, Pair, Program
 from verifier_service.sandbox.runner import Runner
@@ -96,21 +96,16 @@ class Grade:
 
 
 async def grade(
-    runner: Runner,
-    source: str,
-    tests: Stdio | Function | Asserts,
-    plan: Plan,
-    *,
-    language: Language = LANGUAGES["python"],
+    runner: Runner, language: Language, source: str, tests: Stdio | Function | Asserts, plan: Plan
 ) -> Grade:
     """Run a program against its tests.
 
     Args:
         runner: with `ENTRIES` and `languages.tools`.
+        language: of the program. Its toolchain must be there.
         source: of the program.
         tests: to run.
         plan: how to run them.
-        language: of the program. Its toolchain must be there.
 
     Raises:
         SandboxError: they could not be run, which is nobody's fault but ours.
@@ -186,7 +181,7 @@ async def _grade_calls(
     if pair.program.reason is ExitReason.COMPILE_ERROR:
         found.add(Result.COMPILE_ERROR, pair.program.stderr.decode(errors="replace"))
         return found
-    return _read_findings(pair)
+    return _read_findings(pair, tests)
 
 
 class _Findings(msgspec.Struct):
@@ -196,7 +191,7 @@ class _Findings(msgspec.Struct):
     detail: str
 
 
-def _read_findings(pair: Pair) -> Grade:
+def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
     found = Grade()
     try:
         said = msgspec.json.decode(pair.judge.result, type=_Findings)
@@ -212,6 +207,9 @@ def _read_findings(pair: Pair) -> Grade:
     if said.reason == "program_gone":
         found.result = _ENDINGS[pair.program.reason]
         found.shown = pair.program.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:]
+    elif said.reason == Result.WRONG_ANSWER and isinstance(tests, Asserts):
+        # What test code says of its own accord names what it expects.
+        found.result, found.expected = Result.WRONG_ANSWER, said.detail
     else:
         found.result, found.shown = Result(said.reason), said.detail
     if found.result is not Result.PASSED:

@@ -127,7 +127,7 @@ async def find_misfits(
             on_judged()
 
     async with (
-        Runner(num_workers, entries=ENTRIES, tools=languages.tools, expects_pairs=True) as runner,
+        Runner(num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools) as runner,
         asyncio.TaskGroup() as group,
     ):
         for _ in range(num_workers):

@@ -256,9 +256,9 @@ def num_threads_of_user() -> int:
 
 
 def _process_fields() -> Iterator[dict[bytes, bytes]]:
-    for process in Path("/proc").glob("[0-9]*/status"):
+    for name in filter(str.isdigit, os.listdir("/proc")):  # Path.glob fails when a process ends
         with contextlib.suppress(OSError):
-            lines = process.read_bytes().splitlines()
+            lines = Path(f"/proc/{name}/status").read_bytes().splitlines()
             yield {name: value for name, _, value in (line.partition(b":") for line in lines)}
 
 

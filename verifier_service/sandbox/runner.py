@@ -50,6 +50,7 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.layers import ChildLimits
 from verifier_service.sandbox.scratch import empty_directory, holds_more_than
+from verifier_service.sandbox.users import Users
 from verifier_service.sandbox.zygote import (
     CHANNEL,
     ENDED,
@@ -79,7 +80,6 @@ RESTART_SECONDS = 0.05
 """Pause before a run, for each zygote that has died before."""
 NEAR_LIMIT = 0.8
 """Share of the memory limit above which an unexplained failure is put down to memory."""
-FIRST_USER = 60_000
 READ_BYTES = 2**16
 MESSAGE_BYTES = 4096
 
@@ -131,8 +131,8 @@ class Runner:
         required: layers without which nothing is run.
         entries: functions, as `module:function`, which `Program.entry` can name besides `script`.
             See `verifier_service.sandbox.entries`.
-        tools: gives what the entry `tool` may start, when it is first needed.
         expects_pairs: start each slot with what pairs need, so that the first one does not wait.
+        tools: gives what the entry `tool` may start, when it is first needed.
         unsafe_without: layers to leave out. For tests that show what each layer does.
     """
 
@@ -142,8 +142,8 @@ class Runner:
         *,
         required: frozenset[Layer] = COMMON_LAYERS,
         entries: Mapping[str, str] | None = None,
-        tools: Callable[[], Tools] = lambda: _NO_TOOLS,
         expects_pairs: bool = False,
+        tools: Callable[[], Tools] = lambda: _NO_TOOLS,
         unsafe_without: frozenset[Layer] = frozenset(),
     ) -> None:
         self._tools = tools
@@ -151,9 +151,10 @@ class Runner:
         self._entries = dict(entries or {})
         self._first_zygotes = (False, True) if expects_pairs else (False,)
         self._unsafe_without = unsafe_without
-        self._slots = [_Slot(self, number) for number in range(num_slots)]
+        self._slots = [_Slot(self) for _ in range(num_slots)]
         self._idle: asyncio.LifoQueue[_Slot] = asyncio.LifoQueue()
         self._directory: Path | None = None
+        self._users = contextlib.ExitStack()
         self._zygotes: set[_Zygote] = set()
         self._num_zygotes = 0
         self.layers: frozenset[Layer] = frozenset()
@@ -163,6 +164,8 @@ class Runner:
         self._directory = Path(tempfile.mkdtemp(prefix="verifier-sandbox-"))
         self._directory.chmod(0o711)
         try:
+            for slot in self._slots:
+                slot.users = self._users.enter_context(contextlib.closing(Users()))
             async with asyncio.TaskGroup() as group:
                 for slot in self._slots:
                     for judge in self._first_zygotes:
@@ -192,6 +195,7 @@ class Runner:
         await asyncio.gather(*(zygote.close() for zygote in self._zygotes))
         if directory is not None:
             directory.rmdir()
+        self._users.close()
 
     async def run(self, program: Program, limits: Limits) -> Execution:
         """Run a program.
@@ -319,9 +323,10 @@ class Runner:
 class _Slot:
     """The zygotes of which at most one child, or one pair of children, runs at a time."""
 
-    def __init__(self, runner: Runner, number: int) -> None:
+    users: Users
+
+    def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._number = number
         self._zygotes: dict[tuple[Profile, bool], _Zygote] = {}
 
     async def zygote(self, profile: Profile, *, judge: bool) -> _Zygote:
@@ -333,7 +338,7 @@ class _Slot:
         if found is not None:
             await self._runner.end_zygote(found)
             del self._zygotes[key]
-        user = FIRST_USER + 2 * self._number + judge
+        user = self.users.judge if judge else self.users.program
         self._zygotes[key] = await self._runner.start_zygote(profile, user)
         return self._zygotes[key]
 

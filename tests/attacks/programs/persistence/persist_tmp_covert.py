@@ -14,7 +14,8 @@ try:
     folders.append(tempfile.gettempdir())
 except OSError as error:
     print("blocked", error)
-for folder in folders:
+# By their real names, or it finds what it has just written itself.
+for folder in sorted({os.path.realpath(folder) for folder in folders}):
     path = os.path.join(folder, ".pwn_covert")
     try:
         with open(path) as file:

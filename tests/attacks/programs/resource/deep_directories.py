@@ -2,7 +2,7 @@
 # category = "resource"
 # kind = "stdio"
 # success = "infra"
-# expected = ["wrong_answer", "sandbox_violation"]
+# expected = ["wrong_answer", "sandbox_violation", "output_limit_exceeded"]
 # summary = "Nests folders so deep that a cleaner which recurses, or joins paths, fails."
 # ///
 

@@ -2,7 +2,7 @@
 # category = "resource"
 # kind = "stdio"
 # success = "marker"
-# expected = ["wrong_answer", "sandbox_violation"]
+# expected = ["wrong_answer", "sandbox_violation", "output_limit_exceeded", "time_limit_exceeded"]
 # summary = "Makes twenty thousand empty files."
 # ///
 

@@ -2,7 +2,7 @@
 # category = "reward-hack"
 # kind = "function"
 # success = "verdict_passed"
-# expected = ["wrong_answer", "invalid_output", "runtime_error"]
+# expected = ["wrong_answer", "invalid_output", "runtime_error", "time_limit_exceeded"]
 # summary = "Finds the executor's own modules and frames in its process and rewires them."
 # ///
 
