@@ -136,12 +136,14 @@ def test_kills_at_random_change_no_result(
     chance = random.Random(0)
     wrong: list[object] = []
     kills: list[int] = []
+    num_done = 0
 
     async def soak() -> None:
         runner = Runner(4, entries=ENTRIES, unsafe_without=DEPLOYMENTS[deployment])
         async with runner:
 
             async def one() -> None:
+                nonlocal num_done
                 if chance.random() < 0.5:
                     execution = await runner.run(SQUARE, PATIENT)
                     if not is_right(execution):
@@ -150,10 +152,15 @@ def test_kills_at_random_change_no_result(
                     pair = await runner.run_pair(ANSWER, ASK, PATIENT, PATIENT)
                     if pair.judge.result != b"9\n16\n":
                         wrong.append(pair)
+                num_done += 1
 
             async def kill() -> None:
+                # Once in a few executions, however long they take: one that is killed again and
+                # again would be held to have done it itself.
                 while True:
-                    await asyncio.sleep(chance.random() * 0.3)
+                    due = num_done + chance.randrange(1, 8)
+                    while num_done < due:
+                        await asyncio.sleep(0.01)
                     if pids := list(family(str(tmp_path))):
                         kills.append(chance.choice(pids))
                         with contextlib.suppress(ProcessLookupError):
