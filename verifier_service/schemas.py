@@ -10,8 +10,13 @@ from verifier_service.verdict import EngineReason, Outcome
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import AccuracyReason
 from verifier_service.verifiers.code import CodeReason
+from verifier_service.verifiers.code_format import CodeFormatReason
+from verifier_service.verifiers.exact_match import ExactMatchReason
 from verifier_service.verifiers.format import FormatReason
+from verifier_service.verifiers.json_schema import JsonSchemaReason
+from verifier_service.verifiers.multiple_choice import MultipleChoiceReason
 from verifier_service.verifiers.reasoning_steps import ReasoningStepsReason
+from verifier_service.verifiers.regex import RegexReason
 from verifier_service.verifiers.tag_count import TagCountReason
 
 AnyReason = (
@@ -20,6 +25,11 @@ AnyReason = (
     | FormatReason
     | TagCountReason
     | ReasoningStepsReason
+    | CodeFormatReason
+    | ExactMatchReason
+    | MultipleChoiceReason
+    | RegexReason
+    | JsonSchemaReason
     | EngineReason
 )
 

@@ -61,6 +61,7 @@ from verifier_service.verifier import (
 )
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.json_schema import JsonSchema
 
 log = logging.getLogger(__name__)
 
@@ -111,6 +112,7 @@ def _warm_up() -> None:
     Accuracy().prepare(reference)(Completion(r"\boxed{\sqrt{x}}"))
     Accuracy().settle(reference)(r"\sqrt{x}")
     Accuracy(mode="math_verify").prepare(reference)(Completion("$1$"))
+    JsonSchema().prepare({"schema": {"type": "object"}})(Completion("{}"))
 
 
 def _reap(_signal: int, _frame: Any) -> None:
