@@ -11,12 +11,16 @@ from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import AccuracyReason
 from verifier_service.verifiers.code import CodeReason
 from verifier_service.verifiers.code_format import CodeFormatReason
+from verifier_service.verifiers.cosine_length import CosineLengthReason
 from verifier_service.verifiers.exact_match import ExactMatchReason
 from verifier_service.verifiers.format import FormatReason
 from verifier_service.verifiers.json_schema import JsonSchemaReason
+from verifier_service.verifiers.length import LengthReason
 from verifier_service.verifiers.multiple_choice import MultipleChoiceReason
 from verifier_service.verifiers.reasoning_steps import ReasoningStepsReason
 from verifier_service.verifiers.regex import RegexReason
+from verifier_service.verifiers.repetition import RepetitionReason
+from verifier_service.verifiers.soft_overlong import SoftOverlongReason
 from verifier_service.verifiers.tag_count import TagCountReason
 
 AnyReason = (
@@ -30,6 +34,10 @@ AnyReason = (
     | MultipleChoiceReason
     | RegexReason
     | JsonSchemaReason
+    | SoftOverlongReason
+    | CosineLengthReason
+    | LengthReason
+    | RepetitionReason
     | EngineReason
 )
 

@@ -197,7 +197,7 @@ def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
         progress.write(index, in_reference=True)
         start = time.perf_counter()
         try:
-            judge = _settling(verifier, part) if task.settle else verifier.prepare(part.reference)
+            judge = _settling(verifier, part) if task.settle else _prepared(verifier, part)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, time.perf_counter() - start)
             outbox.add([verdict] * len(part.completions))
@@ -208,6 +208,12 @@ def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
             outbox.add([_verdict(judge, completion)])
             index += 1
     outbox.send(finished=True)
+
+
+def _prepared(verifier: Verifier, part: Part) -> Judge:
+    if part.group is None:
+        return verifier.prepare(part.reference)
+    return verifier.prepare_group(part.reference, part.group)
 
 
 def _settling(verifier: Verifier, part: Part) -> Judge:
