@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.verifier_service.judging import judge
+from tests.verifier_service.test_score import verdicts
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code_format import CodeFormat, matches_open_r1
 from verifier_service.verifiers.exact_match import ExactMatch
@@ -176,6 +177,17 @@ def test_a_reference_that_is_no_letter_is_unverifiable(reference: Any, reason: s
 @pytest.mark.parametrize("answer", ["C", "c", "(C)", " C. ", "C)"])
 def test_a_reference_may_decorate_its_letter(answer: str) -> None:
     assert judge(MultipleChoice(), {"answer": answer}, "C").score == 1.0
+
+
+@pytest.mark.parametrize("piece", ["(", "A ", "A or ", ", maybe", "option ", "<answer>", "```\n"])
+def test_long_statements_name_no_option_and_cost_little(piece: str) -> None:
+    for text in (piece * 100_000, "Answer: A" + piece * 100_000):
+        assert judge(MultipleChoice(), {"answer": "A"}, text).reason in ("no_answer", "equal")
+
+
+def test_of_a_long_last_line_the_end_counts() -> None:
+    text = "word " * 1000 + "so B is correct."
+    assert judge(MultipleChoice(), {"answer": "B"}, text).reason == "equal"
 
 
 # regex
@@ -381,3 +393,42 @@ def test_open_r1_code_format_is_open_r1s_expression(text: str) -> None:
 def test_open_r1_code_format_takes_linear_time() -> None:
     hostile = "<think>\n" + "\n</think>\n<answer>\n```python```" * 50_000
     assert judge(CodeFormat(mode="open_r1"), {}, hostile).score == 0.0
+
+
+# through the service
+
+
+@pytest.mark.parametrize(
+    ("verifier", "reference"),
+    [
+        ({"type": "exact_match"}, {"answer": "2"}),
+        ({"type": "multiple_choice"}, {"answer": "B"}),
+        ({"type": "regex", "pattern": "(a|aa)+$"}, {}),
+        ({"type": "json_schema", "schema": {"type": "array", "items": {"type": "array"}}}, {}),
+        ({"type": "code_format"}, {}),
+        ({"type": "code_format", "mode": "open_r1"}, {}),
+        ({"type": "repetition"}, {}),
+        ({"type": "soft_overlong"}, {}),
+        ({"type": "cosine_length"}, {"answer": "2"}),
+        ({"type": "length"}, {"answer": "2"}),
+    ],
+)
+def test_hostile_texts_get_a_verdict_from_workers(
+    http: httpx.Client, verifier: dict[str, Any], reference: dict[str, Any]
+) -> None:
+    texts = ["", "\0", "[" * 20_000, "{" * 20_000, "(" * 20_000, "a" * 20_000 + "b", "é🙂" * 9]
+    completions = [{"text": text, "num_tokens": 10} for text in texts]
+    found = verdicts(http, verifier, *completions, **reference)
+    assert [verdict["outcome"] for verdict in found] == ["scored"] * len(texts)
+
+
+def test_bad_references_get_a_verdict_from_workers(http: httpx.Client) -> None:
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"type": "json_schema", "schema": {"type": "strnig"}}, {}),
+        ({"type": "json_schema"}, {"schema": {"$ref": "http://127.0.0.1:9/"}}),
+        ({"type": "regex"}, {"pattern": "("}),
+        ({"type": "multiple_choice"}, {"answer": "?"}),
+    ]
+    for verifier, reference in cases:
+        (found,) = verdicts(http, verifier, "{}", **reference)
+        assert (found["outcome"], found["reason"]) == ("unverifiable", "bad_reference")

@@ -11,6 +11,9 @@ from verifier_service.mathematics.extraction import extract
 from verifier_service.verdict import Completion, EngineReason, Reason
 from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
 
+MAX_STATEMENT_CHARACTERS = 1000
+"""Of a statement that names an option; the expressions below take quadratic time at worst."""
+
 
 class MultipleChoiceReason(Reason):
     """Reasons of `multiple_choice`."""
@@ -43,7 +46,8 @@ class MultipleChoice(Verifier):
             answer = final_answer(completion.text)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
-            letters = named_letters(answer, choices)
+            is_short = len(answer) <= MAX_STATEMENT_CHARACTERS
+            letters = named_letters(answer, choices) if is_short else None
             if not letters:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer)
             if len(letters) > 1:
@@ -64,9 +68,11 @@ def final_answer(text: str) -> str | None:
     found = extract(text, ("answer_tag", "boxed", "answer_phrase"))
     if found is None:
         lines = [line.strip() for line in after.split("\n") if line.strip()]
-        return lines[-1] if lines and "<think>" not in after else None
-    rest = after.rpartition(found.statements[-1])[2].split("\n", 1)[0]
-    return found.text + "".join(match[0] for match in _ALTERNATIVE.finditer(rest))
+        is_over = lines and "<think>" not in after
+        return lines[-1][-MAX_STATEMENT_CHARACTERS:] if is_over else None
+    _, is_there, rest = after.rpartition(found.statements[-1])
+    line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS] if is_there else ""
+    return found.text + "".join(match[0] for match in _ALTERNATIVE.finditer(line))
 
 
 def named_letters(statement: str, choices: Mapping[str, str]) -> set[str]:
