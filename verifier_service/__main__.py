@@ -8,7 +8,10 @@ import sys
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
-    needed = ("fastapi", "math_verify", "msgspec", "pydantic_settings", "uvicorn")
+    needed = (
+        *("fastapi", "jsonschema", "math_verify", "msgspec", "pydantic_settings", "re2"),
+        *("uvicorn", "yaml"),
+    )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import verifier_service
 from verifier_service.errors import ApiError, install_error_handlers
+from verifier_service.profiles import read_profiles
 from verifier_service.routes import router
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
@@ -54,6 +55,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.settings = settings
+    app.state.profiles = read_profiles(settings.profiles, settings.enabled)
     app.include_router(router)
     install_error_handlers(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
@@ -13,10 +13,13 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from verifier_service.errors import ApiError
+from verifier_service.profiles import Verifiers
 from verifier_service.scheduler import QueueFull, Scheduler, ScoredRequest, reward
 from verifier_service.schemas import (
     ErrorResponse,
     HealthResponse,
+    ProfileDescription,
+    ProfilesResponse,
     ReasonDescription,
     ScoreRequest,
     ScoreResponse,
@@ -60,10 +63,16 @@ def _settings(request: Request) -> Settings:
     return settings
 
 
-async def _score_request(request: Request) -> ScoreRequest:
-    """The body, parsed straight from its bytes: faster than by way of Python's `json`, and strict.
+def _profiles(request: Request) -> dict[str, Verifiers]:
+    profiles: dict[str, Verifiers] = request.app.state.profiles
+    return profiles
 
-    Lone surrogates and endless nesting are refused here, so that nothing behind meets them.
+
+async def _score_request(request: Request) -> ScoreRequest:
+    """The body, with the verifiers of its profile.
+
+    Parsed straight from its bytes: faster than by way of Python's `json`, and strict. Lone
+    surrogates and endless nesting are refused here, so that nothing behind meets them.
     """
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
@@ -73,9 +82,19 @@ async def _score_request(request: Request) -> ScoreRequest:
             f"Content-Type must be application/json, found {content_type[:100]!r}",
         )
     try:
-        return ScoreRequest.model_validate_json(await request.body())
+        body = ScoreRequest.model_validate_json(await request.body())
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_input=False)) from error
+    if body.profile is None:
+        return body
+    profiles = _profiles(request)
+    if body.profile not in profiles:
+        raise ApiError(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "unknown_profile",
+            f"no profile {body.profile[:100]!r}; there are {sorted(profiles)}",
+        )
+    return body.model_copy(update={"verifiers": profiles[body.profile]})
 
 
 @router.post(
@@ -135,6 +154,19 @@ async def verifiers(settings: Annotated[Settings, Depends(_settings)]) -> Verifi
     """The verifiers served here: purpose, options, what each needs, and its reasons."""
     return VerifiersResponse(
         verifiers=[_describe(name, VERIFIERS[name]) for name in settings.enabled]
+    )
+
+
+@router.get("/v1/profiles", response_model=ProfilesResponse)
+async def profiles(
+    profiles: Annotated[dict[str, Verifiers], Depends(_profiles)],
+) -> ProfilesResponse:
+    """The lists of verifiers that `profile` can name."""
+    return ProfilesResponse(
+        profiles=[
+            ProfileDescription(name=name, verifiers=[_as_sent(one) for one in verifiers])
+            for name, verifiers in profiles.items()
+        ]
     )
 
 
@@ -202,6 +234,12 @@ def _describe(name: str, verifier: type[Verifier]) -> VerifierDescription:
         options=verifier.model_json_schema(),
         reasons=_reasons(verifier.reasons) + _reasons(EngineReason),
     )
+
+
+def _as_sent(verifier: Verifier) -> dict[str, Any]:
+    named = {"name": verifier.name, "weight": verifier.weight}
+    given = {key: value for key, value in named.items() if value is not None}
+    return {**verifier.options, **given}
 
 
 def _reasons(reasons: Iterable[Reason]) -> list[ReasonDescription]:

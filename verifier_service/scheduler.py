@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,6 +31,8 @@ MIN_SHARE = 32
 """Completions that are not worth sharing out among workers."""
 SETTLE_CHUNK_SIZE = 4
 """Questions of one task: each may take as long as an item may."""
+NOT_JUDGED = (EngineReason.TOO_SLOW, EngineReason.TOO_LARGE)
+"""Reasons of a completion that cost too much to judge."""
 
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -180,7 +182,11 @@ class _Scoring:
         tasks = [
             asyncio.create_task(self._judge(verifier, chunk))
             for verifier in request.verifiers
-            for chunk in _chunks(parts, self._chunk_size(verifier, num_unique))
+            for chunk in (
+                _packed(_groups(request, answer), verifier.task_size)
+                if verifier.group_wise
+                else _chunks(parts, self._chunk_size(verifier, num_unique))
+            )
         ]
         try:
             async with asyncio.timeout(deadline_seconds):
@@ -207,10 +213,7 @@ class _Scoring:
         uniques = [(part, unique) for part in chunk for unique in part.uniques]
         opened: list[_Open] = []
         verdicts: list[Verdict | Question] = []
-        task = Task(
-            options,
-            [Part(part.reference, [one.completion for one in part.uniques]) for part in chunk],
-        )
+        task = Task(options, [_part(part, with_group=verifier.group_wise) for part in chunk])
         pool = self._pools[verifier.workers]
         if pool.problem is not None:
             for _, unique in uniques:
@@ -319,6 +322,36 @@ def _unique(request: ScoreRequest, answer: list[list[Place]]) -> list[_UniquePar
     return list(parts.values())
 
 
+def _groups(request: ScoreRequest, answer: list[list[Place]]) -> Iterator[_UniquePart]:
+    """Each group as it is: what is equal in two groups, or twice in one, is judged twice."""
+    for group, places in zip(request.groups, answer, strict=True):
+        uniques = [
+            _Unique(text_of(completion), [place])
+            for completion, place in zip(group.completions, places, strict=True)
+        ]
+        if uniques:
+            yield _UniquePart(group.reference, _encoder.encode(group.reference), uniques)
+
+
+def _packed(parts: Iterable[_UniquePart], size: int) -> Iterator[list[_UniquePart]]:
+    """Whole parts, packed into chunks that end when they have that many completions."""
+    chunk: list[_UniquePart] = []
+    num_completions = 0
+    for part in parts:
+        chunk.append(part)
+        num_completions += len(part.uniques)
+        if num_completions >= size:
+            yield chunk
+            chunk, num_completions = [], 0
+    if chunk:
+        yield chunk
+
+
+def _part(part: _UniquePart, *, with_group: bool) -> Part:
+    completions = [one.completion for one in part.uniques]
+    return Part(part.reference, completions, completions if with_group else None)
+
+
 def _chunks(parts: list[_UniquePart], size: int) -> Iterator[list[_UniquePart]]:
     """The parts, cut and packed into chunks of at most that many completions."""
     chunk: list[_UniquePart] = []
@@ -343,6 +376,8 @@ def _chunks(parts: list[_UniquePart], size: int) -> Iterator[list[_UniquePart]]:
 
 
 def _deliver(verdict: Verdict, verifier: Verifier, places: list[Place]) -> None:
+    if verdict.outcome is Outcome.SCORED and verdict.reason in NOT_JUDGED:
+        verdict = msgspec.structs.replace(verdict, score=verifier.score_if_killed)
     for place in places:
         place[verifier.key] = verdict
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from verifier_service.profiles import Verifiers
 from verifier_service.verdict import EngineReason, Outcome
-from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import AccuracyReason
 from verifier_service.verifiers.code import CodeReason
+from verifier_service.verifiers.code_format import CodeFormatReason
+from verifier_service.verifiers.cosine_length import CosineLengthReason
+from verifier_service.verifiers.exact_match import ExactMatchReason
 from verifier_service.verifiers.format import FormatReason
+from verifier_service.verifiers.json_schema import JsonSchemaReason
+from verifier_service.verifiers.length import LengthReason
+from verifier_service.verifiers.multiple_choice import MultipleChoiceReason
 from verifier_service.verifiers.reasoning_steps import ReasoningStepsReason
+from verifier_service.verifiers.regex import RegexReason
+from verifier_service.verifiers.repetition import RepetitionReason
+from verifier_service.verifiers.soft_overlong import SoftOverlongReason
 from verifier_service.verifiers.tag_count import TagCountReason
 
 AnyReason = (
@@ -20,6 +29,15 @@ AnyReason = (
     | FormatReason
     | TagCountReason
     | ReasoningStepsReason
+    | CodeFormatReason
+    | ExactMatchReason
+    | MultipleChoiceReason
+    | RegexReason
+    | JsonSchemaReason
+    | SoftOverlongReason
+    | CosineLengthReason
+    | LengthReason
+    | RepetitionReason
     | EngineReason
 )
 
@@ -63,9 +81,12 @@ class Group(_Request):
 
 
 class ScoreRequest(_Request):
-    """Groups to score with each of the verifiers."""
+    """Groups to score with each of the verifiers, which are given or those of a profile."""
 
-    verifiers: list[AnyVerifier] = Field(min_length=1)
+    verifiers: Verifiers = Field(default=[], description="either these or `profile`")
+    profile: str | None = Field(
+        default=None, description="name of a list of verifiers, see GET /v1/profiles"
+    )
     groups: list[Group]
     deadline_seconds: float | None = Field(
         default=None,
@@ -74,14 +95,11 @@ class ScoreRequest(_Request):
         description="what is not judged by then is `failed` with reason `deadline`",
     )
 
-    @field_validator("verifiers")
-    @classmethod
-    def _names_are_unique(cls, verifiers: list[AnyVerifier]) -> list[AnyVerifier]:
-        keys = [verifier.key for verifier in verifiers]
-        twice = sorted({key for key in keys if keys.count(key) > 1})
-        if twice:
-            raise ValueError(f"verifiers with the same name {twice}; give each its own `name`")
-        return verifiers
+    @model_validator(mode="after")
+    def _verifiers_or_profile(self) -> ScoreRequest:
+        if (self.profile is None) != ("verifiers" in self.model_fields_set):
+            raise ValueError("give either `verifiers` or `profile`")
+        return self
 
     @property
     def num_completions(self) -> int:
@@ -176,6 +194,21 @@ class VerifiersResponse(BaseModel):
     """The verifiers that the service serves."""
 
     verifiers: list[VerifierDescription]
+
+
+class ProfileDescription(BaseModel):
+    """One list of verifiers that a request can ask for by name."""
+
+    name: str
+    verifiers: list[dict[str, Any]] = Field(
+        description="as they stand in a request; options that have their default are left out"
+    )
+
+
+class ProfilesResponse(BaseModel):
+    """The profiles that the service serves."""
+
+    profiles: list[ProfileDescription]
 
 
 class HealthResponse(BaseModel):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
 
@@ -38,6 +40,8 @@ class Settings(BaseSettings):
     """worker processes; default: the usable CPU cores"""
     enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
     """verifiers to serve, separated by commas; default: all"""
+    profiles: Path | None = None
+    """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
     code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """processes that run programs, one at a time each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
@@ -70,4 +74,10 @@ class Settings(BaseSettings):
         unknown = sorted(set(value) - set(VERIFIERS))
         if unknown or not value:
             raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
+        return value
+
+    @field_validator("profiles")
+    @classmethod
+    def _can_be_read(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+        read_profiles(value, info.data.get("enabled", VERIFIERS))
         return value

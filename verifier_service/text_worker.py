@@ -61,6 +61,7 @@ from verifier_service.verifier import (
 )
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.json_schema import JsonSchema
 
 log = logging.getLogger(__name__)
 
@@ -111,6 +112,7 @@ def _warm_up() -> None:
     Accuracy().prepare(reference)(Completion(r"\boxed{\sqrt{x}}"))
     Accuracy().settle(reference)(r"\sqrt{x}")
     Accuracy(mode="math_verify").prepare(reference)(Completion("$1$"))
+    JsonSchema().prepare({"schema": {"type": "object"}})(Completion("{}"))
 
 
 def _reap(_signal: int, _frame: Any) -> None:
@@ -195,7 +197,7 @@ def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
         progress.write(index, in_reference=True)
         start = time.perf_counter()
         try:
-            judge = _settling(verifier, part) if task.settle else verifier.prepare(part.reference)
+            judge = _settling(verifier, part) if task.settle else _prepared(verifier, part)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, time.perf_counter() - start)
             outbox.add([verdict] * len(part.completions))
@@ -206,6 +208,12 @@ def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
             outbox.add([_verdict(judge, completion)])
             index += 1
     outbox.send(finished=True)
+
+
+def _prepared(verifier: Verifier, part: Part) -> Judge:
+    if part.group is None:
+        return verifier.prepare(part.reference)
+    return verifier.prepare_group(part.reference, part.group)
 
 
 def _settling(verifier: Verifier, part: Part) -> Judge:

@@ -37,11 +37,13 @@ class EngineReason(Reason):
 
     TOO_SLOW = (
         "too_slow",
-        "scored 0: judging this completion took longer than the item's time limit.",
+        "scored 0, or as a wrong completion where that is less: judging this completion took "
+        "longer than the item's time limit.",
     )
     TOO_LARGE = (
         "too_large",
-        "scored 0: the answer is too long, or judging it took more memory than the item's limit.",
+        "scored 0, or as a wrong completion where that is less: the answer is too long, or judging "
+        "it took more memory than the item's limit.",
     )
     BAD_REFERENCE = (
         "bad_reference",
@@ -82,6 +84,8 @@ class Part(msgspec.Struct, frozen=True):
 
     reference: dict[str, Any]
     completions: list[Completion]
+    group: list[Completion] | None = None
+    """The whole group that they belong to, for a verifier that is group-wise."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -104,7 +108,7 @@ class Task(msgspec.Struct, frozen=True):
         for part in self.parts:
             kept = part.completions[max(start, 0) : max(end, 0)]
             if kept:
-                parts.append(Part(part.reference, kept))
+                parts.append(msgspec.structs.replace(part, completions=kept))
             start -= len(part.completions)
             end -= len(part.completions)
         return msgspec.structs.replace(self, parts=parts)

@@ -6,7 +6,7 @@ The API process reads options, purpose and reasons; only workers call `prepare`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -65,6 +65,8 @@ class Verifier(BaseModel, ABC):
     """Keys of `reference` without which nothing can be judged."""
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reasons: ClassVar[Iterable[Reason]]
+    group_wise: ClassVar[bool] = False
+    """Whether a score depends on the other completions of the group: see `prepare_group`."""
     workers: ClassVar[Literal["text", "code"]] = "text"
     """The kind of workers that judge."""
     unavailable: ClassVar[Reason] = EngineReason.WORKER_DIED
@@ -96,6 +98,14 @@ class Verifier(BaseModel, ABC):
         return 512
 
     @property
+    def score_if_killed(self) -> float:
+        """The score of a completion that is too slow or too large to judge.
+
+        No completion may gain by it: at most what it would get for being wrong.
+        """
+        return 0.0
+
+    @property
     def options(self) -> dict[str, Any]:
         """What a worker needs to know of it: its type, and the options that are not the default."""
         changed = self.model_dump(exclude_defaults=True, exclude={"type", "name", "weight"})
@@ -108,6 +118,18 @@ class Verifier(BaseModel, ABC):
         Raises:
             Unverifiable: the reference cannot be used.
         """
+
+    def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
+        """Read the reference and a whole group, instead of `prepare`.
+
+        Only for verifiers that are `group_wise`. The result judges completions of the group, each
+        by itself: when a worker is killed at one of them, another one prepares the same group and
+        goes on.
+
+        Raises:
+            Unverifiable: the reference, or the group, cannot be used.
+        """
+        raise NotImplementedError
 
     def settle(self, reference: Mapping[str, Any]) -> Settler:
         """Read the reference for the questions that a judge of `prepare` left open.

@@ -46,6 +46,20 @@ def test_client_and_service_agree_on_scores_and_rewards(service_url: str) -> Non
         assert reward(ours, VERIFIERS) == theirs["reward"]
 
 
+def test_a_profile_is_what_the_client_gets_by_sending_its_verifiers(service_url: str) -> None:
+    listed = httpx.get(f"{service_url}/v1/profiles", timeout=60).json()["profiles"]
+    math = next(profile["verifiers"] for profile in listed if profile["name"] == "math")
+    body = {
+        "profile": "math",
+        "groups": [{"reference": {"answer": "2"}, "completions": COMPLETIONS}],
+    }
+    answer = httpx.post(f"{service_url}/v1/score", json=body, timeout=60).json()
+    verifiers = tuple(VerifierConfig.model_validate(verifier) for verifier in math)
+    ours = [reward(verdicts, verifiers) for verdicts in ask(service_url, verifiers=verifiers)]
+    assert ours == [one["reward"] for one in answer["groups"][0]["completions"]]
+    assert verifiers == RewardConfig().verifiers  # the trainer's default is that profile
+
+
 def test_an_option_that_the_service_does_not_know_is_refused_by_name(service_url: str) -> None:
     wrong = VerifierConfig.model_validate({"type": "format", "strictness": 3})
     with pytest.raises(VerifierRejected, match=r"verifiers\.0\.format\.strictness: Extra inputs"):

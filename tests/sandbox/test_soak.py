@@ -159,7 +159,7 @@ def test_kills_at_random_change_no_result(
                 # again would be held to have done it itself.
                 while True:
                     due = num_done + chance.randrange(1, 8)
-                    while num_done < due:
+                    while num_done < due:  # noqa: ASYNC110  a wait for other tasks' progress
                         await asyncio.sleep(0.01)
                     if pids := list(family(str(tmp_path))):
                         kills.append(chance.choice(pids))

@@ -14,7 +14,7 @@ def test_every_verifier_is_described(http: httpx.Client) -> None:
     assert list(listed) == list(VERIFIERS)
     for name, description in listed.items():
         assert description["purpose"]
-        assert description["score_range"] == [0.0, 1.0]
+        assert description["score_range"] == list(VERIFIERS[name].score_range)
         assert description["options"]["properties"]["type"]["const"] == name
         reasons = {reason["reason"] for reason in description["reasons"]}
         assert reasons == {*VERIFIERS[name].reasons, *EngineReason}

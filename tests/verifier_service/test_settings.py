@@ -10,6 +10,7 @@ import pytest
 from trainer_client.demo import running_service
 from verifier_service.cli import run
 from verifier_service.settings import Settings
+from verifier_service.verifiers import VERIFIERS
 
 
 def test_the_defaults_are_those_of_the_design() -> None:
@@ -17,7 +18,7 @@ def test_the_defaults_are_those_of_the_design() -> None:
     assert (settings.host, settings.port) == ("127.0.0.1", 8080)
     assert (settings.max_body_bytes, settings.max_completions) == (64 * 2**20, 65_536)
     assert (settings.item_cpu_seconds, settings.item_memory_bytes) == (2.0, 2**30)
-    assert settings.enabled == ("accuracy", "code", "format", "tag_count", "reasoning_steps")
+    assert settings.enabled == tuple(VERIFIERS)
 
 
 def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,11 @@ import re
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*$", re.MULTILINE)
 
 
-def last_block(text: str, tags: tuple[str, ...]) -> str | None:
+def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> str | None:
     """The content of the last fenced block with one of the tags, after the reasoning.
 
-    A block without a tag counts where none has one of the tags. One that the text breaks off in
-    does not: its program is not whole. Takes time linear in the text.
+    A block without a tag counts where none has one of the tags, unless untagged is false. One that
+    the text breaks off in does not: its program is not whole. Takes time linear in the text.
 
     >>> last_block("So:\\n```python\\nprint(1)\\n```\\n", ("python", "py"))
     'print(1)\\n'
@@ -21,7 +21,7 @@ def last_block(text: str, tags: tuple[str, ...]) -> str | None:
     after = text.rpartition("</think>")[2]
     if "<think>" in after:
         return None
-    tagged = untagged = None
+    tagged = bare = None
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(after):
         if opening is None:
@@ -31,6 +31,6 @@ def last_block(text: str, tags: tuple[str, ...]) -> str | None:
             if opening[2].lower() in tags:
                 tagged = content
             elif not opening[2]:
-                untagged = content
+                bare = content
             opening = None
-    return tagged if tagged is not None else untagged
+    return bare if tagged is None and untagged else tagged

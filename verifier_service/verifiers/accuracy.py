@@ -20,6 +20,7 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
+from verifier_service.reference import acceptable_answers
 from verifier_service.verdict import Completion, EngineReason, Question, Reason
 from verifier_service.verifier import (
     Judge,
@@ -113,7 +114,7 @@ class Accuracy(Verifier):
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """See `Verifier`."""
         if self.mode != "default":
-            return self._judge_as_peer(self.mode, _reference_texts(reference))
+            return self._judge_as_peer(self.mode, acceptable_answers(reference))
         from verifier_service.mathematics import comparison  # noqa: PLC0415
 
         rules = self._rules()
@@ -214,20 +215,10 @@ def _can_be_read(text: str) -> bool:
 
 def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
     """The acceptable answers, without what GSM8K's references have before theirs."""
-    texts = [text.rpartition("####")[2].strip() for text in _reference_texts(reference)]
+    texts = [text.rpartition("####")[2].strip() for text in acceptable_answers(reference)]
     for text in texts:
         if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):
             raise Unverifiable(EngineReason.BAD_REFERENCE)
         if len(text) > MAX_ANSWER_CHARACTERS:
             raise Unverifiable(EngineReason.BAD_REFERENCE)
     return texts
-
-
-def _reference_texts(reference: Mapping[str, Any]) -> list[str]:
-    answer = reference.get("answer")
-    if answer is None or answer == "" or answer == []:
-        raise Unverifiable(EngineReason.MISSING_REFERENCE)
-    texts = answer if isinstance(answer, list) else [answer]
-    if any(isinstance(text, bool) or not isinstance(text, str | int | float) for text in texts):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
-    return [str(text) for text in texts]

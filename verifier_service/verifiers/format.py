@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -62,7 +62,7 @@ class Format(Verifier):
 
     def _judge(self, completion: Completion) -> Judgement:
         text = f"<{self.tags[0]}>{completion.text}" if self.prefilled else completion.text
-        reason = _reason(text, [f"<{end}{tag}>" for tag in self.tags for end in ("", "/")])
+        reason = form_reason(text, [f"<{end}{tag}>" for tag in self.tags for end in ("", "/")])
         return Judgement(1.0 if reason is FormatReason.MATCHED else 0.0, reason)
 
     def _judge_open_r1(self, completion: Completion) -> Judgement:
@@ -72,7 +72,8 @@ class Format(Verifier):
         return Judgement(0.0, FormatReason.NOT_MATCHED)
 
 
-def _reason(text: str, tags: list[str]) -> FormatReason:
+def form_reason(text: str, tags: Sequence[str]) -> FormatReason:
+    """Whether the four tags are there as they should be, or the first thing that is wrong."""
     counts = [text.count(tag) for tag in tags]
     if 0 in counts:
         return FormatReason.MISSING_TAG

@@ -1,0 +1,434 @@
+"""`exact_match`, `multiple_choice`, `regex`, `json_schema` and `code_format`: their reasons."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tests.verifier_service.judging import judge
+from tests.verifier_service.test_score import verdicts
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.code_format import CodeFormat, matches_open_r1
+from verifier_service.verifiers.exact_match import ExactMatch
+from verifier_service.verifiers.json_schema import JsonSchema
+from verifier_service.verifiers.multiple_choice import MultipleChoice
+from verifier_service.verifiers.regex import Regex
+
+PROGRAM = "```python\nprint(1)\n```"
+
+
+def schema(of: Any, **options: Any) -> JsonSchema:
+    return JsonSchema.model_validate({"type": "json_schema", "schema": of, **options})
+
+
+# exact_match
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Paris", "equal"),
+        (" Paris\n", "equal"),
+        ("<think>London?</think>Paris", "equal"),
+        ("<think>a</think><answer>\nParis\n</answer>", "equal"),
+        ("<answer>Paris</answer> indeed, <answer>Paris</answer>", "equal"),
+        ("paris", "different"),
+        ("It is Paris", "different"),
+        ("<answer>Paris</answer><answer>London</answer>", "ambiguous_answer"),
+        ("<think>Paris", "no_answer"),
+        ("<answer>Paris", "no_answer"),
+        ("<answer> </answer>", "no_answer"),
+        ("", "no_answer"),
+    ],
+)
+def test_exact_match_gives_its_reason(text: str, reason: str) -> None:
+    found = judge(ExactMatch(), {"answer": "Paris"}, text)
+    assert (found.score, found.reason) == (float(reason == "equal"), reason)
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "reason"),
+    [
+        ({"case_sensitive": False}, "NEW YORK", "equal"),
+        ({}, "New  York", "different"),
+        ({"collapse_white_space": True}, "New \n York", "equal"),
+        ({"part": "answer_tag"}, "New York", "no_answer"),
+        ({"part": "completion"}, "<think>a</think>New York", "different"),
+    ],
+)
+def test_the_options_of_exact_match(options: Any, text: str, reason: str) -> None:
+    assert judge(ExactMatch(**options), {"answer": "New York"}, text).reason == reason
+
+
+def test_exact_match_takes_one_of_several_answers() -> None:
+    assert judge(ExactMatch(), {"answer": ["a", 3]}, "3").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ({}, "missing_reference"),
+        ({"answer": []}, "missing_reference"),
+        ({"answer": " "}, "bad_reference"),
+        ({"answer": {"a": 1}}, "bad_reference"),
+        ({"answer": [True]}, "bad_reference"),
+    ],
+)
+def test_a_reference_that_nothing_could_match_is_unverifiable(reference: Any, reason: str) -> None:
+    with pytest.raises(Unverifiable) as raised:
+        judge(ExactMatch(), reference, "x")
+    assert raised.value.reason == reason
+
+
+@given(st.text(st.characters(exclude_characters="<>", exclude_categories=["Cs"])))
+def test_a_completion_equal_to_its_reference_scores_1(text: str) -> None:
+    if text.strip():
+        assert judge(ExactMatch(), {"answer": text}, text).score == 1.0
+
+
+# multiple_choice
+
+CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("B", "equal"),
+        ("(b)", "equal"),
+        ("B.", "equal"),
+        ("**B**", "equal"),
+        (r"$\boxed{B}$", "equal"),
+        (r"\boxed{\text{(B)}}", "equal"),
+        (r"\boxed{\textbf{(B)}\ 5}", "equal"),
+        ("<think>A? C?</think><answer>B</answer>", "equal"),
+        ("The answer is B.", "equal"),
+        ("The correct answer is (B) because A is wrong.", "equal"),
+        ("Answer: B) Paris", "equal"),
+        ("Answer: B: Paris", "equal"),
+        ("I choose option B", "equal"),
+        ("A is wrong, so B is correct", "equal"),
+        ("Answer: A\nNo.\nAnswer: B", "equal"),
+        ("The answer is C", "different"),
+        ("The answer is A or B", "ambiguous_answer"),
+        ("Answer: A, B", "ambiguous_answer"),
+        ("Answer: A and B", "ambiguous_answer"),
+        ("Answer: A/B", "ambiguous_answer"),
+        ("The answer is B. Or maybe C.", "ambiguous_answer"),
+        (r"\boxed{A} or \boxed{B}", "ambiguous_answer"),
+        ("<answer>(A) or (B)</answer>", "ambiguous_answer"),
+        ("Option A or option B", "ambiguous_answer"),
+        ("I do not know", "no_answer"),
+        ("A good question", "no_answer"),
+        ("<think>B", "no_answer"),
+        ("", "no_answer"),
+    ],
+)
+def test_multiple_choice_gives_its_reason(text: str, reason: str) -> None:
+    found = judge(MultipleChoice(), {"answer": "B"}, text)
+    assert (found.score, found.reason) == (float(reason == "equal"), reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Paris", "equal"),
+        (r"\boxed{\text{Paris}}", "equal"),
+        ("B) Paris", "equal"),
+        ("The answer is Rome.", "different"),
+        ("A) Paris", "ambiguous_answer"),
+        ("Answer: Both A and B", "different"),
+        ("Answer: Madrid", "no_answer"),
+    ],
+)
+@pytest.mark.parametrize("choices", [CITIES, list(CITIES.values())])
+def test_an_option_can_be_named_by_its_text(choices: Any, text: str, reason: str) -> None:
+    found = judge(MultipleChoice(), {"answer": "B", "choices": choices}, text)
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ({}, "missing_reference"),
+        ({"answer": "Paris"}, "bad_reference"),
+        ({"answer": 1}, "bad_reference"),
+        ({"answer": "E", "choices": CITIES}, "bad_reference"),
+        ({"answer": "A", "choices": "London"}, "bad_reference"),
+        ({"answer": "A", "choices": ["London", 7]}, "bad_reference"),
+        ({"answer": "A", "choices": ["x"] * 27}, "bad_reference"),
+        ({"answer": "A", "choices": {"1": "London"}}, "bad_reference"),
+    ],
+)
+def test_a_reference_that_is_no_letter_is_unverifiable(reference: Any, reason: str) -> None:
+    with pytest.raises(Unverifiable) as raised:
+        judge(MultipleChoice(), reference, "A")
+    assert raised.value.reason == reason
+
+
+@pytest.mark.parametrize("answer", ["C", "c", "(C)", " C. ", "C)"])
+def test_a_reference_may_decorate_its_letter(answer: str) -> None:
+    assert judge(MultipleChoice(), {"answer": answer}, "C").score == 1.0
+
+
+@pytest.mark.parametrize("piece", ["(", "A ", "A or ", ", maybe", "option ", "<answer>", "```\n"])
+def test_long_statements_name_no_option_and_cost_little(piece: str) -> None:
+    for text in (piece * 100_000, "Answer: A" + piece * 100_000):
+        assert judge(MultipleChoice(), {"answer": "A"}, text).reason in ("no_answer", "equal")
+
+
+def test_of_a_long_last_line_the_end_counts() -> None:
+    text = "word " * 1000 + "so B is correct."
+    assert judge(MultipleChoice(), {"answer": "B"}, text).reason == "equal"
+
+
+# regex
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "reason"),
+    [
+        ({"pattern": r"\d+"}, "it is 42.", "matched"),
+        ({"pattern": r"\d+", "match": "full"}, "it is 42.", "not_matched"),
+        ({"pattern": r"\d+", "match": "full"}, "<answer> 42 </answer>", "matched"),
+        ({"pattern": "(?i)yes"}, "YES", "matched"),
+        ({"pattern": "é+"}, "caféé", "matched"),
+        ({"pattern": "42"}, "<think>42</think> none", "not_matched"),
+        ({"pattern": "42", "part": "completion"}, "<think>42</think> none", "matched"),
+        ({"pattern": ".*"}, "", "no_answer"),
+        ({"pattern": "a"}, "<answer>a</answer><answer>b</answer>", "ambiguous_answer"),
+        ({"pattern": "(a+)+$"}, "a" * 50_000 + "b", "not_matched"),
+    ],
+)
+def test_regex_gives_its_reason(options: Any, text: str, reason: str) -> None:
+    found = judge(Regex(**options), {}, text)
+    assert (found.score, found.reason) == (float(reason == "matched"), reason)
+
+
+def test_regex_shows_what_matched() -> None:
+    assert judge(Regex(pattern=r"\d+"), {}, "it is 42.").extracted == "42"
+
+
+def test_the_pattern_can_stand_in_the_reference_and_the_option_wins() -> None:
+    assert judge(Regex(), {"pattern": "b"}, "b").score == 1.0
+    assert judge(Regex(pattern="a"), {"pattern": "b"}, "b").score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ({}, "missing_reference"),
+        ({"pattern": ""}, "missing_reference"),
+        ({"pattern": "("}, "bad_reference"),
+        ({"pattern": r"(a)\1"}, "bad_reference"),
+        ({"pattern": 3}, "bad_reference"),
+        ({"pattern": "\ud800"}, "bad_reference"),
+        ({"pattern": "a" * 10_001}, "bad_reference"),
+    ],
+)
+def test_a_bad_pattern_in_the_reference_is_unverifiable(reference: Any, reason: str) -> None:
+    with pytest.raises(Unverifiable) as raised:
+        judge(Regex(), reference, "x")
+    assert raised.value.reason == reason
+
+
+def test_a_bad_pattern_in_an_option_is_refused(http: httpx.Client) -> None:
+    body = {"verifiers": [{"type": "regex", "pattern": "(a"}], "groups": []}
+    response = http.post("/v1/score", json=body)
+    assert response.status_code == 422
+    assert response.json()["error"]["message"] == (
+        "verifiers.0.regex.pattern: Value error, not a pattern of RE2: missing ): (a"
+    )
+
+
+def test_a_pattern_that_compiles_to_too_much_is_refused() -> None:
+    with pytest.raises(ValidationError, match="pattern too large"):
+        Regex(pattern=r"\pL{1000}")
+
+
+# json_schema
+
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0}},
+    "required": ["name"],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "keyword"),
+    [
+        ('{"name": "Ada", "age": 36}', "valid", None),
+        ('<think>{}</think>\n```json\n{"name": "Ada"}\n```', "valid", None),
+        ('<answer>\n```\n{"name": "Ada"}\n```\n</answer>', "valid", None),
+        ("{}", "invalid", "required"),
+        ('{"name": 1}', "invalid", "type"),
+        ('{"name": "Ada", "age": -1}', "invalid", "minimum"),
+        ('Here: {"name": "Ada"}', "not_json", None),
+        ('{"name": "Ada", "name": 1}', "not_json", None),
+        ('{"name": "Ada", "age": NaN}', "not_json", None),
+        ('{"name": "Ada", "age": 1e999}', "not_json", None),
+        ('{"name": "Ada", "age": ' + "9" * 5000 + "}", "not_json", None),
+        ("", "no_answer", None),
+        ("<answer>{}</answer><answer>[]</answer>", "ambiguous_answer", None),
+    ],
+)
+def test_json_schema_gives_its_reason(text: str, reason: str, keyword: str | None) -> None:
+    for verifier, reference in [(schema(PERSON), {}), (JsonSchema(), {"schema": PERSON})]:
+        found = judge(verifier, reference, text)
+        assert (found.score, found.reason) == (float(reason == "valid"), reason)
+        assert found.details == (None if keyword is None else {"keyword": keyword})
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"type": "strnig"},
+        {"pattern": "("},
+        {"pattern": "a{99999999999999999999}"},
+        {"$schema": 3},
+        {"$schema": "http://["},
+        {"$ref": "#"},
+        {"$ref": "#/nowhere"},
+        {"$ref": "http://127.0.0.1:9/schema.json"},
+        {"$ref": "file:///etc/passwd"},
+        [],
+        "string",
+        7,
+    ],
+)
+def test_a_bad_schema_is_unverifiable(bad: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "socket", None)  # whoever fetches, fails in another way
+    with pytest.raises(Unverifiable) as raised:
+        judge(JsonSchema(), {"schema": bad}, "{}")
+    assert raised.value.reason == "bad_reference"
+
+
+def test_a_remote_reference_that_only_some_documents_meet_is_unverifiable() -> None:
+    remote = {"properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
+    assert judge(schema(remote), {}, "{}").score == 1.0
+    with pytest.raises(Unverifiable):
+        judge(schema(remote), {}, '{"a": 1}')
+
+
+def test_a_missing_schema_is_named() -> None:
+    with pytest.raises(Unverifiable) as raised:
+        judge(JsonSchema(), {}, "{}")
+    assert raised.value.reason == "missing_reference"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=8,
+    )
+)
+def test_any_document_fits_itself_as_a_constant(document: Any) -> None:
+    text = f"```json\n{json.dumps(document)}\n```"
+    assert judge(schema({"const": document}), {}, text).score == 1.0
+    assert judge(schema(False), {}, text).reason == "invalid"
+
+
+# code_format
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"<think>a</think><answer>{PROGRAM}</answer>", "no_code"),
+        (f"<think>a</think><answer>\n{PROGRAM}\n</answer>", "matched"),
+        ("<think>a</think><answer>\n```py\n1\n```\n</answer>", "matched"),
+        (f"<think>a</think>\n<answer>\nSo:\n{PROGRAM}\nDone.\n</answer>\n", "matched"),
+        ("<think>a</think><answer>\n```\n1\n```\n</answer>", "no_code"),
+        ("<think>a</think><answer>\n```cpp\n1\n```\n</answer>", "no_code"),
+        ("<think>a</think><answer>\n```python\n\n```\n</answer>", "no_code"),
+        ("<think>a</think><answer>\n```python\n1\n</answer>", "no_code"),
+        (f"<think>\n{PROGRAM}\n</think><answer>1</answer>", "no_code"),
+        (PROGRAM, "missing_tag"),
+        (f"<think>a</think><answer>\n{PROGRAM}\n</answer> more", "text_outside"),
+        (f"<answer>\n{PROGRAM}\n</answer><think>a</think>", "wrong_order"),
+        (f"<think></think><answer>\n{PROGRAM}\n</answer>", "empty_body"),
+        (f"<think>a<think></think><answer>\n{PROGRAM}\n</answer>", "repeated_tag"),
+    ],
+)
+def test_code_format_gives_its_reason(text: str, reason: str) -> None:
+    found = judge(CodeFormat(), {}, text)
+    assert (found.score, found.reason) == (float(reason == "matched"), reason)
+
+
+def test_code_format_takes_other_languages_and_a_prefilled_tag() -> None:
+    text = "a</think><answer>\n```c++\n1\n```\n</answer>"
+    assert judge(CodeFormat(language="C++", prefilled=True), {}, text).score == 1.0
+    assert judge(CodeFormat(language="rust", prefilled=True), {}, text).reason == "no_code"
+
+
+PIECES = (
+    *("<think>\n", "\n</think>\n", "<answer>\n", "\n</answer>", "</answer>", "\n"),
+    *("```python", "```", "`", "x"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_open_r1_code_format_is_open_r1s_expression(text: str) -> None:
+    expression = r"^<think>\n.*?\n</think>\n<answer>\n.*?```python.*?```.*?\n</answer>$"
+    framed = f"<think>\n{text}\n</think>\n<answer>\n{text}\n</answer>{text}"
+    for one in (text, framed):
+        expected = re.match(expression, one, re.DOTALL | re.MULTILINE) is not None
+        assert matches_open_r1(one, "python") == expected
+        found = judge(CodeFormat(mode="open_r1"), {}, one)
+        assert (found.score, found.reason) == (
+            (1.0, "matched") if expected else (0.0, "not_matched")
+        )
+
+
+def test_open_r1_code_format_takes_linear_time() -> None:
+    hostile = "<think>\n" + "\n</think>\n<answer>\n```python```" * 50_000
+    assert judge(CodeFormat(mode="open_r1"), {}, hostile).score == 0.0
+
+
+# through the service
+
+
+@pytest.mark.parametrize(
+    ("verifier", "reference"),
+    [
+        ({"type": "exact_match"}, {"answer": "2"}),
+        ({"type": "multiple_choice"}, {"answer": "B"}),
+        ({"type": "regex", "pattern": "(a|aa)+$"}, {}),
+        ({"type": "json_schema", "schema": {"type": "array", "items": {"type": "array"}}}, {}),
+        ({"type": "code_format"}, {}),
+        ({"type": "code_format", "mode": "open_r1"}, {}),
+        ({"type": "repetition"}, {}),
+        ({"type": "soft_overlong"}, {}),
+        ({"type": "cosine_length"}, {"answer": "2"}),
+        ({"type": "length"}, {"answer": "2"}),
+    ],
+)
+def test_hostile_texts_get_a_verdict_from_workers(
+    http: httpx.Client, verifier: dict[str, Any], reference: dict[str, Any]
+) -> None:
+    texts = ["", "\0", "[" * 20_000, "{" * 20_000, "(" * 20_000, "a" * 20_000 + "b", "é🙂" * 9]
+    completions = [{"text": text, "num_tokens": 10} for text in texts]
+    found = verdicts(http, verifier, *completions, **reference)
+    assert [verdict["outcome"] for verdict in found] == ["scored"] * len(texts)
+
+
+def test_bad_references_get_a_verdict_from_workers(http: httpx.Client) -> None:
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"type": "json_schema", "schema": {"type": "strnig"}}, {}),
+        ({"type": "json_schema"}, {"schema": {"$ref": "http://127.0.0.1:9/"}}),
+        ({"type": "regex"}, {"pattern": "("}),
+        ({"type": "multiple_choice"}, {"answer": "?"}),
+    ]
+    for verifier, reference in cases:
+        (found,) = verdicts(http, verifier, "{}", **reference)
+        assert (found["outcome"], found["reason"]) == ("unverifiable", "bad_reference")

@@ -1,0 +1,85 @@
+"""Profiles: lists of verifiers with weights that a request asks for by name.
+
+A YAML file adds more, or replaces one that is shipped:
+
+    my_math:
+      - {type: accuracy, weight: 1.0}
+      - {type: repetition, weight: 0.2, ngram_size: 4}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+
+from verifier_service.verifier import Verifier
+from verifier_service.verifiers import AnyVerifier
+from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.code import Code
+from verifier_service.verifiers.code_format import CodeFormat
+from verifier_service.verifiers.format import Format
+from verifier_service.verifiers.tag_count import TagCount
+
+
+def _names_are_unique(verifiers: list[Verifier]) -> list[Verifier]:
+    keys = [verifier.key for verifier in verifiers]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise ValueError(f"verifiers with the same name {twice}; give each its own `name`")
+    return verifiers
+
+
+Verifiers = Annotated[list[AnyVerifier], Field(min_length=1), AfterValidator(_names_are_unique)]
+"""What a request or a profile asks for."""
+ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+
+SHIPPED: dict[str, Verifiers] = {
+    "math": [Accuracy(weight=1.0), Format(weight=0.1), TagCount(weight=0.05)],
+    "code": [Code(weight=1.0), CodeFormat(weight=0.1)],
+}
+
+_file: TypeAdapter[dict[str, Verifiers]] = TypeAdapter(dict[ProfileName, Verifiers])
+
+
+def read_profiles(path: Path | None, enabled: Iterable[str]) -> dict[str, Verifiers]:
+    """The profiles by name: the shipped ones that enabled verifiers can serve, and the file's.
+
+    Raises:
+        ValueError: the file cannot be read, has no such profiles, or asks for a verifier that is
+            not enabled; the message says where.
+    """
+    usable = set(enabled)
+    shipped = {name: every for name, every in SHIPPED.items() if _types(every) <= usable}
+    if path is None:
+        return shipped
+    own = _read(path)
+    for name, verifiers in own.items():
+        if missing := sorted(_types(verifiers) - usable):
+            raise ValueError(
+                f"{path}: {name} asks for {missing}, which VERIFIER_ENABLED leaves out"
+            )
+    return shipped | own
+
+
+def _read(path: Path) -> dict[str, Verifiers]:
+    try:
+        found = yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path} is not YAML: {error}") from error
+    try:
+        return _file.validate_python(found)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in problem["loc"]) or "the file"
+        expected = "; expected names with lists of verifiers" if not problem["loc"] else ""
+        raise ValueError(f"{path}: {place}: {problem['msg']}{expected}") from error
+
+
+def _types(verifiers: Iterable[Verifier]) -> set[str]:
+    return {verifier.type for verifier in verifiers}

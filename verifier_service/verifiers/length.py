@@ -1,0 +1,92 @@
+"""`length`: of the completions of a group, the short ones are better.
+
+Kimi k1.5 (arXiv 2501.12599, section 2.3.3), as open-r1's `len_reward`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from verifier_service.verdict import Completion, Reason
+from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifiers.correctness import (
+    LengthUnit,
+    correctness,
+    length_of,
+    open_r1_correctness,
+)
+
+
+class LengthReason(Reason):
+    """Reasons of `length`; `details` has the length, and the group's least and greatest."""
+
+    CORRECT = "correct", "From 0.5 (the shortest) to -0.5 (the longest)."
+    WRONG = "wrong", "From 0 to -0.5: a wrong completion gains nothing by being short."
+    SAME_LENGTH = "same_length", "0: all completions of the group have the same length."
+    NO_TOKEN_COUNT = (
+        "no_token_count",
+        "unverifiable: a completion of the group comes without `num_tokens` (only with unit "
+        "tokens).",
+    )
+
+
+class Length(Verifier):
+    """0.5 to -0.5 from the shortest to the longest of a group, at most 0 for wrong ones."""
+
+    purpose: ClassVar[str] = (
+        "0.5 - (length - shortest) / (longest - shortest) of the group, and at most 0 for a "
+        "completion that is wrong (as `accuracy` finds it); 0 where all have the same length"
+    )
+    needs: ClassVar[tuple[str, ...]] = ("answer",)
+    score_range: ClassVar[tuple[float, float]] = (-0.5, 0.5)
+    reasons: ClassVar[Iterable[Reason]] = LengthReason
+    group_wise: ClassVar[bool] = True
+
+    type: Literal["length"] = "length"
+    mode: Literal["strict", "open_r1"] = Field(
+        default="strict",
+        description="open_r1: math-verify decides as open-r1 calls it, and every completion counts "
+        "as correct where it cannot read the reference",
+    )
+    unit: LengthUnit = Field(default="characters", description="of the length; open_r1: characters")
+
+    @model_validator(mode="after")
+    def _open_r1_counts_characters(self) -> Self:
+        if self.mode == "open_r1" and self.unit == "tokens":
+            raise ValueError("unit tokens: open-r1 counts characters")
+        return self
+
+    @property
+    def score_if_killed(self) -> float:
+        """See `Verifier`: never better than to be wrong."""
+        return self.score_range[0]
+
+    def prepare(self, reference: Mapping[str, Any]) -> Judge:
+        """A completion alone has no group to be compared with: see `prepare_group`."""
+        raise NotImplementedError
+
+    def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
+        """See `Verifier`."""
+        is_correct = (
+            correctness(reference) if self.mode == "strict" else open_r1_correctness(reference)
+        )
+        lengths = [self._length(completion) for completion in group]
+        shortest, longest = min(lengths), max(lengths)
+
+        def judge(completion: Completion) -> Judgement:
+            length = self._length(completion)
+            details = {"length": length, "shortest": shortest, "longest": longest}
+            if shortest == longest:
+                return Judgement(0.0, LengthReason.SAME_LENGTH, details=details)
+            score = 0.5 - (length - shortest) / (longest - shortest)
+            if is_correct is None or is_correct(completion):
+                return Judgement(score, LengthReason.CORRECT, details=details)
+            return Judgement(min(0.0, score), LengthReason.WRONG, details=details)
+
+        return judge
+
+    def _length(self, completion: Completion) -> int:
+        return length_of(completion, self.unit, no_token_count=LengthReason.NO_TOKEN_COUNT)

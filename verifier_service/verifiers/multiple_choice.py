@@ -1,0 +1,187 @@
+"""`multiple_choice`: does the completion choose the right option, and only that one?"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal
+
+from verifier_service.mathematics.extraction import extract
+from verifier_service.verdict import Completion, EngineReason, Reason
+from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+
+MAX_STATEMENT_CHARACTERS = 1000
+"""Of a statement that names an option; the expressions below take quadratic time at worst."""
+
+
+class MultipleChoiceReason(Reason):
+    """Reasons of `multiple_choice`."""
+
+    EQUAL = "equal", "1: the completion chooses the option of the reference."
+    DIFFERENT = "different", "0: it chooses another one."
+    NO_ANSWER = "no_answer", "0: its final answer names no option."
+    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: its final answer names more than one."
+
+
+class MultipleChoice(Verifier):
+    """1 if the completion's final answer is the option of the reference, else 0."""
+
+    purpose: ClassVar[str] = (
+        "1 if the completion's final answer is the option reference.answer, a letter, else 0; with "
+        "reference.choices (the options' texts, in the order of the letters, or by letter) an "
+        "option can also be named by its text"
+    )
+    needs: ClassVar[tuple[str, ...]] = ("answer",)
+    reasons: ClassVar[Iterable[Reason]] = MultipleChoiceReason
+
+    type: Literal["multiple_choice"] = "multiple_choice"
+
+    def prepare(self, reference: Mapping[str, Any]) -> Judge:
+        """See `Verifier`."""
+        choices = _choices(reference.get("choices"))
+        right = _right_letter(reference.get("answer"), choices)
+
+        def judge(completion: Completion) -> Judgement:
+            answer = final_answer(completion.text)
+            if answer is None:
+                return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
+            is_short = len(answer) <= MAX_STATEMENT_CHARACTERS
+            letters = named_letters(answer, choices) if is_short else None
+            if not letters:
+                return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer)
+            if len(letters) > 1:
+                return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer)
+            if letters == {right}:
+                return Judgement(1.0, MultipleChoiceReason.EQUAL, answer)
+            return Judgement(0.0, MultipleChoiceReason.DIFFERENT, answer)
+
+        return judge
+
+
+def final_answer(text: str) -> str | None:
+    """The statement that should name an option: as `accuracy` finds it, or else the last line.
+
+    An alternative that follows the statement in its line is part of it.
+    """
+    after = text.rpartition("</think>")[2]
+    found = extract(text, ("answer_tag", "boxed", "answer_phrase"))
+    if found is None:
+        lines = [line.strip() for line in after.split("\n") if line.strip()]
+        is_over = lines and "<think>" not in after
+        return lines[-1][-MAX_STATEMENT_CHARACTERS:] if is_over else None
+    _, is_there, rest = after.rpartition(found.statements[-1])
+    line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS] if is_there else ""
+    return found.text + "".join(match[0] for match in _ALTERNATIVE.finditer(line))
+
+
+def named_letters(statement: str, choices: Mapping[str, str]) -> set[str]:
+    r"""The options that a statement names, by letter or by text.
+
+    >>> named_letters(r"\text{(B)}", {})
+    {'B'}
+    >>> sorted(named_letters("B or maybe C", {}))
+    ['B', 'C']
+    >>> named_letters("paris.", {"A": "London", "B": "Paris"})
+    {'B'}
+    >>> named_letters("A good question", {})
+    set()
+    """
+    plain = _plain(statement)
+    by_text = {letter for letter, text in choices.items() if _folded(text) == _folded(plain)}
+    if by_text:
+        return by_text
+    listed = _LIST.fullmatch(plain)
+    if listed:
+        return {letter.upper() for letter in _LONE_LETTER.findall(_JOINT.sub(" ", plain))}
+    labelled = _LABELLED.match(plain)
+    if labelled:
+        letter = next(filter(None, labelled.groups())).upper()
+        rest = plain[labelled.end() :]
+        texts = {other for other, text in choices.items() if _folded(text) == _folded(rest)}
+        if choices and texts and letter not in texts:
+            return {letter, *texts}  # the letter of one, the text of another
+        return {letter} if letter in texts else {letter} | _marked(rest)
+    return _marked(plain)
+
+
+def _marked(text: str) -> set[str]:
+    """The options that prose names and does not reject."""
+    text = _REJECTED.sub(" ", text)
+    return {
+        next(filter(None, match.groups())).upper()
+        for match in (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text))
+    }
+
+
+def _plain(statement: str) -> str:
+    """Without LaTeX and Markdown around letters."""
+    return " ".join(_DECORATION.sub(" ", _STYLE.sub(" ", statement)).split())
+
+
+def _folded(text: str) -> str:
+    return _plain(text).casefold().strip(string.punctuation + " ")
+
+
+_STYLE = re.compile(
+    r"\\(?:text|mathrm|mathbf|mathsf|mathit|textbf|textit|textrm|textsf|boxed|fbox|rm|bf|quad|qquad)"
+    r"(?![A-Za-z])|\\[ ,;:!()\[\]]"
+)
+_DECORATION = re.compile(r"[*_${}~`]+")
+_NOUN = r"(?:(?:option|choice|answer|letter)s?\s*:?\s*)?"
+_LETTER = r"[(\[]?\b[A-Za-z]\b[)\].]?"
+_JOINT = re.compile(r"\b(?:or|and|maybe|perhaps|possibly|either|both|also)\b", re.IGNORECASE)
+_LIST = re.compile(
+    rf"(?:the\s+)?{_NOUN}(?:(?:either|both)\s+)?{_LETTER}"
+    rf"(?:[\s,/;&|]*(?:(?:or|and|maybe|perhaps|possibly|also)\s+)*{_NOUN}{_LETTER})*[\s.!]*",
+    re.IGNORECASE,
+)
+"""Nothing but letters: one, or several joined by commas and words."""
+_LONE_LETTER = re.compile(r"\b[A-Za-z]\b")
+_LABELLED = re.compile(
+    rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_MARKED = re.compile(
+    r"\b(?:options?|choices?|choose|select|pick|answer\s+is)\s*:?\s*[(\[]?([A-Z])\b[)\]]?"
+    r"|[(\[]([A-Z])[)\]]"
+    r"|\b([A-Z])\s+is\s+(?:the\s+)?(?:correct|right|best|true)\b"
+)
+_ALTERNATIVE = re.compile(
+    r"[\s,.;(]+(?:or|maybe|perhaps|possibly|alternatively)\b[\s,:(\[*]*"
+    r"(?:(?:it|else|also|even|is|be|could|might|option|choice|maybe|perhaps|possibly)\b[\s,:(\[*]*)"
+    r"{0,4}([A-Z])\b(?!['’])"  # noqa: RUF001
+)
+_REJECTED = re.compile(
+    r"\bnot\s+(?:option\s+|choice\s+)?[(\[]?[A-Z]\b[)\]]?"
+    r"|(?:\boption\s+|\bchoice\s+)?[(\[]?\b[A-Z]\b[)\]]?\s+(?:is|was)\s+(?:wrong|incorrect|false|not)\b"
+)
+
+
+def _choices(choices: object) -> dict[str, str]:
+    """Texts of options by letter."""
+    if choices is None:
+        return {}
+    if isinstance(choices, list) and len(choices) <= len(string.ascii_uppercase):
+        choices = dict(zip(string.ascii_uppercase, choices, strict=False))
+    if not isinstance(choices, dict):
+        raise Unverifiable(EngineReason.BAD_REFERENCE)
+    found: dict[str, str] = {}
+    for letter, text in choices.items():
+        if not _SINGLE.fullmatch(letter) or not isinstance(text, str):
+            raise Unverifiable(EngineReason.BAD_REFERENCE)
+        found[letter.upper()] = text
+    return found
+
+
+_SINGLE = re.compile(r"[A-Za-z]")
+_REFERENCE = re.compile(r"\s*\(?([A-Za-z])[).]?\s*")
+
+
+def _right_letter(answer: object, choices: Mapping[str, str]) -> str:
+    if answer is None or answer == "":
+        raise Unverifiable(EngineReason.MISSING_REFERENCE)
+    match = _REFERENCE.fullmatch(answer) if isinstance(answer, str) else None
+    if match is None or (choices and match[1].upper() not in choices):
+        raise Unverifiable(EngineReason.BAD_REFERENCE)
+    return match[1].upper()
