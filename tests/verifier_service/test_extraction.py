@@ -78,6 +78,7 @@ def test_the_final_answer_is_found(text: str, source: str, statements: list[str]
         r"So the result is \boxed{128",
         r"\boxed{}",
         "The answer is",
+        "THEN",
         "I don't know.",
         "Hence\n\\[\nx^2 = 25.\n\\]\nSubtracting the two equations, we find that",
         "Hence\n\\[\n\\frac{a}{b} = a^2 + a",

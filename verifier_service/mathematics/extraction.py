@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from verifier_service.mathematics.notation import brace_pairs
@@ -64,7 +64,9 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
     found = _first(main, sources)
     if found is None and main != after:
         found = _first(after, sources)
-    return found if found is not None and found.statements else None
+    if found is None or not any(found.statements):
+        return None
+    return replace(found, statements=tuple(filter(None, found.statements)))
 
 
 def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
@@ -416,16 +418,16 @@ def _trimmed(line: str) -> str:
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if _is_bare(text):
-        return Extraction(
-            "math", (_sentence_math(_without_aside(text)) or _trimmed(_LEAD_IN.sub("", text)),)
-        )
+        bare = _sentence_math(_without_aside(text)) or _trimmed(_LEAD_IN.sub("", text))
+        return Extraction("math", (bare,))
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
     if _has_open_display(rest) or (found and _breaks_off(rest)):
         return Extraction("math", _NOTHING)
     last_line = text[text.rfind("\n") + 1 :]
     if _is_bare(last_line) and not _OPENING.search(last_line) and not _DISPLAY_END.match(last_line):
-        return Extraction("math", (_trimmed(last_line),))
+        bare = _trimmed(last_line)
+        return Extraction("math", (bare,))
     if not found:
         return None
     if any(character.isdigit() for character in rest):
