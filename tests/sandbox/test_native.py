@@ -130,7 +130,7 @@ def test_a_program_gets_no_environment_of_the_service(sandbox: Sandbox) -> None:
         ("{ pause(); }", ExitReason.WALL_LIMIT),
         ('{ for (;;) std::puts("flood"); }', ExitReason.OUTPUT_LIMIT),
         (
-            "{ for (;;) *(volatile char *)new char[4096] = 1; }",
+            "{ for (;;) *(volatile char *)new char[1 << 20] = 1; }",
             ExitReason.MEMORY_LIMIT,
         ),
         ('{ asm volatile("mov $0x40000027, %eax; syscall"); }', ExitReason.FORBIDDEN),

@@ -233,8 +233,8 @@ SQUARE = {
 def test_a_program_that_reads_and_prints(
     grader: Grader, source: str, result: str, passed: int
 ) -> None:
-    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 10.0, run_all=False)
-    found = grader(source, SQUARE, plan)
+    limits = Limits(cpu_seconds=0.5, wall_seconds=3.0, memory_bytes=2**26)
+    found = grader(source, SQUARE, Plan(limits, 10.0, run_all=False))
     assert (found.result, found.passed) == (result, passed)
 
 
