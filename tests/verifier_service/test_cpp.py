@@ -68,7 +68,7 @@ PROGRAMS = {
     "endless": (MAIN + '{ for (;;) asm volatile(""); }', "time_limit_exceeded"),
     "asleep": (MAIN + "{ for (;;) pause(); }", "time_limit_exceeded"),
     "memory": (
-        MAIN + "{ for (;;) *(volatile char *)new char[1 << 20] = 1; }",
+        MAIN + "{ for (;;) *(volatile char *)new char[4096] = 1; }",
         "memory_limit_exceeded",
     ),
     "flood": (MAIN + '{ for (;;) std::puts("6"); }', "output_limit_exceeded"),
