@@ -9,8 +9,8 @@ import sys
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
     needed = (
-        *("fastapi", "jsonschema", "math_verify", "msgspec", "pydantic_settings", "re2"),
-        *("uvicorn", "yaml"),
+        *("fastapi", "jsonschema", "math_verify", "msgspec", "prometheus_client"),
+        *("pydantic_settings", "re2", "uvicorn", "yaml", "zstandard"),
     )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:

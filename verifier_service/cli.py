@@ -7,13 +7,11 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-import uvicorn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import CliApp, CliPositionalArg, CliSubCommand, SettingsConfigDict
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
-from verifier_service.app import create_app
 from verifier_service.code.reference_check import (
     BadRows,
     Misfit,
@@ -25,11 +23,9 @@ from verifier_service.code.reference_check import (
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
+from verifier_service.server import serve
 from verifier_service.settings import Settings, usable_cores
 from verifier_service.verifiers.code import Code
-
-KEEP_ALIVE_SECONDS = 75
-"""Longer than a trainer's pause between requests, so that it can use its connections again."""
 
 
 class Serve(Settings):
@@ -40,13 +36,7 @@ class Serve(Settings):
     def cli_cmd(self) -> None:
         """Serve until SIGINT or SIGTERM."""
         hide_process()
-        uvicorn.run(
-            create_app(self),
-            host=self.host,
-            port=self.port,
-            log_level=self.log_level,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        )
+        serve(self)
 
 
 class Doctor(BaseModel):

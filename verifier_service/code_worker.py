@@ -14,6 +14,7 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -28,12 +29,14 @@ from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
+from verifier_service.shared_references import SharedReferences
 from verifier_service.verdict import (
     Completion,
     Hello,
     Judged,
     Outcome,
     Question,
+    SharedReference,
     Task,
     Verdict,
     failed,
@@ -43,6 +46,10 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
 
 MAX_READ_BYTES = 2**20
+Tests = Stdio | Function | Asserts
+_decoder: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
+    Task | SharedReference
+)
 REASONS = {
     result: CodeReason[result.name]
     for result in Result
@@ -70,8 +77,13 @@ async def work(
             _send(connection, Hello(f"the sandbox does not start: {error}"))
             return
         _send(connection, Hello(None))
+        shared: SharedReferences[Tests | Unverifiable] = SharedReferences()
         while (frame := await _receive(connection)) is not None:
-            await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
+            message = _decoder.decode(frame)
+            if isinstance(message, SharedReference):
+                shared.add(message.name, _tests(message.decode()))
+            else:
+                await _work(runner, message, shared, connection, progress)
 
 
 async def _receive(connection: socket.socket) -> bytes | None:
@@ -100,15 +112,30 @@ def _send(connection: socket.socket, message: Hello | Judged) -> None:
     connection.sendall(frames.pack(msgspec.json.encode(message)))
 
 
-async def _work(runner: Runner, task: Task, connection: socket.socket, progress: Progress) -> None:
+def _tests(reference: Mapping[str, Any]) -> Tests | Unverifiable:
+    try:
+        return read_tests(reference)
+    except Unverifiable as error:
+        return error
+
+
+async def _work(
+    runner: Runner,
+    task: Task,
+    shared: SharedReferences[Tests | Unverifiable],
+    connection: socket.socket,
+    progress: Progress,
+) -> None:
     verifier = Code.model_validate(task.verifier)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         progress.write(index, in_reference=True)
-        try:
-            tests = read_tests(part.reference)
-        except Unverifiable as error:
-            verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
+        if part.shared_reference is not None:
+            tests = shared[part.shared_reference]
+        else:
+            tests = _tests(part.reference or {})
+        if isinstance(tests, Unverifiable):
+            verdicts: list[Verdict | Question] = [unverifiable(tests.reason)] * len(
                 part.completions
             )
             index += len(part.completions)
@@ -122,7 +149,7 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
 
 
 async def judge_completion(
-    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
+    runner: Runner, verifier: Code, tests: Tests, completion: Completion
 ) -> Verdict:
     """The verdict on a completion; the runner has the entries and tools of `grading`."""
     return await judge_program(
@@ -131,7 +158,7 @@ async def judge_completion(
 
 
 async def judge_program(
-    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str | None
+    runner: Runner, verifier: Code, tests: Tests, source: str | None
 ) -> Verdict:
     """The verdict on a program, or on there being none."""
     start = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
 
 from verifier_service.profiles import Verifiers
 from verifier_service.verdict import EngineReason, Outcome
@@ -63,7 +63,7 @@ class CompletionObject(_Request):
     truncated: bool | None = Field(default=None, description="it met the token limit")
 
 
-Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+Messages = Annotated[list[ChatMessage], Field(min_length=1), FailFast()]
 
 
 class Group(_Request):
@@ -75,7 +75,7 @@ class Group(_Request):
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
     )
-    completions: list[str | Messages | CompletionObject] = Field(
+    completions: Annotated[list[str | Messages | CompletionObject], FailFast()] = Field(
         description="texts, chats (the last assistant message is judged) or objects"
     )
 
@@ -87,7 +87,7 @@ class ScoreRequest(_Request):
     profile: str | None = Field(
         default=None, description="name of a list of verifiers, see GET /v1/profiles"
     )
-    groups: list[Group]
+    groups: Annotated[list[Group], FailFast()]
     deadline_seconds: float | None = Field(
         default=None,
         gt=0,
