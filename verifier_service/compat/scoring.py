@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request
 
+from verifier_service.compat.execution import NotRun
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers
 from verifier_service.scheduler import QueueFull, Scheduler, reward
@@ -48,17 +49,32 @@ class Judged:
 
 
 async def judge(
-    request: Request,
-    items: Sequence[Item],
-    verifiers: Verifiers,
-    *,
-    deadline_seconds: float,
+    request: Request, items: Sequence[Item], verifiers: Verifiers, *, deadline_seconds: float
 ) -> list[Judged]:
     """Judge completions, each by its reference.
 
     Raises:
         ApiError: 503 if some could not be judged this time: the client is to ask again, and never
             takes that for a score.
+    """
+    try:
+        judged = await judge_each(request, items, verifiers, deadline_seconds=deadline_seconds)
+    except NotRun as error:
+        raise try_again("queue_full", str(error)) from error
+    for one in judged:
+        for name, verdict in one.verdicts.items():
+            if verdict.outcome is Outcome.FAILED:
+                raise try_again("not_judged", f"{name} failed: {verdict.reason}")
+    return judged
+
+
+async def judge_each(
+    request: Request, items: Sequence[Item], verifiers: Verifiers, *, deadline_seconds: float
+) -> list[Judged]:
+    """Judge completions, each by its reference; what could not be judged has `failed` verdicts.
+
+    Raises:
+        NotRun: there is too much to do.
     """
     body = ScoreRequest(
         verifiers=verifiers,
@@ -69,13 +85,8 @@ async def judge(
     try:
         scored = await scheduler.score(body, deadline_seconds=min(deadline_seconds, limit))
     except QueueFull as error:
-        raise try_again("queue_full", str(error)) from error
-    judged = [Judged(reward(group[0], verifiers), group[0]) for group in scored.groups]
-    for one in judged:
-        for name, verdict in one.verdicts.items():
-            if verdict.outcome is Outcome.FAILED:
-                raise try_again("not_judged", f"{name} failed: {verdict.reason}")
-    return judged
+        raise NotRun(str(error)) from error
+    return [Judged(reward(group[0], verifiers), group[0]) for group in scored.groups]
 
 
 def verifiers_of(request: Request, profile: str) -> Verifiers:
