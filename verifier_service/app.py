@@ -19,7 +19,8 @@ from verifier_service.routes import router
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
-from verifier_service.worker_pool import CodeWorkers, ItemLimits, WorkerPool
+from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.worker_sources import CodeWorkers
 
 CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)
 """Of a code worker itself, which only compares output; programs have limits of their own."""

@@ -23,7 +23,8 @@ import pytest
 
 from verifier_service.app import CODE_LIMITS
 from verifier_service.verdict import Completion, Part, Question, Task, Verdict
-from verifier_service.worker_pool import CodeWorkers, WorkerPool
+from verifier_service.worker_pool import WorkerPool
+from verifier_service.worker_sources import CodeWorkers
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "5000"))
 NUM_BLOCKS = 10
