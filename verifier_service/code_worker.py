@@ -24,6 +24,7 @@ from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.code.program_run import RUN_PROGRAM, judge_run
 from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
 from verifier_service.sandbox.layers import hide_process
@@ -101,6 +102,9 @@ def _send(connection: socket.socket, message: Hello | Judged) -> None:
 
 
 async def _work(runner: Runner, task: Task, connection: socket.socket, progress: Progress) -> None:
+    if task.verifier["type"] == RUN_PROGRAM:
+        await _run_programs(runner, task, connection, progress)
+        return
     verifier = Code.model_validate(task.verifier)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
@@ -117,6 +121,18 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
         for completion in part.completions:
             progress.write(index, in_reference=False)
             verdict = await judge_completion(runner, verifier, tests, completion)
+            _send(connection, Judged([verdict], finished=index == last))
+            index += 1
+
+
+async def _run_programs(
+    runner: Runner, task: Task, connection: socket.socket, progress: Progress
+) -> None:
+    index, last = 0, task.num_completions - 1
+    for part in task.parts:
+        for completion in part.completions:
+            progress.write(index, in_reference=False)
+            verdict = await judge_run(runner, part.reference, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 
