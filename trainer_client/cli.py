@@ -89,16 +89,16 @@ def evaluate_command(
 ) -> None:
     """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model."""
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
-    if config.evaluation is None:
+    if not config.evaluation:
         raise ConfigError("the configuration has no `evaluation` section")
-    problems = load_problems(config.evaluation.dataset)
+    problems = load_problems(config.evaluation[0].dataset)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
     with open_scorer(config.reward) as scorer:
-        result = evaluate(engine, scorer, problems, config, config.evaluation)
+        result = evaluate(engine, scorer, problems, config, config.evaluation[0])
     for k, value in result.pass_at_k.items():
         CONSOLE.print(f"pass@{k} {value:.4f}")
     CONSOLE.print(
-        f"{result.num_problems} problems, {config.evaluation.num_samples} completions each, "
+        f"{result.num_problems} problems, {config.evaluation[0].num_samples} completions each, "
         f"{result.unjudged_fraction:.2%} of them not judged"
     )
 

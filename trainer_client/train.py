@@ -98,7 +98,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         per_step=config.rollout.prompts_per_step,
         seed=config.train.seed,
     )
-    held_out = load_problems(config.evaluation.dataset) if config.evaluation else []
+    held_out = load_problems(config.evaluation[0].dataset) if config.evaluation else []
     with open_scorer(config.reward) as scorer:
         learner = make_learner(config, checkpoint)
         config.output_dir.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                         scheduler=learner.scheduler,
                         keep=config.train.keep_checkpoints,
                     )
-                if config.evaluation and _is_due(step + 1, config.evaluation.every_steps, config):
+                if config.evaluation and _is_due(step + 1, config.evaluation[0].every_steps, config):
                     after = evaluate_at(step + 1)
     learner.policy.save(config.output_dir / "model")
     return RunResult(config.output_dir / "model", before, after)
@@ -147,7 +147,7 @@ def train_step(
     )
     batch = batch_of(scored, rewards, advantages, config, learner.policy)
     update_start = time.perf_counter()
-    for _ in range(config.train.updates_per_rollout):
+    for _ in range(config.train.epochs_per_rollout):
         update = update_policy(learner, batch, config)
     end = time.perf_counter()
     return {
@@ -169,7 +169,7 @@ def make_learner(config: Config, checkpoint: Checkpoint | None = None) -> Learne
     optimizer, scheduler = make_optimizer(
         policy.model,
         config.optimizer,
-        num_steps=config.train.steps * config.train.updates_per_rollout,
+        num_steps=config.train.steps * config.train.epochs_per_rollout,
     )
     if checkpoint is not None:
         restore_training_state(checkpoint, optimizer=optimizer, scheduler=scheduler)
@@ -350,10 +350,10 @@ def _evaluate(
     step: int,
 ) -> Evaluation | None:
     """Evaluate on the held-out problems, if there are any; never changes the training."""
-    if config.evaluation is None:
+    if not config.evaluation:
         return None
     with torch.random.fork_rng():
-        result = evaluate(learner.engine, scorer, held_out, config, config.evaluation)
+        result = evaluate(learner.engine, scorer, held_out, config, config.evaluation[0])
     log.record(step, result.metrics)
     values = ", ".join(f"pass@{k} {value:.3f}" for k, value in result.pass_at_k.items())
     CONSOLE.print(f"held-out after step {step}: {values} ({result.num_problems} problems)")
