@@ -125,7 +125,9 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                         scheduler=learner.scheduler,
                         keep=config.train.keep_checkpoints,
                     )
-                if config.evaluation and _is_due(step + 1, config.evaluation[0].every_steps, config):
+                if config.evaluation and _is_due(
+                    step + 1, config.evaluation[0].every_steps, config
+                ):
                     after = evaluate_at(step + 1)
     learner.policy.save(config.output_dir / "model")
     return RunResult(config.output_dir / "model", before, after)
