@@ -85,6 +85,11 @@ class Config(Section):
     evaluation: tuple[EvaluationConfig, ...] = ()
     sft: SftConfig = SftConfig()
 
+    @property
+    def num_updates(self) -> int:
+        """Optimizer steps of the whole run, those that may be skipped included."""
+        return self.train.steps * self.train.epochs_per_rollout * self.train.minibatches
+
     @field_validator("evaluation", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
@@ -96,8 +101,8 @@ class Config(Section):
         if len(set(prefixes)) != len(prefixes):
             raise ValueError("several evaluations need different names")
         for evaluation in self.evaluation:
-            asked = evaluation.verifiers or self.reward.verifiers
-            keys = [verifier.key for verifier in asked]
+            asked = evaluation.verifiers or self.reward.sources
+            keys = [source.key for source in asked]
             if evaluation.profile is None and evaluation.verifier not in keys:
                 raise ValueError(
                     f"evaluation.verifier is {evaluation.verifier!r}, "

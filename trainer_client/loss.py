@@ -102,7 +102,7 @@ def policy_loss(
 
     | type | token loss |
     |---|---|
-    | `grpo`, `bnpo`, `dr_grpo`, `dapo`, `gspo` | -min(min(r, cap) A, clip(r, 1 - low, 1 + high) A) |
+    | all but these two | -min(min(r, cap) A, clip(r, 1 - low, 1 + high) A) |
     | `cispo` (MiniMax-M1, arXiv 2506.13585) | -stop_gradient(min(r, cap)) A policy_logprob |
     | `unclipped` | -min(r, cap) A |
 

@@ -86,6 +86,12 @@ class RewardConfig(Section):
         """Verifiers, functions and models: what the reward is the weighted sum of."""
         return (*self.verifiers, *self.functions, *self.models)
 
+    @property
+    def main(self) -> RewardSource:
+        """The source that says whether a problem is solved: `accuracy`, else the heaviest."""
+        named = [source for source in self.sources if source.key == "accuracy" and source.weight]
+        return named[0] if named else max(self.sources, key=lambda source: source.weight)
+
     @model_validator(mode="after")
     def _names_are_unique(self) -> RewardConfig:
         keys = [source.key for source in self.sources]
