@@ -292,16 +292,17 @@ def read_condition(text: str) -> str:
     except Unreadable:
         return ""
     depth = 0
+    follows_mathematics = False
     for index, token in enumerate(tokens):
         depth += _depth_change(token)
         is_word = token.kind is Kind.WORD and token.text.lower() in _CONDITION_WORDS
-        before = tokens[:index]
-        if depth == 0 and is_word and any(_is_mathematics(one) for one in before):
+        if depth == 0 and is_word and follows_mathematics:
             return _condition(tokens[index + 1 :])
-        if depth == 0 and token.text == "," and before:
-            rest = tokens[index + 1 :]
-            if rest and "∈" in [one.text for one in rest[:3]]:
-                return _condition(rest)
+        if depth == 0 and token.text == "," and index:
+            rest = tokens[index + 1 : index + 4]
+            if "∈" in [one.text for one in rest]:
+                return _condition(tokens[index + 1 :])
+        follows_mathematics = follows_mathematics or _is_mathematics(token)
     return ""
 
 
@@ -486,17 +487,14 @@ class _Reader:
 
     def _cut_condition(self) -> None:
         depth = 0
+        follows_mathematics = False
         for index, token in enumerate(self.tokens):
             depth += _depth_change(token)
-            if (
-                index
-                and depth == 0
-                and token.kind is Kind.WORD
-                and token.text.lower() in _CONDITION_WORDS
-                and any(_is_mathematics(before) for before in self.tokens[:index])
-            ):
+            is_word = token.kind is Kind.WORD and token.text.lower() in _CONDITION_WORDS
+            if depth == 0 and is_word and follows_mathematics:
                 self.tokens = self.tokens[:index]
                 return
+            follows_mathematics = follows_mathematics or _is_mathematics(token)
 
     def _special(self) -> Answer | None:
         texts = [token.text.lower() for token in self.tokens]

@@ -87,8 +87,9 @@ class Program:
     """Something to run.
 
     Args:
-        payload: what the entry reads; for the entry `script`, Python source, for `binary`, a
-            program that needs no libraries, for `tool`, what `tool_payload` makes.
+        payload: what the entry reads; for the entry `script`, Python source, for `compiled`, the
+            result of a `script`, for `binary`, a program that needs no libraries, for `tool`, what
+            `tool_payload` makes.
         stdin: what the program can read from standard input.
         entry: the name of the function that is given the payload; see `entries`.
         profile: None chooses by the entry, and by the modules that the payload names.
@@ -133,7 +134,7 @@ class Execution:
     stderr: bytes
     stderr_bytes: int
     result: bytes
-    """What an entry wrote to its result pipe; empty for programs, which have none."""
+    """What an entry wrote to its result pipe before it was closed; empty if it had none."""
     result_bytes: int
     cpu_seconds: float
     wall_seconds: float

@@ -197,8 +197,13 @@ class Runner:
             directory.rmdir()
         self._users.close()
 
-    async def run(self, program: Program, limits: Limits) -> Execution:
+    async def run(self, program: Program, limits: Limits, *, result: bool = False) -> Execution:
         """Run a program.
+
+        Args:
+            program: to run.
+            limits: of the process.
+            result: whether the entry is given a result pipe.
 
         Raises:
             SandboxError: it could not be run, which is not its fault.
@@ -206,8 +211,8 @@ class Runner:
         self._check(program)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            zygote = await slot.zygote(_profile(program), judge=False)
-            async with zygote.running(program, limits) as child:
+            zygote = await slot.zygote(profile_of(program), judge=False)
+            async with zygote.running(program, limits, result=result) as child:
                 return [await child.end_of_run()]
 
         (execution,) = await self._try(attempt)
@@ -235,8 +240,8 @@ class Runner:
         self._check(program, judge)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            theirs = await slot.zygote(_profile(program), judge=False)
-            judges = await slot.zygote(_profile(judge), judge=True)
+            theirs = await slot.zygote(profile_of(program), judge=False)
+            judges = await slot.zygote(profile_of(judge), judge=True)
             ours, other = socket.socketpair()
             with ours, other:
                 async with (
@@ -542,7 +547,7 @@ class _Child:
                 given.append(os.dup(channel.fileno()))
             if result:
                 optional |= RESULT
-                given.append(self._open_stream(limit))
+                given.append(self._open_stream(max(limit, entries.MAX_COMPILED_BYTES)))
             order = ORDER.pack(optional) + ChildLimits.of(self._limits).pack()
             socket.send_fds(control, [order + program.entry.encode()], given)
         finally:
@@ -632,7 +637,7 @@ class _Child:
             return ExitReason.CPU_LIMIT
         if self._reason is not None:
             return self._reason
-        if any(stream.num_bytes > self._limits.output_bytes for stream in self._streams):
+        if any(stream.is_flooded for stream in self._streams):
             return ExitReason.OUTPUT_LIMIT
         if entries.COMPILE_ERROR in self._said:
             return ExitReason.COMPILE_ERROR
@@ -716,6 +721,11 @@ class _Stream:
         """The first bytes, at most as many as the limit."""
         return b"".join(self._chunks)[: self._limit]
 
+    @property
+    def is_flooded(self) -> bool:
+        """Whether there was more than the limit."""
+        return self.num_bytes > self._limit
+
     def drain(self) -> None:
         """Read what is there. Only when nobody writes any more."""
         while self._read():
@@ -741,12 +751,12 @@ class _Stream:
         if self.num_bytes < self._limit:
             self._chunks.append(data)
         self.num_bytes += len(data)
-        if self.num_bytes > self._limit:
+        if self.is_flooded:
             self._on_flood()
         return True
 
 
-def _profile(program: Program) -> Profile:
+def profile_of(program: Program) -> Profile:
     """The profile of a program: the one that it asks for, or one that has what it names."""
     if program.profile is not None:
         return program.profile
