@@ -17,8 +17,12 @@ def main() -> None:
         sys.exit(
             f"verifier-service needs {', '.join(missing)}: pip install 'reward-verifier[service]'"
         )
-    from verifier_service.cli import run  # noqa: PLC0415  only now is it known to be importable
+    from verifier_service.plugins import PluginError  # noqa: PLC0415  now it can be imported
 
+    try:
+        from verifier_service.cli import run  # noqa: PLC0415
+    except PluginError as error:
+        sys.exit(str(error))
     run()
 
 

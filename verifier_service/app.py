@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import verifier_service
 from verifier_service.call_context import CallContext
+from verifier_service.compat import ROUTERS
 from verifier_service.drain import Drain
 from verifier_service.error_handlers import install_error_handlers
 from verifier_service.metrics import Metrics
@@ -68,9 +69,16 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.metrics = metrics
     app.state.drain = Drain()
     app.include_router(router)
+    for protocol in settings.compat:
+        app.include_router(ROUTERS[protocol])
     install_error_handlers(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
-    app.add_middleware(CallContext, key_hashes=settings.all_api_key_hashes, metrics=metrics)
+    app.add_middleware(
+        CallContext,
+        key_hashes=settings.all_api_key_hashes,
+        drain=app.state.drain,
+        metrics=metrics,
+    )
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verifier_service.api_keys import is_accepted
+from verifier_service.drain import Drain
 from verifier_service.error_handlers import error_response
 from verifier_service.errors import ApiError
 from verifier_service.metrics import Metrics
@@ -32,12 +33,16 @@ class CallContext:
     Args:
         app: what answers.
         key_hashes: of API keys; none opens the service to all.
+        drain: refuses calls while the service ends, and waits for those under way.
         metrics: are told of each call.
     """
 
-    def __init__(self, app: ASGIApp, *, key_hashes: Sequence[str], metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, *, key_hashes: Sequence[str], drain: Drain, metrics: Metrics
+    ) -> None:
         self._app = app
         self._key_hashes = key_hashes
+        self._drain = drain
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,14 +66,25 @@ class CallContext:
 
         self._metrics.in_flight.inc()
         try:
-            if self._is_allowed(scope["path"], headers):
-                await self._app(scope, receive, send_with_id)
+            refusal = self._refusal(scope, headers)
+            if refusal is not None:
+                self._metrics.rejected(refusal.kind)
+                await error_response(refusal)(scope, receive, send_with_id)
+            elif scope["method"] == "POST":
+                with self._drain.under_way():
+                    await self._app(scope, receive, send_with_id)
             else:
-                self._metrics.rejected("unauthorized")
-                await error_response(_unauthorized())(scope, receive, send_with_id)
+                await self._app(scope, receive, send_with_id)
         finally:
             self._metrics.in_flight.dec()
             self._finish(scope, status, time.perf_counter() - start)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
+        if not self._is_allowed(scope["path"], headers):
+            return _unauthorized()
+        if self._drain.is_draining and scope["method"] == "POST":
+            return self._drain.refusal()
+        return None
 
     def _is_allowed(self, path: str, headers: Headers) -> bool:
         if not self._key_hashes or path in OPEN_PATHS:

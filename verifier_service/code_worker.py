@@ -14,8 +14,8 @@ import logging
 import socket
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -25,6 +25,7 @@ from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.code.program_run import RUN_PROGRAM, judge_run
 from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
 from verifier_service.sandbox.layers import hide_process
@@ -35,6 +36,7 @@ from verifier_service.verdict import (
     Hello,
     Judged,
     Outcome,
+    Part,
     Question,
     SharedReference,
     Task,
@@ -77,11 +79,11 @@ async def work(
             _send(connection, Hello(f"the sandbox does not start: {error}"))
             return
         _send(connection, Hello(None))
-        shared: SharedReferences[Tests | Unverifiable] = SharedReferences()
+        shared: SharedReferences[_Reference] = SharedReferences()
         while (frame := await _receive(connection)) is not None:
             message = _decoder.decode(frame)
             if isinstance(message, SharedReference):
-                shared.add(message.name, _tests(message.decode()))
+                shared.add(message.name, _Reference(message.decode()))
             else:
                 await _work(runner, message, shared, connection, progress)
 
@@ -112,28 +114,42 @@ def _send(connection: socket.socket, message: Hello | Judged) -> None:
     connection.sendall(frames.pack(msgspec.json.encode(message)))
 
 
-def _tests(reference: Mapping[str, Any]) -> Tests | Unverifiable:
-    try:
-        return read_tests(reference)
-    except Unverifiable as error:
-        return error
+class _Reference:
+    """A reference, with its tests read once for all completions."""
+
+    def __init__(self, reference: dict[str, Any]) -> None:
+        self.reference = reference
+
+    @cached_property
+    def tests(self) -> Tests | Unverifiable:
+        """What to run, or why it cannot be read."""
+        try:
+            return read_tests(self.reference)
+        except Unverifiable as error:
+            return error
+
+
+def _reference(part: Part, shared: SharedReferences[_Reference]) -> _Reference:
+    if part.shared_reference is not None:
+        return shared[part.shared_reference]
+    return _Reference(part.reference or {})
 
 
 async def _work(
     runner: Runner,
     task: Task,
-    shared: SharedReferences[Tests | Unverifiable],
+    shared: SharedReferences[_Reference],
     connection: socket.socket,
     progress: Progress,
 ) -> None:
+    if task.verifier["type"] == RUN_PROGRAM:
+        await _run_programs(runner, task, shared, connection, progress)
+        return
     verifier = Code.model_validate(task.verifier)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         progress.write(index, in_reference=True)
-        if part.shared_reference is not None:
-            tests = shared[part.shared_reference]
-        else:
-            tests = _tests(part.reference or {})
+        tests = _reference(part, shared).tests
         if isinstance(tests, Unverifiable):
             verdicts: list[Verdict | Question] = [unverifiable(tests.reason)] * len(
                 part.completions
@@ -144,6 +160,23 @@ async def _work(
         for completion in part.completions:
             progress.write(index, in_reference=False)
             verdict = await judge_completion(runner, verifier, tests, completion)
+            _send(connection, Judged([verdict], finished=index == last))
+            index += 1
+
+
+async def _run_programs(
+    runner: Runner,
+    task: Task,
+    shared: SharedReferences[_Reference],
+    connection: socket.socket,
+    progress: Progress,
+) -> None:
+    index, last = 0, task.num_completions - 1
+    for part in task.parts:
+        reference = _reference(part, shared).reference
+        for completion in part.completions:
+            progress.write(index, in_reference=False)
+            verdict = await judge_run(runner, reference, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 

@@ -46,11 +46,6 @@ class Drain:
             log.warning("%d calls are given up", self.num_under_way)
             self._stopped.set()
 
-    def refuse_new(self) -> None:
-        """Raises ApiError while the service is ending."""
-        if self.is_draining:
-            raise self.refusal()
-
     async def wait_stopped(self) -> None:
         """Wait until calls that are under way must end."""
         await self._stopped.wait()

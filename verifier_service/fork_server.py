@@ -8,12 +8,12 @@ layers of the sandbox: it can read what it may have to import, and do nothing el
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -112,6 +112,17 @@ def _become_worker(
     )
     layers.apply(limits)
     layers.filter_calls()
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody waits for an answer
+    try:
         serve(connection, descriptor)
+    except (BrokenPipeError, ConnectionResetError):
+        os._exit(0)  # nobody waits for an answer
+    except BaseException as error:  # noqa: BLE001  the message may have text of a model
+        log.error("a worker ends: %s at %s", type(error).__name__, _place(error))
+        os._exit(1)
     os._exit(0)
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
@@ -43,10 +43,12 @@ Verifiers = Annotated[
 ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 SHIPPED: dict[str, Verifiers] = {
+    "accuracy": [Accuracy(weight=1.0)],
     "math": [Accuracy(weight=1.0), Format(weight=0.1), TagCount(weight=0.05)],
     "code": [Code(weight=1.0), CodeFormat(weight=0.1)],
 }
 
+_list: TypeAdapter[Verifiers] = TypeAdapter(Verifiers)
 _file: TypeAdapter[dict[str, Verifiers]] = TypeAdapter(dict[ProfileName, Verifiers])
 
 
@@ -68,6 +70,21 @@ def read_profiles(path: Path | None, enabled: Iterable[str]) -> dict[str, Verifi
                 f"{path}: {name} asks for {missing}, which VERIFIER_ENABLED leaves out"
             )
     return shipped | own
+
+
+def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verifiers:
+    """Verifiers by their types, or by what a request would have of them.
+
+    Raises:
+        ValueError: naming what is wrong.
+    """
+    items = [{"type": one} if isinstance(one, str) else one for one in arguments]
+    try:
+        return _list.validate_python(items)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise ValueError(f"verifier {place}: {problem['msg']}") from error
 
 
 def profiles_to_json(profiles: Mapping[str, Verifiers]) -> bytes:

@@ -91,8 +91,7 @@ async def score(request: Request, service: Annotated[Service, Depends(_service)]
     (`seconds` aside), so asking again is safe. The body may be compressed (`Content-Encoding: gzip`
     or `zstd`).
     """
-    with service.drain.under_way():
-        return await answer_score_call(request, service)
+    return await answer_score_call(request, service)
 
 
 @router.get("/v1/verifiers", response_model=VerifiersResponse)

@@ -102,7 +102,6 @@ class _Call:
         """Take in the body. Raises ApiError, QueueFull, ClientDisconnect."""
         max_bytes = self._service.settings.max_body_bytes
         self._encoding = content_encoding(self._request)
-        self._service.drain.refuse_new()
         admit(self._request, self._service.scheduler, self._reservation, max_bytes)
         await receive(self._request, self._body, self._reservation, max_bytes)
 

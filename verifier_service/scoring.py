@@ -229,7 +229,7 @@ class Scoring:
                     known.append((key, verdict))
                 else:
                     opened += self._open(verdict, verifier, part, _Asked(key, unique.places))
-            self._engine.keep(known)
+            self._keep(verifier, known)
         if opened:
             await self._settle_all(verifier, opened)
 
@@ -258,7 +258,7 @@ class Scoring:
         self, verifier: Verifier, chunk: list[_UniquePart], keys: list[bytes]
     ) -> tuple[list[_UniquePart], list[bytes]]:
         """The chunk, and its keys, without what other requests have found out."""
-        found = await self._engine.look_up(keys)
+        found = await self._engine.look_up(keys) if verifier.is_cached else []
         if not any(found):
             return chunk, keys
         uniques = (unique for part in chunk for unique in part.uniques)
@@ -277,7 +277,7 @@ class Scoring:
         answer = self._answered.get(key)
         if answer is not None:
             self._deliver(answer, verifier, asked.places)
-            self._engine.keep([(asked.key, answer)])
+            self._keep(verifier, [(asked.key, answer)])
         elif key in self._waiting:
             self._waiting[key].append(asked)
         else:
@@ -317,7 +317,11 @@ class Scoring:
         for asked in self._waiting.pop(one.key):
             self._deliver(verdict, verifier, asked.places)
             known.append((asked.key, verdict))
-        self._engine.keep(known)
+        self._keep(verifier, known)
+
+    def _keep(self, verifier: Verifier, known: list[tuple[bytes, Verdict]]) -> None:
+        if verifier.is_cached:
+            self._engine.keep(known)
 
     def _deliver_all(
         self, verdict: Verdict, verifier: Verifier, uniques: Iterable[_Unique]

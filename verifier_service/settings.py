@@ -10,6 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from verifier_service.api_keys import is_hash
+from verifier_service.compat import ROUTERS
 from verifier_service.logs import LogFormat
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer
@@ -50,6 +51,8 @@ class Settings(BaseSettings):
     """verifiers to serve, separated by commas; default: all"""
     profiles: Path | None = None
     """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
+    compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
+    """protocols of other frameworks to speak, separated by commas; empty for none; default: all"""
     code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """processes that run programs, one at a time each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
@@ -74,7 +77,7 @@ class Settings(BaseSettings):
     drain_seconds: Annotated[float, Field(ge=0)] = 25.0
     """at SIGTERM, how long calls that are under way may take to end"""
 
-    @field_validator("enabled", "unsafe_code_without", "api_key_hashes", mode="before")
+    @field_validator("enabled", "unsafe_code_without", "api_key_hashes", "compat", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if not isinstance(value, str):
@@ -108,6 +111,13 @@ class Settings(BaseSettings):
         """Those of the setting and those of the file."""
         file = self.api_key_hashes_file
         return self.api_key_hashes + (_read_hashes(file) if file is not None else ())
+
+    @field_validator("compat")
+    @classmethod
+    def _are_spoken(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := sorted(set(value) - set(ROUTERS)):
+            raise ValueError(f"no such protocol: {unknown}; there are {sorted(ROUTERS)}")
+        return value
 
     @field_validator("profiles")
     @classmethod

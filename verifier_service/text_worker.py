@@ -15,6 +15,7 @@ that a worker was killed at is known all the same.
 from __future__ import annotations
 
 import logging
+import math
 import socket
 import sys
 import time
@@ -167,6 +168,8 @@ def _verdict(judge: Judge, completion: Completion) -> Verdict | Question:
     if isinstance(judgement, Undecided):
         return judgement.question
     extracted = judgement.extracted
+    if not math.isfinite(judgement.score):
+        raise ValueError("a score is not a finite number")
     return Verdict(
         Outcome.SCORED,
         judgement.score,

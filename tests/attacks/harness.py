@@ -154,8 +154,8 @@ class _RecordingRunner(Runner):
         self.executions: list[tuple[Execution, Limits]] = []
         self.judges: list[tuple[Execution, Limits]] = []
 
-    async def run(self, program: Program, limits: Limits) -> Execution:
-        execution = await super().run(program, limits)
+    async def run(self, program: Program, limits: Limits, *, result: bool = False) -> Execution:
+        execution = await super().run(program, limits, result=result)
         self.executions.append((execution, limits))
         return execution
 

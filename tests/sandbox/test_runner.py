@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import marshal
 import os
 import signal
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
+from verifier_service.sandbox import entries
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     ExitReason,
@@ -114,6 +116,35 @@ def test_what_is_not_python_is_a_compile_error(sandbox: Sandbox, source: str | b
 
 def test_a_program_that_runs_out_of_its_name_still_compiles_only_once(sandbox: Sandbox) -> None:
     assert sandbox.run("compile('x = (', '', 'exec')").reason is ExitReason.EXITED
+
+
+def test_a_program_can_be_run_again_as_it_was_compiled(sandbox: Sandbox) -> None:
+    source = b"import sys\nprint(__name__, sys.argv, input())\nsys.exit(int(input()))"
+    first = Program(payload=source, stdin=b"in\n7\n")
+    compiling = sandbox.wait(sandbox.runner.run(first, LIMITS, result=True))
+    again = Program(payload=compiling.result, entry="compiled", stdin=first.stdin)
+    for execution in (compiling, sandbox.wait(sandbox.runner.run(again, LIMITS))):
+        assert (execution.stdout, execution.exit_code) == (b"__main__ ['main.py'] in\n", 7)
+
+
+def test_what_a_program_was_compiled_to_is_out_of_its_reach(sandbox: Sandbox) -> None:
+    source = (
+        b"import os\nopen_ones = []\nfor number in range(3, 100):\n"
+        b"    try: os.write(number, b'forged'); open_ones.append(number)\n"
+        b"    except OSError: pass\nprint(open_ones)"
+    )
+    run = sandbox.runner.run(Program(payload=source), LIMITS, result=True)
+    execution = sandbox.wait(run)
+    assert execution.stdout == b"[]\n"
+    assert marshal.loads(execution.result) == compile(source, "main.py", "exec", dont_inherit=True)
+
+
+def test_a_large_program_is_not_handed_on(sandbox: Sandbox) -> None:
+    source = b"'" + b"x" * entries.MAX_COMPILED_BYTES + b"' in {}\nprint('ran')"
+    limits = dataclasses.replace(LIMITS, output_bytes=10)
+    execution = sandbox.wait(sandbox.runner.run(Program(payload=source), limits, result=True))
+    assert (execution.reason, execution.stdout) == (ExitReason.EXITED, b"ran\n")
+    assert execution.result == b""
 
 
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL"])

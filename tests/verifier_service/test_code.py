@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import time
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -261,6 +262,19 @@ def test_a_special_judge_decides(grader: Grader) -> None:
     tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1 2 3"}], "program": judge}
     assert grader("print('3 1 2')", tests).result == "passed"
     assert grader("print('3 1')", tests).result == "wrong_answer"
+
+
+def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
+    """Its source takes long to compile, and leaves next to nothing to run."""
+    source = "if 0:\n" + "    f(1, 2, x=[3, 4])\n" * 50_000 + "print(1)"
+    start = time.process_time()
+    compile(source, "main.py", "exec")
+    cpu_seconds = time.process_time() - start
+    plan = Plan(Limits(cpu_seconds=60.0, wall_seconds=120.0), 5 * cpu_seconds, run_all=False)
+    cases = [{"stdin": "", "stdout": "1"}] * 20
+    for judge in (None, "import sys; sys.exit(0)"):
+        found = grader(source, {"type": "stdio", "cases": cases, "program": judge}, plan)
+        assert (found.result, found.passed) == ("passed", 20)
 
 
 # Calls

@@ -1,6 +1,7 @@
 """Programs in a row through code workers, and processes killed meanwhile: every verdict is right.
 
-The processes that are counted and killed are descendants of this test's own.
+The processes that are counted and killed are descendants of this test's own. The long forms are
+marked slow; SOAK_EXECUTIONS makes them longer.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from verifier_service.verdict import Completion, EncodedTask, Part, Question, Ta
 from verifier_service.worker_pool import WorkerPool
 from verifier_service.worker_sources import CodeWorkers
 
+LONG = int(os.environ.get("SOAK_EXECUTIONS", "5000"))
+NUM_BLOCKS = 10
 NUM_WORKERS = 4
 NUM_WARM_UP = 100
 MAX_GROWTH_BYTES = 4 * 2**20
@@ -100,18 +103,22 @@ class Left:
     processes: Counter[str]
     num_descriptors: dict[int, int]
     resident_bytes: dict[int, int]
-    mounts: str
+    mounts: list[str]
     objects: str
 
     @classmethod
-    def now(cls) -> Left:
+    def now(cls, directory: Path) -> Left:
         pids = [os.getpid(), *descendants(os.getpid())]
         pages = {pid: Path(f"/proc/{pid}/statm").read_text().split()[1] for pid in pids}
         return cls(
             processes=Counter(Path(f"/proc/{pid}/comm").read_text() for pid in pids),
             num_descriptors={pid: len(os.listdir(f"/proc/{pid}/fd")) for pid in pids},
             resident_bytes={pid: int(n) * os.sysconf("SC_PAGE_SIZE") for pid, n in pages.items()},
-            mounts=Path("/proc/self/mounts").read_text(),
+            mounts=[
+                mount
+                for mount in Path("/proc/self/mounts").read_text().splitlines()
+                if str(directory) in mount
+            ],
             objects="".join(
                 Path(f"/proc/sysvipc/{kind}").read_text() for kind in ("shm", "sem", "msg")
             ),
@@ -147,6 +154,16 @@ async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> float:
     return num_times / (time.perf_counter() - start)
 
 
+def cpu_seconds() -> float:
+    """What this process, its descendants and those of them that are gone have taken."""
+    ticks = 0
+    for pid in [os.getpid(), *descendants(os.getpid())]:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 @pytest.fixture
 def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The directory in which the workers get theirs, which other users can pass through."""
@@ -174,11 +191,14 @@ def test_many_programs_leave_nothing_behind(
                     wrong.append((chosen, verdict))
 
             await repeat(NUM_WARM_UP, one)
-            before = Left.now()
-            rates = [await repeat(1000, one) for _ in range(5)]
-            after = Left.now()
-            with capsys.disabled():
-                print("programs per second:", *(f"{rate:.0f}" for rate in rates))  # noqa: T201
+            before = Left.now(temporary)
+            for _ in range(NUM_BLOCKS):
+                start = cpu_seconds()
+                rate = await repeat(LONG // NUM_BLOCKS, one)
+                used = (cpu_seconds() - start) / (LONG // NUM_BLOCKS)
+                with capsys.disabled():
+                    print(f"{rate:.0f} programs/s, {1000 * used:.2f} ms of CPU each")  # noqa: T201
+            after = Left.now(temporary)
             assert after.processes == before.processes
             assert after.num_descriptors == before.num_descriptors
             assert (after.mounts, after.objects) == (before.mounts, before.objects)
@@ -216,7 +236,7 @@ def test_kills_at_random_change_no_verdict(temporary: Path) -> None:
                             os.kill(victim, signal.SIGKILL)
 
             killer = asyncio.create_task(kill())
-            await repeat(500, one)
+            await repeat(LONG // 10, one)
             killer.cancel()
         await until(lambda: not list(descendants(os.getpid())))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -154,15 +155,27 @@ PIECES = (
         " or ",
     ),
 )
+AMONG = (" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1 : ", "- ", "wait ")
 
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("piece", PIECES)
 def test_time_grows_with_the_length_and_no_faster(piece: str, source: Source) -> None:
+    assert_linear("", piece, "", (source,))
+
+
+@pytest.mark.parametrize("after", ["x", "1", "$", "$x$", " (or 2)"])
+@pytest.mark.parametrize("before", ["1", "$a$", "Answer is ", "The answer is $x$, "])
+@pytest.mark.parametrize("piece", AMONG)
+def test_time_grows_no_faster_with_what_stands_between(piece: str, before: str, after: str) -> None:
+    assert_linear(before, piece, after, SOURCES)
+
+
+def assert_linear(before: str, piece: str, after: str, sources: Sequence[Source]) -> None:
     def cpu_seconds(num_characters: int) -> float:
-        text = piece * (num_characters // len(piece))
+        text = before + piece * (num_characters // len(piece)) + after
         start = time.process_time()
-        extract(text, (source,))
+        extract(text, sources)
         return time.process_time() - start
 
     # Quadratic time would be 16 times as long for 4 times the text; minutes for the larger one.

@@ -11,9 +11,9 @@ import msgspec
 
 from verifier_service.code.checkers import accepts
 from verifier_service.code.languages import CompileFailure, Language
-from verifier_service.code.problem import Asserts, Function, Stdio, StdioCase
-from verifier_service.sandbox.execution import ExitReason, Limits, Pair, Program
-from verifier_service.sandbox.runner import Runner
+from verifier_service.code.problem import Asserts, Function, Stdio
+from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
+from verifier_service.sandbox.runner import Runner, profile_of
 
 ENTRIES = {
     "serve": "verifier_service.code.program_side:serve",
@@ -125,16 +125,43 @@ async def grade(
     return await _grade_calls(runner, payload, tests, plan)
 
 
+class _Repeated:
+    """A program that is run once for each case, and compiled once."""
+
+    def __init__(self, runner: Runner, program: Program) -> None:
+        self._runner = runner
+        self._program = program
+
+    async def run(self, stdin: str, limits: Limits) -> Execution:
+        """Run it. Raises SandboxError."""
+        program = dataclasses.replace(self._program, stdin=stdin.encode())
+        compiles = program.entry == "script"
+        run = await self._runner.run(program, limits, result=compiles)
+        if compiles and run.result:
+            self._program = Program(
+                payload=run.result, entry="compiled", profile=profile_of(program)
+            )
+        return run
+
+
 async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Plan) -> Grade:
     found = Grade()
     left = plan.total_cpu_seconds
+    repeated = _Repeated(runner, program)
+    judge = None
+    if tests.program is not None:
+        judge = _Repeated(runner, Program(payload=tests.program.encode()))
     for case in tests.cases:
         limits = dataclasses.replace(plan.limits, cpu_seconds=min(plan.limits.cpu_seconds, left))
-        run = await runner.run(dataclasses.replace(program, stdin=case.stdin.encode()), limits)
+        run = await repeated.run(case.stdin, limits)
         left -= run.cpu_seconds
         printed = run.stdout.decode(errors="replace")
         if run.succeeded:
-            right = await _accepts(runner, tests, case, printed, plan)
+            if judge is None:
+                right = accepts(tests.checker, printed, case.stdout, tests.tolerance)
+            else:
+                shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
+                right = (await judge.run(json.dumps(shown), plan.limits)).succeeded
             found.add(Result.PASSED if right else Result.WRONG_ANSWER, printed, case.stdout)
         else:
             found.add(_ENDINGS[run.reason], run.stderr.decode(errors="replace"), case.stdout)
@@ -150,15 +177,6 @@ async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Pla
 def _is_final(result: Result) -> bool:
     """Whether every other test would end the same way."""
     return result is Result.COMPILE_ERROR
-
-
-async def _accepts(runner: Runner, tests: Stdio, case: StdioCase, printed: str, plan: Plan) -> bool:
-    if tests.program is None:
-        return accepts(tests.checker, printed, case.stdout, tests.tolerance)
-    shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
-    judge = Program(payload=tests.program.encode(), stdin=json.dumps(shown).encode())
-    run = await runner.run(judge, plan.limits)
-    return run.succeeded
 
 
 async def _grade_calls(

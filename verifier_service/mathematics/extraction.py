@@ -82,9 +82,12 @@ _CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECA
 
 def _without_notes(text: str) -> str:
     """The text without last paragraphs that check the answer or comment on it."""
-    while (start := text.rfind("\n\n")) >= 0 and _CHECK.match(text, start + 2):
-        text = text[:start].rstrip()
-    return text
+    end = len(text)
+    while (start := text.rfind("\n\n", 0, end)) >= 0 and _CHECK.match(text, start + 2, end):
+        end = start
+        while end > 0 and text[end - 1].isspace():
+            end -= 1
+    return text[:end]
 
 
 _NOTHING: tuple[str, ...] = ()
@@ -274,7 +277,9 @@ def _answer_phrase(text: str) -> Extraction | None:
                 return Extraction("answer_phrase", _NOTHING)
             hedge = _HEDGE.fullmatch(statement)
             if hedge is not None:
-                return Extraction("answer_phrase", (hedge[1], _without_reason(hedge[2])), "or")
+                return Extraction(
+                    "answer_phrase", (hedge[1].strip(), _without_reason(hedge[2])), "or"
+                )
             return Extraction("answer_phrase", (_without_reason(statement),))
         end = start
     return None
@@ -283,7 +288,7 @@ def _answer_phrase(text: str) -> Extraction | None:
 _BULLET = re.compile(r"^[-*•]\s+")
 _DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
 _HEDGE = re.compile(
-    r"([^()]+?)\s*\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
+    r"([^()]+)\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
 )
 
 
@@ -339,9 +344,10 @@ _SENTENCE_END = re.compile(
     r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
 _BECAUSE = re.compile(
-    r"\s*\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
+    r"\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
     r"|,\s+(?:and\s+)?not\b.*"
-    r"|,?\s+(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
+    r"|(?:,|(?<!\s))\s+"
+    r"(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -368,16 +374,18 @@ _EXCLAIMED = re.compile(r"\d\**!$")
 """The end of a sentence, in prose: no factorial."""
 
 
-_ASIDE = re.compile(
-    r",?\s(?:because|since|where|when|as|which|given|so\s+we)\s(?=[^$]*(?:\$[^$]*\$[^$]*)*$)",
-    re.IGNORECASE,
-)
+_ASIDE = re.compile(r",?\s(?:because|since|where|when|as|which|given|so\s+we)(?=\s)", re.IGNORECASE)
 
 
 def _without_aside(line: str) -> str:
     """A sentence without the clause that explains it, if there is mathematics before that."""
-    aside = _ASIDE.search(line)
-    return line[: aside.start()] if aside and "$" in line[: aside.start()] else line
+    num_dollars, position = line.count("$"), 0
+    for aside in _ASIDE.finditer(line):
+        num_dollars -= line.count("$", position, aside.end())
+        position = aside.end()
+        if num_dollars % 2 == 0:  # it does not begin inside mathematics
+            return line[: aside.start()] if "$" in line[: aside.start()] else line
+    return line
 
 
 def _is_time(line: str, position: int) -> bool:
@@ -561,14 +569,14 @@ def _last_expression(text: str) -> Extraction | None:
     kept = [numbers[-1]]
     for match in reversed(numbers[:-1]):
         between = line[match.end() : kept[-1].start()]
-        if not _OR_BETWEEN.fullmatch(between):
+        if not _OR_BETWEEN.fullmatch(between.strip()):
             break
         kept.append(match)
     statements = dict.fromkeys(_number_text(match[0]) for match in reversed(kept))
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
-_OR_BETWEEN = re.compile(r"\s*,?\s*or\s*", re.IGNORECASE)
+_OR_BETWEEN = re.compile(r"(?:,\s*)?or", re.IGNORECASE)
 
 
 def _number_text(text: str) -> str:

@@ -1,9 +1,9 @@
 """What a child does with its payload once it is confined.
 
-An entry is a function that takes a `Context`. `script` is the one for programs. `tool` and `binary`
-start what is not Python. Others are named to the `Runner`, which has the zygotes import them: they
-run in the child, under every layer, with what their module has imported. The child ends when the
-entry returns, with exit code 0.
+An entry is a function that takes a `Context`. `script` is the one for programs, `compiled` the one
+for what an earlier `script` compiled. `tool` and `binary` start what is not Python. Others are
+named to the `Runner`, which has the zygotes import them: they run in the child, under every layer,
+with what their module has imported. The child ends when the entry returns, with exit code 0.
 
 The order matters to what can be believed. Until `Context.begin` the child runs nobody's code but
 ours; `begin` closes the status socket, so what comes after cannot be mistaken for what went before.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import errno
 import json
+import marshal
 import os
 import socket
 import sys
@@ -33,9 +34,12 @@ PROGRAM_FILE = "main.py"
 OUTPUT_FILE = "output"
 """What a tool writes, in the scratch directory."""
 
+MAX_COMPILED_BYTES = 2**18
+"""A larger program is not handed on compiled."""
+
 PAYLOAD_FD = 4
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
-_NOT_STARTED = 126
+NOT_STARTED = 126
 """Exit code of a process that could not become a program, as of shells."""
 
 
@@ -47,8 +51,9 @@ class Context:
     |---|---|
     | `payload` | the bytes that the caller of the runner gave |
     | `channel` | in a pair, a stream socket to the other process; else None |
-    | `result` | a descriptor; what is written to it becomes `Execution.result`; None for programs |
+    | `result` | a descriptor; what is written to it becomes `Execution.result`; or None |
     | `gate` | in the profile `native`, the way to the one exec; else None |
+    | `arguments` | of the program, after its name |
     """
 
     payload: bytes
@@ -56,6 +61,7 @@ class Context:
     result: int | None
     _status: socket.socket
     gate: Gate | None = None
+    arguments: tuple[str, ...] = ()
 
     def begin(self) -> None:
         """Say that what follows is not trusted. Call it before the first line of foreign code."""
@@ -84,9 +90,27 @@ Entry = Callable[[Context], None]
 
 
 def script(context: Context) -> None:
-    """Run the payload as Python would run a file: as the module `__main__`, to its exit code."""
-    sys.argv = [PROGRAM_FILE]
+    """Run the payload as Python would run a file: as the module `__main__`, to its exit code.
+
+    The result, where one is wanted, is what `compiled` runs: no process needs to compile again.
+    """
     code = compile_program(context, PROGRAM_FILE)
+    if context.result is not None:
+        compiled_code = marshal.dumps(code)
+        with open(context.result, "wb") as file:
+            file.write(compiled_code if len(compiled_code) <= MAX_COMPILED_BYTES else b"")
+    _run_as_main(context, code)
+
+
+def compiled(context: Context) -> None:
+    """Run the result of `script` as `script` would run its payload."""
+    _run_as_main(context, marshal.loads(context.payload))
+
+
+def _run_as_main(context: Context, code: types.CodeType) -> NoReturn:
+    sys.argv = [PROGRAM_FILE, *context.arguments]
+    if (directory := os.getcwd()) != "/":  # as where a file is run: what is beside it
+        sys.path.insert(0, directory)
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
@@ -100,10 +124,10 @@ def binary(context: Context) -> None:
     """Become the payload, a program of this machine that needs no libraries."""
     os.set_inheritable(PAYLOAD_FD, False)
     try:
-        context.execute(PAYLOAD_FD, ["main"])
+        context.execute(PAYLOAD_FD, ["main", *context.arguments])
     except OSError as error:  # it is not a program of this machine, or larger than its memory
         os.write(2, f"cannot be started: {error.strerror}\n".encode())
-        os._exit(_NOT_STARTED)
+        os._exit(NOT_STARTED)
 
 
 def tool(context: Context) -> None:
@@ -174,6 +198,11 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-ENTRIES: dict[str, Entry] = {"script": script, "binary": binary, "tool": tool}
+ENTRIES: dict[str, Entry] = {
+    "script": script,
+    "compiled": compiled,
+    "binary": binary,
+    "tool": tool,
+}
 NATIVE = frozenset({"binary", "tool"})
 """The entries that need the profile `native`."""

@@ -37,6 +37,7 @@ from typing import Self
 from verifier_service.sandbox import entries
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
+    MAX_FETCHED_FILES,
     Execution,
     ExitReason,
     Layer,
@@ -46,6 +47,7 @@ from verifier_service.sandbox.execution import (
     Program,
     SandboxError,
     Tools,
+    check_name,
     level,
 )
 from verifier_service.sandbox.layers import ChildLimits
@@ -59,8 +61,10 @@ from verifier_service.sandbox.zygote import (
     SCRATCH_INODES,
     STARTED,
     STDIN,
+    WORKSPACE,
     Config,
     Hello,
+    pack_workspace,
 )
 
 log = logging.getLogger(__name__)
@@ -197,8 +201,13 @@ class Runner:
             directory.rmdir()
         self._users.close()
 
-    async def run(self, program: Program, limits: Limits) -> Execution:
+    async def run(self, program: Program, limits: Limits, *, result: bool = False) -> Execution:
         """Run a program.
+
+        Args:
+            program: to run.
+            limits: of the process.
+            result: whether the entry is given a result pipe.
 
         Raises:
             SandboxError: it could not be run, which is not its fault.
@@ -206,8 +215,8 @@ class Runner:
         self._check(program)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            zygote = await slot.zygote(_profile(program), judge=False)
-            async with zygote.running(program, limits) as child:
+            zygote = await slot.zygote(profile_of(program), judge=False)
+            async with zygote.running(program, limits, result=result) as child:
                 return [await child.end_of_run()]
 
         (execution,) = await self._try(attempt)
@@ -235,8 +244,8 @@ class Runner:
         self._check(program, judge)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            theirs = await slot.zygote(_profile(program), judge=False)
-            judges = await slot.zygote(_profile(judge), judge=True)
+            theirs = await slot.zygote(profile_of(program), judge=False)
+            judges = await slot.zygote(profile_of(judge), judge=True)
             ours, other = socket.socketpair()
             with ours, other:
                 async with (
@@ -259,6 +268,10 @@ class Runner:
         for program in programs:
             if program.entry not in known:
                 raise ValueError(f"no entry {program.entry!r}; there are {sorted(known)}")
+            for name in (*program.files, *program.fetched_files):
+                check_name(name)
+            if len(program.fetched_files) > MAX_FETCHED_FILES:
+                raise ValueError(f"at most {MAX_FETCHED_FILES} files can be fetched")
 
     async def _try(self, attempt: Callable[[_Slot], Awaitable[list[Execution]]]) -> list[Execution]:
         num_deaths = num_kills = 0
@@ -474,7 +487,7 @@ class _Zygote:
     def _read(self) -> None:
         try:
             message, descriptors, _, _ = socket.recv_fds(
-                self._control, MESSAGE_BYTES, 1, socket.MSG_CMSG_CLOEXEC
+                self._control, MESSAGE_BYTES, MAX_FETCHED_FILES, socket.MSG_CMSG_CLOEXEC
             )
         except BlockingIOError:
             return
@@ -493,7 +506,9 @@ class _Zygote:
         elif self._child is not None and message == STARTED:
             self._child.begin(*descriptors)
         elif self._child is not None:
-            self._child.end(*ENDED.unpack(message), *descriptors)
+            places = message[ENDED.size :]
+            files = dict(zip(places, descriptors, strict=True))
+            self._child.end(files, *ENDED.unpack_from(message))
 
 
 class _Child:
@@ -511,6 +526,7 @@ class _Child:
         self._killed_at: float | None = None
         self._status: socket.socket | None = None
         self._said: list[bytes] = []
+        self._fetched_files: tuple[str, ...] = ()
         self._streams: list[_Stream] = []
         self._start = time.monotonic()
         self._timer = loop.call_later(min(WATCH_SECONDS, limits.wall_seconds), self._watch)
@@ -542,9 +558,14 @@ class _Child:
                 given.append(os.dup(channel.fileno()))
             if result:
                 optional |= RESULT
-                given.append(self._open_stream(limit))
+                given.append(self._open_stream(max(limit, entries.MAX_COMPILED_BYTES)))
+            if program.arguments or program.files:
+                optional |= WORKSPACE
+                given.append(_sealed(pack_workspace(program.arguments, program.files)))
+            self._fetched_files = program.fetched_files
             order = ORDER.pack(optional) + ChildLimits.of(self._limits).pack()
-            socket.send_fds(control, [order + program.entry.encode()], given)
+            what = json.dumps([program.entry, program.fetched_files]).encode()
+            socket.send_fds(control, [order + what], given)
         finally:
             for descriptor in given:
                 os.close(descriptor)
@@ -582,17 +603,19 @@ class _Child:
 
     def end(
         self,
+        descriptors: Mapping[int, int],
         status: int,
         user_seconds: float,
         system_seconds: float,
         peak_kib: int,
-        output_file: int | None = None,
     ) -> None:
         """Take the kernel's last word on the process, and what it left."""
-        output = None
-        if output_file is not None:
-            with open(output_file, "rb") as file:
-                output = file.read(self._limits.file_bytes)
+        files, left = {}, self._limits.file_bytes
+        for place, descriptor in descriptors.items():
+            with open(descriptor, "rb") as file:
+                content = file.read(left)
+            files[self._fetched_files[place]] = content
+            left -= len(content)
         if self.ended.done():
             return
         for stream in self._streams:
@@ -623,7 +646,7 @@ class _Child:
             wall_seconds=time.monotonic() - self._start,
             peak_memory_bytes=peak_kib * 1024,
             layers=self._zygote.layers,
-            output_file=output,
+            files=files,
         )
         self.ended.set_result(dataclasses.replace(execution, reason=self._explain(execution)))
 
@@ -632,7 +655,7 @@ class _Child:
             return ExitReason.CPU_LIMIT
         if self._reason is not None:
             return self._reason
-        if any(stream.num_bytes > self._limits.output_bytes for stream in self._streams):
+        if any(stream.is_flooded for stream in self._streams):
             return ExitReason.OUTPUT_LIMIT
         if entries.COMPILE_ERROR in self._said:
             return ExitReason.COMPILE_ERROR
@@ -716,6 +739,11 @@ class _Stream:
         """The first bytes, at most as many as the limit."""
         return b"".join(self._chunks)[: self._limit]
 
+    @property
+    def is_flooded(self) -> bool:
+        """Whether there was more than the limit."""
+        return self.num_bytes > self._limit
+
     def drain(self) -> None:
         """Read what is there. Only when nobody writes any more."""
         while self._read():
@@ -741,12 +769,12 @@ class _Stream:
         if self.num_bytes < self._limit:
             self._chunks.append(data)
         self.num_bytes += len(data)
-        if self.num_bytes > self._limit:
+        if self.is_flooded:
             self._on_flood()
         return True
 
 
-def _profile(program: Program) -> Profile:
+def profile_of(program: Program) -> Profile:
     """The profile of a program: the one that it asks for, or one that has what it names."""
     if program.profile is not None:
         return program.profile
