@@ -7,6 +7,7 @@ import dataclasses
 import marshal
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from verifier_service.sandbox.execution import (
     Limits,
     Profile,
     Program,
+    SandboxError,
 )
-from verifier_service.sandbox.runner import Runner
+from verifier_service.sandbox.runner import PACKAGES, Runner
 
 SHORT = Limits(cpu_seconds=0.3, wall_seconds=1.0)
 SCRATCH = Limits(cpu_seconds=5, wall_seconds=20, file_bytes=2**20)
@@ -495,3 +497,19 @@ def test_an_entry_that_raises_ends_with_exit_code_1(sandbox: Sandbox) -> None:
     execution = sandbox.run("", entry="fail")
     assert (execution.reason, execution.exit_code) == (ExitReason.EXITED, 1)
     assert b"a bug in an entry" in execution.stderr
+
+
+def test_a_profile_without_its_packages_is_our_failure_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setitem(PACKAGES, Profile.SCI, ("numpy_that_nobody_installed",))
+
+    async def run_both() -> None:
+        async with Runner(1) as runner:
+            with pytest.raises(SandboxError, match="numpy_that_nobody_installed"):
+                await runner.run(Program(payload=b"", profile=Profile.SCI), SHORT)
+            assert (await runner.run(Program(payload=b"print(1)"), SCRATCH)).stdout == b"1\n"
+
+    asyncio.run(run_both())
+    assert list(tmp_path.iterdir()) == []

@@ -24,7 +24,7 @@ from verifier_service.sandbox.execution import Layer, Limits, Tools
 from verifier_service.sandbox.gate import Gate
 
 STACK_BYTES = 64 * 2**20
-NUM_SPARE_THREADS = 64
+NUM_SPARE_THREADS = 256
 """Threads that other processes of the same user may start after they were counted."""
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
