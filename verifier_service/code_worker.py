@@ -49,8 +49,8 @@ REASONS = {
     for result in Result
     if result not in (Result.UNSUPPORTED_TEST, Result.BAD_TESTS)
 }
-WALL_SHARE = 3.0
-"""Wall time in shares of CPU time: on a busy machine a program has to wait."""
+WALL_SHARE, MIN_WAIT_SECONDS = 3.0, 5.0
+"""Wall time in shares of CPU time, and at least so much more: on a busy machine a program waits."""
 
 
 async def work(
@@ -176,7 +176,9 @@ def plan_of(verifier: Code) -> Plan:
     """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
-        wall_seconds=WALL_SHARE * verifier.cpu_seconds,
+        wall_seconds=max(
+            WALL_SHARE * verifier.cpu_seconds, verifier.cpu_seconds + MIN_WAIT_SECONDS
+        ),
         memory_bytes=verifier.memory_bytes,
         output_bytes=verifier.output_bytes,
     )
