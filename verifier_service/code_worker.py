@@ -14,7 +14,9 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -102,15 +104,11 @@ def _send(connection: socket.socket, message: Hello | Judged) -> None:
 
 
 async def _work(runner: Runner, task: Task, connection: socket.socket, progress: Progress) -> None:
-    if task.verifier["type"] == RUN_PROGRAM:
-        await _run_programs(runner, task, connection, progress)
-        return
-    verifier = Code.model_validate(task.verifier)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         progress.write(index, in_reference=True)
         try:
-            tests = read_tests(part.reference)
+            judge = _prepare(runner, task.verifier, part.reference)
         except Unverifiable as error:
             verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
                 part.completions
@@ -120,21 +118,17 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await judge_completion(runner, verifier, tests, completion)
-            _send(connection, Judged([verdict], finished=index == last))
+            _send(connection, Judged([await judge(completion)], finished=index == last))
             index += 1
 
 
-async def _run_programs(
-    runner: Runner, task: Task, connection: socket.socket, progress: Progress
-) -> None:
-    index, last = 0, task.num_completions - 1
-    for part in task.parts:
-        for completion in part.completions:
-            progress.write(index, in_reference=False)
-            verdict = await judge_run(runner, part.reference, completion)
-            _send(connection, Judged([verdict], finished=index == last))
-            index += 1
+def _prepare(
+    runner: Runner, options: dict[str, Any], reference: dict[str, Any]
+) -> Callable[[Completion], Awaitable[Verdict]]:
+    """What judges completions by a reference. Raises Unverifiable."""
+    if options["type"] == RUN_PROGRAM:
+        return partial(judge_run, runner, reference)
+    return partial(judge_completion, runner, Code.model_validate(options), read_tests(reference))
 
 
 async def judge_completion(

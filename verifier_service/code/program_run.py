@@ -18,7 +18,7 @@ from verifier_service.code.languages import LANGUAGES, MIN_SECONDS, CompileFailu
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome, Reason, Verdict, failed
-from verifier_service.verifier import Judge, Verifier
+from verifier_service.verifier import Verifier
 
 RUN_PROGRAM: Final = "run_program"
 MAX_SECONDS = 300.0
@@ -117,10 +117,6 @@ class RunProgram(Verifier):
     def task_size(self) -> int:
         """See `Verifier`."""
         return 1
-
-    def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """Programs are not run in text workers."""
-        raise NotImplementedError
 
 
 def as_reference(asked: Asked) -> dict[str, Any]:
