@@ -8,7 +8,16 @@ import sys
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
-    needed = ("datasets", "httpx", "safetensors", "tensorboard", "torch", "transformers", "yaml")
+    needed = (
+        "datasets",
+        "httpx",
+        "peft",
+        "safetensors",
+        "tensorboard",
+        "torch",
+        "transformers",
+        "yaml",
+    )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(

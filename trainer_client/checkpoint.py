@@ -1,22 +1,58 @@
 """Checkpoints: everything a run needs to go on as if it had not stopped.
 
-A checkpoint is a folder `checkpoints/step_000050` that also is a Hugging Face model folder.
+A checkpoint is a folder `checkpoints/step_000050` that also is a Hugging Face model folder; under
+LoRA, an adapter's folder.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
+from transformers import PreTrainedModel
 
 from trainer_client.policy import Policy
 
 STATE_FILE = "trainer_state.pt"
+REFERENCE_FOLDER = "reference"
+
+
+@dataclass(frozen=True)
+class RandomState:
+    """Of torch's generators, which sample completions and shuffle minibatches."""
+
+    cpu: torch.Tensor
+    cuda: list[torch.Tensor]
+
+    @classmethod
+    def now(cls) -> RandomState:
+        """The state at this moment."""
+        cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+        return cls(torch.get_rng_state(), cuda)
+
+    def restore(self) -> None:
+        """Make the generators go on from this state."""
+        torch.set_rng_state(self.cpu)
+        if self.cuda and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(self.cuda)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands between two steps."""
+
+    step: int
+    """Finished steps."""
+    problems: int
+    """Of `ProblemOrder`."""
+    random: RandomState
 
 
 @dataclass(frozen=True)
@@ -25,38 +61,67 @@ class Checkpoint:
 
     folder: Path
     step: int
-    """Finished optimizer steps."""
+    """Finished steps."""
+
+    @property
+    def reference_folder(self) -> Path | None:
+        """The reference policy, where it is another one than the start model."""
+        folder = self.folder / REFERENCE_FOLDER
+        return folder if folder.exists() else None
 
 
 def save_checkpoint(
     run_dir: Path,
-    step: int,
+    position: Position,
     *,
     policy: Policy,
     optimizer: Optimizer,
     scheduler: LRScheduler,
-    keep: int | None,
+    reference: PreTrainedModel | None = None,
 ) -> Checkpoint:
-    """Write a checkpoint, whole or not at all, and remove all but the newest `keep`."""
-    folder = run_dir / "checkpoints" / f"step_{step:06d}"
+    """Write a checkpoint, whole or not at all; one of this step that is there stays as it is.
+
+    Args:
+        run_dir: of the run.
+        position: between two steps.
+        policy: its weights.
+        optimizer: its state.
+        scheduler: its state.
+        reference: the reference policy, where it is not the start model.
+    """
+    folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
+    if folder.exists():
+        return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     policy.save(partial)
+    if reference is not None:
+        reference.save_pretrained(partial / REFERENCE_FOLDER)
     torch.save(
         {
-            "step": step,
+            "step": position.step,
+            "problems": position.problems,
             "optimizer": optimizer.state_dict(),
             "scheduler": scheduler.state_dict(),
-            "cpu_rng": torch.get_rng_state(),
-            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "cpu_rng": position.random.cpu,
+            "cuda_rng": position.random.cuda,
         },
         partial / STATE_FILE,
     )
-    shutil.rmtree(folder, ignore_errors=True)
     os.replace(partial, folder)
-    for old in list_checkpoints(run_dir)[: -keep if keep else 0]:
-        shutil.rmtree(old.folder)
-    return Checkpoint(folder, step)
+    return Checkpoint(folder, position.step)
+
+
+def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int] = ()) -> None:
+    """Remove all but the newest `keep` (None: all stay) and those of the steps in `also`."""
+    old = list_checkpoints(run_dir)[: -keep if keep else 0]
+    for checkpoint in old:
+        if checkpoint.step not in also:
+            # Renamed first, so that no half-removed folder counts as complete.
+            doomed = checkpoint.folder.with_suffix(".partial")
+            shutil.rmtree(doomed, ignore_errors=True)
+            os.replace(checkpoint.folder, doomed)
+            shutil.rmtree(doomed)
 
 
 def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
@@ -68,10 +133,21 @@ def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
 def restore_training_state(
     checkpoint: Checkpoint, *, optimizer: Optimizer, scheduler: LRScheduler
 ) -> None:
-    """Put optimizer, schedule and random number generators back as they were."""
-    state = torch.load(checkpoint.folder / STATE_FILE, map_location="cpu", weights_only=True)
+    """Put optimizer and schedule back as they were."""
+    state = _state(checkpoint)
     optimizer.load_state_dict(state["optimizer"])
     scheduler.load_state_dict(state["scheduler"])
-    torch.set_rng_state(state["cpu_rng"])
-    if state["cuda_rng"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda_rng"])
+
+
+def position_of(checkpoint: Checkpoint) -> Position:
+    """Where the run stood."""
+    state = _state(checkpoint)
+    random = RandomState(state["cpu_rng"], state["cuda_rng"])
+    return Position(checkpoint.step, state["problems"], random)
+
+
+def _state(checkpoint: Checkpoint) -> dict[str, Any]:
+    state: dict[str, Any] = torch.load(
+        checkpoint.folder / STATE_FILE, map_location="cpu", weights_only=True
+    )
+    return state

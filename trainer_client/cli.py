@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -14,18 +16,24 @@ from rich.table import Table
 from trainer_client.config import ConfigError, load_config
 from trainer_client.dataset import DatasetError, load_problems
 from trainer_client.demo import DemoError, run_demo
-from trainer_client.evaluate import NothingJudged, evaluate
+from trainer_client.evaluate import NothingJudged, evaluate, question_of
+from trainer_client.export import Dtype
+from trainer_client.export import export as export_checkpoint
 from trainer_client.generate import generate as generate_completions
 from trainer_client.generate import load_run
 from trainer_client.generate import score as score_completions
+from trainer_client.interruption import EXIT_STATUS
+from trainer_client.memory import PROMPT_TOKENS, estimate_memory
 from trainer_client.metrics import CONSOLE
 from trainer_client.policy import load_policy
 from trainer_client.presets import PRESETS
+from trainer_client.report import ReportError, write_report
+from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import reward
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.scoring import open_scorer
 from trainer_client.sft import sft as run_sft
-from trainer_client.train import TrainingError
+from trainer_client.train import TrainingError, TrainingInterrupted
 from trainer_client.train import train as run_training
 from trainer_client.verifier_client import VerifierError
 
@@ -34,6 +42,8 @@ EXPECTED_ERRORS = (
     DatasetError,
     DemoError,
     NothingJudged,
+    ReportError,
+    RewardError,
     TrainingError,
     VerifierError,
 )
@@ -59,6 +69,9 @@ def run() -> None:
     transformers.utils.logging.disable_progress_bar()
     try:
         app()
+    except TrainingInterrupted as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(EXIT_STATUS)
     except EXPECTED_ERRORS as error:
         sys.exit(f"error: {error}")
 
@@ -86,21 +99,29 @@ def evaluate_command(
         Path, typer.Argument(metavar="RUN_DIR|CONFIG.yaml", help="a finished run, or a config")
     ],
     overrides: OverridesArgument = None,
+    solve_rates: Annotated[
+        Path | None,
+        typer.Option(help="append a line per problem, for dataset.solve_rates", metavar="FILE"),
+    ] = None,
 ) -> None:
     """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model."""
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
-    if config.evaluation is None:
+    if not config.evaluation:
         raise ConfigError("the configuration has no `evaluation` section")
-    problems = load_problems(config.evaluation.dataset)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
-    with open_scorer(config.reward) as scorer:
-        result = evaluate(engine, scorer, problems, config, config.evaluation)
-    for k, value in result.pass_at_k.items():
-        CONSOLE.print(f"pass@{k} {value:.4f}")
-    CONSOLE.print(
-        f"{result.num_problems} problems, {config.evaluation.num_samples} completions each, "
-        f"{result.unjudged_fraction:.2%} of them not judged"
-    )
+    with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
+        for evaluation in config.evaluation:
+            problems = load_problems(evaluation.dataset)
+            result = evaluate(engine, scorer, problems, config, evaluation)
+            for k, value in result.pass_at_k.items():
+                CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
+            CONSOLE.print(
+                f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
+                f"{result.unjudged_fraction:.2%} of them not judged"
+            )
+            if solve_rates is not None:
+                with solve_rates.open("a") as file:
+                    file.writelines(json.dumps(asdict(rate)) + "\n" for rate in result.solve_rates)
 
 
 @app.command()
@@ -125,8 +146,54 @@ def generate(
                 f"{name} {verdict.score} ({verdict.reason})"
                 for name, verdict in verdicts[index].items()
             ]
-            total = reward(verdicts[index], config.reward.verifiers)
+            total = reward(verdicts[index], config.reward.sources)
             CONSOLE.print(f"-> reward {total}: {', '.join(parts)}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def report(
+    run_dir: Annotated[Path, typer.Argument(help="a run, finished or not")],
+    output: Annotated[
+        Path | None, typer.Option(help="the page; default: RUN_DIR/report.html")
+    ] = None,
+) -> None:
+    """One self-contained page with a run's curves, configuration, warnings and rollouts."""
+    path = output or run_dir / "report.html"
+    summary = write_report(run_dir, path)
+    for line in summary:
+        CONSOLE.print(line, highlight=False, soft_wrap=True)
+    CONSOLE.print(f"report: {path}", soft_wrap=True)
+
+
+@app.command()
+def export(
+    run_dir: Annotated[Path, typer.Argument(help="a run with a checkpoint")],
+    output: Annotated[Path, typer.Argument(help="a folder that does not exist")],
+    checkpoint: Annotated[str, typer.Option(help="last, best or the number of a step")] = "last",
+    dtype: Annotated[Dtype | None, typer.Option(help="of the weights; default: as trained")] = None,
+) -> None:
+    """Write a checkpoint as a model folder, an adapter merged into its base model."""
+    chosen = export_checkpoint(run_dir, output, checkpoint=checkpoint, dtype=dtype)
+    CONSOLE.print(f"step {chosen.step}: {output}", soft_wrap=True)
+
+
+@app.command()
+def memory(
+    config: ConfigArgument,
+    overrides: OverridesArgument = None,
+    prompt_tokens: Annotated[
+        int, typer.Option(min=1, help="assumed length of a prompt")
+    ] = PROMPT_TOKENS,
+) -> None:
+    """An estimate of the memory that a run takes, without loading the model."""
+    estimate = estimate_memory(load_config(config, overrides), prompt_tokens=prompt_tokens)
+    table = Table("part", "GiB")
+    for name, size in asdict(estimate).items():
+        table.add_row(name, f"{size / 2**30:.3f}")
+    table.add_section()
+    table.add_row("generating", f"{estimate.generating / 2**30:.3f}")
+    table.add_row("updating", f"{estimate.updating / 2**30:.3f}")
+    CONSOLE.print(table)
 
 
 @app.command()

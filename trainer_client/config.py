@@ -7,214 +7,69 @@ file, `section.key=value` overrides. An unknown key is an error.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
+from trainer_client.peer_keys import EQUIVALENTS
 from trainer_client.presets import PRESETS
-
-SYSTEM_PROMPT = (
-    "Solve the problem. First reason step by step between <think> and </think>, then give only "
-    "the final answer between <answer> and </answer>:\n"
-    "<think>\nyour reasoning\n</think>\n<answer>\nyour final answer\n</answer>"
+from trainer_client.reward_config import (
+    EvaluationConfig,
+    RewardConfig,
+    RewardFunctionConfig,
+    RewardModelConfig,
+    RewardSource,
+    VerifierConfig,
+)
+from trainer_client.sections import (
+    SYSTEM_PROMPT,
+    AdvantageConfig,
+    DatasetConfig,
+    GuardConfig,
+    ImportanceConfig,
+    LoraConfig,
+    LossConfig,
+    ModelConfig,
+    OptimizerConfig,
+    RolloutConfig,
+    Section,
+    SftConfig,
+    TrainConfig,
 )
 
-PositiveInt = Annotated[int, Field(gt=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
-NonNegativeInt = Annotated[int, Field(ge=0)]
-NonNegativeFloat = Annotated[float, Field(ge=0)]
+__all__ = [
+    "SYSTEM_PROMPT",
+    "AdvantageConfig",
+    "Config",
+    "ConfigError",
+    "DatasetConfig",
+    "EvaluationConfig",
+    "GuardConfig",
+    "ImportanceConfig",
+    "LoraConfig",
+    "LossConfig",
+    "ModelConfig",
+    "OptimizerConfig",
+    "RewardConfig",
+    "RewardFunctionConfig",
+    "RewardModelConfig",
+    "RewardSource",
+    "RolloutConfig",
+    "SftConfig",
+    "TrainConfig",
+    "VerifierConfig",
+    "dump_config",
+    "load_config",
+    "make_config",
+]
 
 
 class ConfigError(ValueError):
     """The configuration cannot be used; the message names the key and what was expected."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
-
-
-class ModelConfig(_Section):
-    """The policy."""
-
-    path: str = Field(description="Hugging Face model name or folder")
-    dtype: Literal["float32", "bfloat16"] = Field(
-        default="float32", description="of the weights that are trained"
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        default="auto", description="auto: cuda where there is one"
-    )
-    chat_template: Path | None = Field(
-        default=None, description="Jinja file, for a tokenizer that has none or another one"
-    )
-
-
-class DatasetConfig(_Section):
-    """Where problems come from and which columns hold what."""
-
-    path: str = Field(
-        description="a .jsonl file, a folder written by save_to_disk, or a Hugging Face data set"
-    )
-    name: str | None = Field(default=None, description="subset of a Hugging Face data set")
-    split: str = Field(default="train", description="a split expression, such as train[:100]")
-    problem_column: str = Field(default="problem", description="a string or a list of messages")
-    reference_columns: dict[str, str] = Field(
-        default={"answer": "answer"},
-        description="what the verifiers need: key of the reference -> column of the data set",
-    )
-    system_prompt: str | None = Field(
-        default=SYSTEM_PROMPT, description="null: none; not used where the row brings its own"
-    )
-
-
-class RolloutConfig(_Section):
-    """How completions are sampled; a step samples prompts_per_step * group_size of them."""
-
-    engine: Literal["transformers"] = "transformers"
-    prompts_per_step: PositiveInt = 8
-    group_size: Annotated[int, Field(ge=2)] = Field(
-        default=8, description="completions of one problem, G"
-    )
-    temperature: PositiveFloat = 1.0
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    max_completion_tokens: PositiveInt = 512
-    batch_size: PositiveInt = Field(
-        default=64, description="completions generated at once, rounded up to whole groups"
-    )
-
-
-class VerifierConfig(BaseModel):
-    """One verifier to ask for. Other keys are options of the verifier, checked by the service."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    type: str
-    name: str | None = Field(default=None, description="key of its verdicts; default: the type")
-    weight: float = Field(default=1.0, allow_inf_nan=False)
-
-    @property
-    def key(self) -> str:
-        """The key of this verifier's verdicts and metrics."""
-        return self.name or self.type
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """What is sent to the service: everything but the weight, which is the trainer's affair."""
-        return {"name": self.key, **self.model_dump(exclude={"weight", "name"})}
-
-
-class RewardConfig(_Section):
-    """The verifier service, what to ask it, and how hard to try."""
-
-    url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://\S+$")
-    verifiers: tuple[VerifierConfig, ...] = (
-        VerifierConfig(type="accuracy", weight=1.0),
-        VerifierConfig(type="format", weight=0.1),
-        VerifierConfig(type="tag_count", weight=0.05),
-    )
-    timeout_seconds: PositiveFloat = Field(default=120.0, description="of one HTTP request")
-    max_attempts: PositiveInt = Field(default=8, description="tries of one group, first included")
-    backoff_seconds: PositiveFloat = Field(
-        default=0.5, description="wait before the second try; doubles, at most 30"
-    )
-
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> RewardConfig:
-        keys = [verifier.key for verifier in self.verifiers]
-        if len(set(keys)) != len(keys):
-            raise ValueError(f"two verifiers have the same name in {keys}; give one a `name`")
-        if not any(verifier.weight for verifier in self.verifiers):
-            raise ValueError("no verifier has a weight other than 0, so nothing could be learnt")
-        return self
-
-
-class AdvantageConfig(_Section):
-    """How rewards of a group become advantages (`trainer_client.advantages`)."""
-
-    scale: Literal["group_std", "batch_std", "none"] = "group_std"
-    std: Literal["population", "bessel"] = "population"
-    epsilon: NonNegativeFloat = 1e-6
-    baseline: Literal["mean", "leave_one_out"] = "mean"
-    unjudged: Literal["keep", "drop"] = Field(
-        default="keep",
-        description="completions without a reward: keep (advantage 0, still in KL and "
-        "denominators) or drop",
-    )
-
-
-class LossConfig(_Section):
-    """The policy loss (`trainer_client.loss`)."""
-
-    type: Literal["grpo", "bnpo", "dr_grpo", "dapo", "unclipped"] = "grpo"
-    clip_low: NonNegativeFloat = Field(default=0.2, description="ratio is at least 1 - clip_low")
-    clip_high: NonNegativeFloat = Field(default=0.2, description="ratio is at most 1 + clip_high")
-    kl_coefficient: NonNegativeFloat = Field(
-        default=0.0, description="0: no reference policy is kept"
-    )
-    kl_estimator: Literal["k1", "k2", "k3"] = "k3"
-
-
-class OptimizerConfig(_Section):
-    """AdamW and its schedule."""
-
-    learning_rate: PositiveFloat = 1e-6
-    betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: NonNegativeFloat = 0.0
-    max_grad_norm: PositiveFloat = 1.0
-    warmup_steps: NonNegativeInt = 0
-    schedule: Literal["constant", "linear", "cosine"] = "constant"
-
-
-class TrainConfig(_Section):
-    """The loop."""
-
-    steps: PositiveInt = 100
-    seed: int = 0
-    updates_per_rollout: PositiveInt = Field(
-        default=1, description="optimizer steps on one batch of rollouts"
-    )
-    micro_batch_tokens: PositiveInt = Field(
-        default=16_384,
-        description="padded tokens of one forward; gradients accumulate over micro-batches",
-    )
-    checkpoint_every_steps: PositiveInt | None = Field(
-        default=50, description="null: only at the end"
-    )
-    keep_checkpoints: PositiveInt | None = Field(default=3, description="null: all")
-    log_every_steps: PositiveInt = Field(default=1, description="lines on the console")
-
-
-class EvaluationConfig(_Section):
-    """Unbiased pass@k on held-out problems."""
-
-    dataset: DatasetConfig
-    every_steps: PositiveInt | None = Field(
-        default=None, description="null: only before and after training"
-    )
-    num_samples: PositiveInt = Field(default=10, description="completions of each problem, n")
-    k: tuple[PositiveInt, ...] = (1, 10)
-    verifier: str = Field(
-        default="accuracy", description="a completion passes when this verdict's score is >= 0.99"
-    )
-
-    @model_validator(mode="after")
-    def _enough_samples(self) -> EvaluationConfig:
-        if max(self.k) > self.num_samples:
-            raise ValueError(f"pass@{max(self.k)} needs num_samples >= {max(self.k)}")
-        return self
-
-
-class SftConfig(_Section):
-    """The supervised phase (`trainer-client sft`)."""
-
-    completion_column: str = "completion"
-    batch_size: PositiveInt = 32
-    steps: PositiveInt = 100
-    learning_rate: PositiveFloat = 1e-5
-    warmup_steps: NonNegativeInt = 0
-
-
-class Config(_Section):
+class Config(Section):
     """A whole run."""
 
     output_dir: Path
@@ -227,16 +82,48 @@ class Config(_Section):
     loss: LossConfig = LossConfig()
     optimizer: OptimizerConfig = OptimizerConfig()
     train: TrainConfig = TrainConfig()
-    evaluation: EvaluationConfig | None = None
+    guards: GuardConfig = GuardConfig()
+    evaluation: tuple[EvaluationConfig, ...] = ()
     sft: SftConfig = SftConfig()
 
+    @property
+    def num_updates(self) -> int:
+        """Optimizer steps of the whole run, those that may be skipped included."""
+        return self.train.steps * self.train.epochs_per_rollout * self.train.minibatches
+
+    @field_validator("evaluation", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, dict) else () if value is None else value
+
     @model_validator(mode="after")
-    def _evaluation_verifier_exists(self) -> Config:
-        keys = [verifier.key for verifier in self.reward.verifiers]
-        if self.evaluation is not None and self.evaluation.verifier not in keys:
+    def _evaluation_verifiers_exist(self) -> Config:
+        prefixes = [evaluation.prefix for evaluation in self.evaluation]
+        if len(set(prefixes)) != len(prefixes):
+            raise ValueError("several evaluations need different names")
+        for evaluation in self.evaluation:
+            asked = evaluation.verifiers or self.reward.sources
+            keys = [source.key for source in asked]
+            if evaluation.profile is None and evaluation.verifier not in keys:
+                raise ValueError(
+                    f"evaluation.verifier is {evaluation.verifier!r}, "
+                    f"but its verifiers are only {keys}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _settings_agree(self) -> Config:
+        if self.rollout.max_refills and self.advantage.zero_variance == "keep":
+            raise ValueError("rollout.max_refills needs advantage.zero_variance drop")
+        if self.train.minibatches > self.rollout.prompts_per_step:
             raise ValueError(
-                f"evaluation.verifier is {self.evaluation.verifier!r}, "
-                f"but reward.verifiers has only {keys}"
+                f"train.minibatches {self.train.minibatches} is more than "
+                f"rollout.prompts_per_step {self.rollout.prompts_per_step}"
+            )
+        if self.model.lora is not None and self.loss.reference_sync_steps is not None:
+            raise ValueError(
+                "loss.reference_sync_steps needs a reference of its own; under model.lora it is "
+                "the base model"
             )
         return self
 
@@ -283,7 +170,9 @@ def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
-        return f"  {key}: no such setting in {section}"
+        ours = EQUIVALENTS.get(str(details["loc"][-1]))
+        hint = f"; here it is {ours}" if ours else ""
+        return f"  {key}: no such setting in {section}{hint}"
     if details["type"] == "missing":
         return f"  {key}: is required"
     return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]

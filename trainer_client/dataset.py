@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ class Problem:
     id: str
     messages: tuple[dict[str, str], ...]
     reference: dict[str, Any]
+    columns: dict[str, Any] = field(default_factory=dict)
+    """The whole row, for reward functions."""
 
     @property
     def text(self) -> str:
@@ -62,7 +64,43 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
             )
     if not first_rows:
         raise DatasetError(f"{config.path} [{config.split}] has no rows")
-    return [problem for _, problem in first_rows.values()]
+    problems = [problem for _, problem in first_rows.values()]
+    return problems if config.solve_rates is None else _in_solve_rate_range(problems, config)
+
+
+def read_solve_rates(path: Path) -> dict[str, float]:
+    """Problem id -> share of its judged completions that passed, summed over the file's lines.
+
+    Raises:
+        DatasetError: the file cannot be read, or a line is not of `solve_rates.jsonl`.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    try:
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            passed, judged = counts.get(row["id"], (0, 0))
+            counts[row["id"]] = (passed + row["passed"], judged + row["judged"])
+    except OSError as error:
+        raise DatasetError(f"dataset.solve_rates: cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DatasetError(
+            f"dataset.solve_rates: {path} must have lines with id, passed and judged, found "
+            f"{_excerpt(line)}"
+        ) from error
+    return {name: passed / judged for name, (passed, judged) in counts.items() if judged}
+
+
+def _in_solve_rate_range(problems: list[Problem], config: DatasetConfig) -> list[Problem]:
+    assert config.solve_rates is not None
+    rates = read_solve_rates(config.solve_rates)
+    low, high = config.solve_rate_range
+    chosen = [p for p in problems if p.id in rates and low <= rates[p.id] <= high]
+    if not chosen:
+        raise DatasetError(
+            f"no problem of {config.path} has a solve rate from {low} to {high} in "
+            f"{config.solve_rates} ({len(rates)} rates, {len(problems)} problems)"
+        )
+    return chosen
 
 
 def load_rows(config: DatasetConfig) -> Any:
@@ -106,7 +144,7 @@ def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
         value = row[column]
         reference[key] = str(value) if isinstance(value, int | float) else value
     messages = messages_of(row, index, config)
-    return Problem(str(row.get("id", index)), tuple(messages), reference)
+    return Problem(str(row.get("id", index)), tuple(messages), reference, dict(row))
 
 
 def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, str]]:
@@ -138,7 +176,7 @@ def _excerpt(value: Any) -> str:
 
 
 class ProblemOrder:
-    """Which problems each step takes: shuffled anew for each pass, a pure function of the step.
+    """In which order problems are taken: shuffled anew for each pass, a function of the seed.
 
     Raises:
         DatasetError: there are fewer problems than one step takes.
@@ -151,14 +189,22 @@ class ProblemOrder:
                 f"rollout.prompts_per_step = {per_step}"
             )
         self._problems = problems
-        self._per_step = per_step
         self._seed = seed
 
-    def step(self, step: int) -> list[Problem]:
-        """The problems of step 0, 1, ...; no problem twice in one pass or one step."""
-        steps_per_pass = len(self._problems) // self._per_step
-        pass_index, position = divmod(step, steps_per_pass)
+    def take(self, position: int, count: int) -> tuple[list[Problem], int]:
+        """The next problems and the position after them.
+
+        A position counts problems from the start of the run, those left out at the end of a pass
+        included: problems that are taken together are always of one pass, so all are different.
+
+        Args:
+            position: 0 at first, then what the last call returned.
+            count: how many, at most `per_step`.
+        """
+        pass_index, start = divmod(position, len(self._problems))
+        if start + count > len(self._problems):
+            pass_index, start = pass_index + 1, 0
         generator = torch.Generator().manual_seed(self._seed * 1_000_003 + pass_index)
         order = torch.randperm(len(self._problems), generator=generator).tolist()
-        chosen = order[position * self._per_step : (position + 1) * self._per_step]
-        return [self._problems[index] for index in chosen]
+        chosen = [self._problems[index] for index in order[start : start + count]]
+        return chosen, pass_index * len(self._problems) + start + count

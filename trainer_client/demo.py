@@ -181,14 +181,12 @@ def _shown(path: Path) -> Path:
 
 
 def _tell(folder: Path, result: RunResult, seconds: float) -> None:
-    assert result.before is not None
-    assert result.after is not None
-    before, after = result.before.pass_at_k[1], result.after.pass_at_k[1]
+    before, after = result.before["evaluation/pass@1"], result.after["evaluation/pass@1"]
     run_dir = _shown(folder / "grpo")
     commands = _shown(Path(sys.executable).parent)
     CONSOLE.print(
         f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
-        f"({after - before:+.3f}, {result.after.num_problems} problems never trained on)",
+        f"({after - before:+.3f}, {NUM_HELD_OUT} problems never trained on)",
         soft_wrap=True,
     )
     CONSOLE.print(

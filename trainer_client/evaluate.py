@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from trainer_client.config import Config, EvaluationConfig
-from trainer_client.dataset import Problem
-from trainer_client.rollout import RolloutEngine, Sampling
-from trainer_client.scoring import ScoredGroup, Scorer, generate_and_score
+import torch
 
-PASSING_SCORE = 0.99
+from trainer_client.config import Config, EvaluationConfig
+from trainer_client.dataset import Problem, load_problems
+from trainer_client.rollout import RolloutEngine, Sampling
+from trainer_client.rollout_log import SolveRate, solve_rate
+from trainer_client.scoring import ScoredGroup, Scorer, generate_and_score
+from trainer_client.verifier_client import Question
 
 
 class NothingJudged(RuntimeError):
@@ -27,12 +29,13 @@ class Evaluation:
     num_problems: int
     unjudged_fraction: float
     """Share of completions without a score; they count neither as passed nor as failed."""
+    solve_rates: tuple[SolveRate, ...] = ()
+    """Of each problem."""
 
-    @property
-    def metrics(self) -> dict[str, float]:
+    def metrics(self, prefix: str) -> dict[str, float]:
         """For the metrics log."""
-        values = {f"evaluation/pass@{k}": value for k, value in self.pass_at_k.items()}
-        return {**values, "evaluation/unjudged_fraction": self.unjudged_fraction}
+        values = {f"{prefix}/pass@{k}": value for k, value in self.pass_at_k.items()}
+        return {**values, f"{prefix}/unjudged_fraction": self.unjudged_fraction}
 
 
 def pass_at_k(num_samples: int, num_passed: int, k: int) -> float:
@@ -60,30 +63,83 @@ def evaluate(
     """Sample, score and summarise; raises VerifierError and NothingJudged."""
     sampling = Sampling(
         group_size=evaluation.num_samples,
-        max_completion_tokens=config.rollout.max_completion_tokens,
-        temperature=config.rollout.temperature,
-        top_p=config.rollout.top_p,
+        max_completion_tokens=evaluation.max_completion_tokens
+        or config.rollout.max_completion_tokens,
+        temperature=evaluation.temperature or config.rollout.temperature,
+        top_p=evaluation.top_p or config.rollout.top_p,
     )
-    scored = generate_and_score(engine, scorer, problems, sampling)
+    scored = generate_and_score(engine, scorer, problems, sampling, question_of(evaluation))
     return summarise(scored.groups, verifier=evaluation.verifier, ks=evaluation.k)
 
 
 def summarise(groups: Sequence[ScoredGroup], *, verifier: str, ks: Sequence[int]) -> Evaluation:
     """pass@k over the problems that have at least k judged completions; raises NothingJudged."""
-    counts = []
-    num_completions = 0
     for group in groups:
-        scores = [verdicts[verifier].score for verdicts in group.verdicts]
-        judged = [score for score in scores if score is not None]
-        num_completions += len(scores)
-        counts.append((len(judged), sum(score >= PASSING_SCORE for score in judged)))
+        if verifier not in group.verdicts[0]:
+            raise NothingJudged(
+                f"evaluation.verifier is {verifier!r}, but there are verdicts only of "
+                f"{sorted(group.verdicts[0])}"
+            )
+    rates = tuple(solve_rate(group, verifier) for group in groups)
     results = {}
     for k in ks:
-        values = [pass_at_k(judged, passed, k) for judged, passed in counts if judged >= k]
+        values = [pass_at_k(rate.judged, rate.passed, k) for rate in rates if rate.judged >= k]
         if not values:
             raise NothingJudged(
                 f"no problem has {k} completions judged by {verifier!r}, so pass@{k} is unknown"
             )
         results[k] = sum(values) / len(values)
-    num_judged = sum(judged for judged, _ in counts)
-    return Evaluation(results, len(groups), 1 - num_judged / num_completions)
+    num_judged = sum(rate.judged for rate in rates)
+    num_completions = sum(len(group.verdicts) for group in groups)
+    return Evaluation(results, len(groups), 1 - num_judged / num_completions, rates)
+
+
+def question_of(evaluation: EvaluationConfig) -> Question | None:
+    """What an evaluation asks the service; None: the same as the training."""
+    if evaluation.profile is None and evaluation.verifiers is None:
+        return None
+    return Question(evaluation.verifiers or (), evaluation.profile)
+
+
+class Evaluations:
+    """The evaluations of a run, with their problems loaded; raises DatasetError."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._problems = [load_problems(evaluation.dataset) for evaluation in config.evaluation]
+
+    def due(self, step: int) -> dict[str, EvaluationConfig]:
+        """The evaluations to run after this step, by the prefix of their metrics.
+
+        All of them before the first step (0) and after the last.
+        """
+        return {
+            evaluation.prefix: evaluation
+            for evaluation in self._config.evaluation
+            if step in (0, self._config.train.steps)
+            or (evaluation.every_steps is not None and step % evaluation.every_steps == 0)
+        }
+
+    def run(self, step: int, engine: RolloutEngine, scorer: Scorer) -> dict[str, float]:
+        """Metrics of the evaluations that are due; never changes the training.
+
+        Raises:
+            VerifierError, NothingJudged: see `evaluate`.
+        """
+        metrics: dict[str, float] = {}
+        due = self.due(step)
+        for evaluation, problems in zip(self._config.evaluation, self._problems, strict=True):
+            if evaluation.prefix in due:
+                with torch.random.fork_rng():
+                    result = evaluate(engine, scorer, problems, self._config, evaluation)
+                metrics |= result.metrics(evaluation.prefix)
+        return metrics
+
+
+def changes(metrics: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    """`pass@k_change` for each `pass@k`: by how much it is more than before training."""
+    return {
+        f"{name}_change": value - before[name]
+        for name, value in metrics.items()
+        if "/pass@" in name and name in before
+    }

@@ -19,7 +19,7 @@ class TokenLogprobs:
     logprobs: Tensor
     """float32 `[B, T]`, with gradient where the model has one."""
     entropy: Tensor
-    """float32 `[B, T]`, in nats, detached."""
+    """float32 `[B, T]`, in nats, detached unless asked otherwise."""
 
 
 def token_logprobs(
@@ -29,6 +29,7 @@ def token_logprobs(
     mask: Tensor,
     *,
     temperature: float,
+    entropy_gradient: bool = False,
 ) -> TokenLogprobs:
     """log softmax(logits / temperature)[token], over the whole vocabulary, where mask is True.
 
@@ -40,12 +41,13 @@ def token_logprobs(
         attention_mask: bool `[B, T]`.
         mask: bool `[B, T]`; position 0 is never True, since nothing predicts it.
         temperature: of the sampler.
+        entropy_gradient: for a loss with an entropy bonus.
     """
     logits = model(input_ids=input_ids, attention_mask=attention_mask.long()).logits
     predicts = mask[:, 1:]
     log_softmax = (logits[:, :-1][predicts].float() / temperature).log_softmax(dim=-1)
     chosen = log_softmax.gather(1, input_ids[:, 1:][predicts][:, None])[:, 0]
-    with torch.no_grad():
+    with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
         entropy = -(log_softmax.exp() * log_softmax).sum(dim=-1)
     return TokenLogprobs(_scatter(chosen, mask), _scatter(entropy, mask))
 

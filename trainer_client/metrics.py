@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import torch
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,7 +24,8 @@ from rich.progress import (
 from torch.utils.tensorboard import SummaryWriter
 
 from trainer_client.advantages import groups_that_differ
-from trainer_client.config import VerifierConfig
+from trainer_client.config import RewardConfig
+from trainer_client.rollout_log import solve_rate
 from trainer_client.scoring import ScoredGroups
 
 CONSOLE = Console()
@@ -41,7 +45,10 @@ def progress_bar(console: Console = CONSOLE) -> Progress:
 
 
 class MetricsLog:
-    """Writes each step's metrics to `metrics.jsonl`, TensorBoard and, in short, the console."""
+    """Writes each step's metrics to `metrics.jsonl`, TensorBoard and, in short, the console.
+
+    `history` has every step that was logged, those of the run before it was resumed included.
+    """
 
     def __init__(
         self,
@@ -54,10 +61,11 @@ class MetricsLog:
         console_keys: Mapping[str, str],
     ) -> None:
         run_dir.mkdir(parents=True, exist_ok=True)
-        path = run_dir / "metrics.jsonl"
-        kept = _lines_up_to(first_step, path) if first_step else []
-        path.write_text("".join(kept))
-        self._file = path.open("a")
+        keep_lines(run_dir / "metrics.jsonl", last_step=first_step)
+        keep_lines(run_dir / "warnings.jsonl", last_step=first_step)
+        self.history: list[dict[str, float]] = read_lines(run_dir / "metrics.jsonl")
+        self._path = run_dir / "metrics.jsonl"
+        self._warnings_path = run_dir / "warnings.jsonl"
         self._board = SummaryWriter(str(run_dir / "tensorboard"), purge_step=first_step + 1)
         self._progress = progress_bar()
         self._task = self._progress.add_task(title, total=num_steps, completed=first_step)
@@ -77,42 +85,86 @@ class MetricsLog:
     ) -> None:
         self._progress.stop()
         self._board.close()
-        self._file.close()
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Record a finished step; steps are counted from 1."""
-        self.record(step, metrics)
+        """Record a finished step, once; steps are counted from 1, 0 is before the first.
+
+        A value that is not finite is left out: there is no such number in JSON.
+        """
+        row = {name: value for name, value in metrics.items() if math.isfinite(value)}
+        self.history.append({"step": step, **row})
+        with self._path.open("a") as file:
+            file.write(json.dumps(self.history[-1]) + "\n")
+        self._draw(step, row)
         self._progress.update(self._task, completed=step)
         if step % self._log_every_steps == 0 or step in (1, self._num_steps):
-            self._progress.console.print(self._line(step, metrics), highlight=False, soft_wrap=True)
+            self._print(step, row)
 
-    def record(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Record metrics to the files only, such as those of an evaluation."""
-        self._file.write(json.dumps({"step": step, **metrics}) + "\n")
-        self._file.flush()
+    def add(self, metrics: Mapping[str, float]) -> None:
+        """Add metrics to the newest step, such as those of an evaluation after it."""
+        if not metrics:
+            return
+        step = int(self.history[-1]["step"])
+        self.history[-1] |= metrics
+        write_lines(self._path, self.history)
+        self._draw(step, metrics)
+        self._print(step, metrics)
+
+    def warn(self, step: int, message: str) -> None:
+        """Show a warning and keep it in `warnings.jsonl`."""
+        with self._warnings_path.open("a") as file:
+            file.write(json.dumps({"step": step, "message": message}) + "\n")
+        self._progress.console.print(
+            f"[yellow]warning[/yellow] after step {step}: {escape(message)}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    def _draw(self, step: int, metrics: Mapping[str, float]) -> None:
         for name, value in metrics.items():
             self._board.add_scalar(name, value, step)
 
-    def _line(self, step: int, metrics: Mapping[str, float]) -> str:
+    def _print(self, step: int, metrics: Mapping[str, float]) -> None:
         parts = [
             f"{label} {metrics[key]:.4g}"
             for key, label in self._console_keys.items()
             if key in metrics
         ]
-        return f"step {step:>{len(str(self._num_steps))}}  " + "  ".join(parts)
+        line = f"step {step:>{len(str(self._num_steps))}}  " + "  ".join(parts)
+        self._progress.console.print(line, highlight=False, soft_wrap=True)
 
 
-def _lines_up_to(step: int, path: Path) -> list[str]:
-    """The lines of a run that is resumed after this step: later ones will be written again."""
-    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-    return [line for line in lines if json.loads(line)["step"] <= step]
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a `.jsonl` file, none where there is no file.
+
+    A last line without its end, as a killed process leaves it, does not count.
+    """
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines(True) if line.endswith("\n")]
+
+
+def keep_lines(path: Path, *, last_step: int) -> None:
+    """Drop the lines after a step: a run that is resumed there writes them again.
+
+    With `last_step` 0 nothing is kept, since a run that starts again evaluates again.
+    """
+    rows = [row for row in read_lines(path) if row["step"] <= last_step] if last_step else []
+    write_lines(path, rows)
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a `.jsonl` file, whole or not at all."""
+    replacement = path.with_suffix(".partial")
+    replacement.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    os.replace(replacement, path)
 
 
 def rollout_metrics(
     scored: ScoredGroups,
     rewards: torch.Tensor,
     advantages: torch.Tensor,
-    verifiers: Sequence[VerifierConfig],
+    config: RewardConfig,
 ) -> dict[str, float]:
     """Metrics of one step's completions; rewards `[N, G]` with NaN where there is none.
 
@@ -121,10 +173,10 @@ def rollout_metrics(
     rollouts = [rollout for group in scored.groups for rollout in group.group.rollouts]
     all_verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
     metrics: dict[str, float] = {}
-    for verifier in verifiers:
-        scores = [score for item in all_verdicts if (score := item[verifier.key].score) is not None]
+    for source in config.sources:
+        scores = [score for item in all_verdicts if (score := item[source.key].score) is not None]
         if scores:
-            metrics[f"reward/{verifier.key}"] = sum(scores) / len(scores)
+            metrics[f"reward/{source.key}"] = sum(scores) / len(scores)
     judged = rewards[~rewards.isnan()]
     if judged.numel():
         metrics["reward/total"] = judged.mean().item()
@@ -136,6 +188,15 @@ def rollout_metrics(
     if group_stds:
         metrics["reward/group_std"] = sum(group_stds) / len(group_stds)
     metrics["reward/zero_variance_fraction"] = 1 - groups_that_differ(rewards).float().mean().item()
+    rates = [
+        rate
+        for item in scored.groups
+        if (rate := solve_rate(item, config.main.key).rate) is not None
+    ]
+    if rates:
+        metrics["reward/solve_rate"] = sum(rates) / len(rates)
+        metrics["reward/never_solved_fraction"] = rates.count(0.0) / len(rates)
+        metrics["reward/always_solved_fraction"] = rates.count(1.0) / len(rates)
     metrics["advantage/mean"] = advantages.mean().item()
     metrics["advantage/std"] = advantages.std(correction=0).item()
     lengths = [len(rollout.completion_ids) for rollout in rollouts]

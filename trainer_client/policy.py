@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -17,6 +17,8 @@ from transformers import (
 )
 
 from trainer_client.config import ConfigError, ModelConfig
+from trainer_client.lora import add_adapter, has_adapter, merged
+from trainer_client.quantization import four_bit
 
 
 @dataclass(frozen=True)
@@ -47,21 +49,30 @@ class Policy:
         return text
 
     def save(self, folder: Path) -> None:
-        """Write model and tokenizer in Hugging Face format (safetensors)."""
+        """Write model and tokenizer in Hugging Face format (safetensors); of LoRA the adapter."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
+    def save_merged(self, folder: Path) -> None:
+        """Write model and tokenizer, an adapter added to the weights it belongs to."""
+        model = merged(self.model) if has_adapter(self.model) else self.model
+        model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
 
-def load_policy(config: ModelConfig) -> Policy:
-    """The policy that a configuration names.
+
+def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
+    """The policy that a configuration names, with the weights of a checkpoint if there is one.
 
     Raises:
         ConfigError: no such model, no chat template, no end-of-sequence token.
     """
+    # A checkpoint of LoRA is an adapter; the base model is where it was.
+    source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
+    options = four_bit("model") if config.quantization else {}
     try:
         tokenizer = AutoTokenizer.from_pretrained(config.path)
         model = AutoModelForCausalLM.from_pretrained(
-            config.path, dtype=getattr(torch, config.dtype)
+            source, dtype=getattr(torch, config.dtype), **options
         )
     except (OSError, ValueError) as error:
         raise ConfigError(f"model.path: cannot load {config.path!r}: {error}") from error
@@ -80,7 +91,10 @@ def load_policy(config: ModelConfig) -> Policy:
         if config.device != "auto"
         else ("cuda" if torch.cuda.is_available() else "cpu")
     )
-    return make_policy(model.to(device), tokenizer)
+    policy = make_policy(model if config.quantization else model.to(device), tokenizer)
+    if config.lora is None:
+        return policy
+    return replace(policy, model=add_adapter(policy.model, config.lora, checkpoint))
 
 
 def make_policy(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Policy:

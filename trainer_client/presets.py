@@ -53,7 +53,7 @@ _DR_GRPO = "Dr. GRPO, arXiv 2503.20783, appendix"
 
 _ADAMW = {"optimizer.max_grad_norm": 1.0, "optimizer.warmup_steps": 0}
 _CONSTANT = {**_ADAMW, "optimizer.schedule": "constant"}
-_ONCE = {"train.updates_per_rollout": 1}
+_ONCE = {"train.epochs_per_rollout": 1}
 _PLAIN = {"rollout.top_p": 1.0, "advantage.std": "population"}
 _NO_SCALE = {"advantage.std": "population", "advantage.epsilon": 0.0}
 
@@ -89,7 +89,7 @@ PRESETS: dict[str, Preset] = {
             loss__kl_coefficient=0.04,
             loss__kl_estimator="k3",
             optimizer__learning_rate=1e-6,
-            train__updates_per_rollout=1,
+            train__epochs_per_rollout=1,
         ),
         ("rewards come from verifiers, not from a trained reward model",),
     ),
@@ -153,11 +153,12 @@ PRESETS: dict[str, Preset] = {
             loss__clip_low=0.2,
             loss__clip_high=0.2,
             loss__kl_coefficient=0.0,
+            loss__kl_ratio_weighted=True,
             optimizer__learning_rate=1e-6,
             optimizer__max_grad_norm=1.0,
             optimizer__warmup_steps=0,
             optimizer__schedule="linear",
-            train__updates_per_rollout=1,
+            train__epochs_per_rollout=1,
         ),
         ("TRL counts 3 epochs; here train.steps says how long",),
     ),
@@ -201,11 +202,24 @@ PRESETS: dict[str, Preset] = {
             optimizer__weight_decay=0.1,
             optimizer__warmup_steps=20,
             optimizer__schedule="constant",
-            train__updates_per_rollout=1,
+            train__epochs_per_rollout=1,
+            train__minibatches=16,
+            advantage__zero_variance="drop",
+            rollout__max_refills=10,
+            reward__verifiers=[
+                {"type": "accuracy", "weight": 1.0},
+                {
+                    "type": "soft_overlong",
+                    "weight": 0.5,
+                    "max_completion_tokens": 20_480,
+                    "cache_tokens": 4096,
+                },
+            ],
         ),
         (
-            "one optimizer step for each batch of rollouts, not sixteen mini-batches",
-            "no dynamic sampling and no overlong reward shaping",
+            "dynamic sampling takes only what is missing, and stops after 10 refills; the paper's "
+            "takes whole batches until one is full",
+            "right and wrong are 1 and 0, not 1 and -1, so the penalty for length weighs 0.5",
         ),
     ),
     "dr_grpo": Preset(
@@ -216,7 +230,7 @@ PRESETS: dict[str, Preset] = {
             | {
                 "advantage.std": "population",
                 "advantage.epsilon": 0.0,
-                "train.updates_per_rollout": 1,
+                "train.epochs_per_rollout": 1,
             },
             rollout__group_size=8,
             rollout__prompts_per_step=128,

@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from trainer_client.config import VerifierConfig
+from trainer_client.config import RewardSource
 from trainer_client.verifier_client import Verdicts
 
 
-def reward(verdicts: Verdicts, verifiers: Sequence[VerifierConfig]) -> float | None:
+def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
     """The weighted sum of the scores.
 
-    None where a verifier with a weight other than 0 did not judge (`unverifiable` or `failed`):
-    such a completion has no reward, which is not a reward of 0.
+    None where a source with a weight other than 0 did not judge (`unverifiable` or `failed`): such
+    a completion has no reward, which is not a reward of 0.
 
     Raises:
-        KeyError: a verifier has no verdict (`VerifierClient.score` never returns such).
+        KeyError: a source has no verdict (`VerifierClient.score` never returns such).
     """
     parts = []
-    for verifier in verifiers:
-        score = verdicts[verifier.key].score
-        if verifier.weight == 0:
+    for source in sources:
+        score = verdicts[source.key].score
+        if source.weight == 0:
             continue
         if score is None:
             return None
-        parts.append(verifier.weight * score)
+        parts.append(source.weight * score)
     return math.fsum(parts)

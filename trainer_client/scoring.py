@@ -7,13 +7,23 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from trainer_client.config import RewardConfig
 from trainer_client.dataset import Problem
+from trainer_client.reward_functions import RewardFunction
+from trainer_client.reward_model import RewardModel
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
-from trainer_client.verifier_client import ScoreRequest, Verdicts, VerifierClient
+from trainer_client.verifier_client import (
+    Question,
+    SampledText,
+    ScoreRequest,
+    Verdict,
+    Verdicts,
+    VerifierClient,
+)
 
 
 @dataclass(frozen=True)
@@ -33,51 +43,134 @@ class ScoredGroups:
     scoring_exposed_seconds: float
     """Seconds spent waiting for verdicts after the last completion had been generated."""
 
+    def joined(self, other: ScoredGroups) -> ScoredGroups:
+        """These groups and then the other ones."""
+        return ScoredGroups(
+            self.groups + other.groups,
+            self.generate_seconds + other.generate_seconds,
+            self.scoring_exposed_seconds + other.scoring_exposed_seconds,
+        )
+
+
+class LocalSource(Protocol):
+    """A source of scores in this process: a function or a model."""
+
+    @property
+    def key(self) -> str:
+        """The name of its verdicts."""
+        ...
+
+    def score(self, groups: Sequence[RolloutGroup]) -> list[Verdict]:
+        """A verdict for each completion, group by group; from the calling thread."""
+        ...
+
 
 class Scorer:
     """A verifier client in a thread with an event loop, for a trainer that is not async."""
 
-    def __init__(self, client: VerifierClient, portal: BlockingPortal) -> None:
+    def __init__(
+        self,
+        client: VerifierClient | None,
+        portal: BlockingPortal,
+        local: Sequence[LocalSource] = (),
+    ) -> None:
         self._client = client
         self._portal = portal
+        self._local = local
 
-    def submit(self, group: RolloutGroup) -> Future[list[Verdicts]]:
-        """Start scoring a group; the future raises VerifierError."""
+    def submit(
+        self, group: RolloutGroup, question: Question | None = None
+    ) -> Future[list[Verdicts]]:
+        """Start scoring a group at the service; the future raises VerifierError."""
+        if self._client is None:
+            done: Future[list[Verdicts]] = Future()
+            done.set_result([{} for _ in group.rollouts])
+            return done
         request = ScoreRequest(
-            completions=tuple(rollout.text for rollout in group.rollouts),
+            completions=tuple(
+                SampledText(rollout.text, len(rollout.completion_ids), rollout.truncated)
+                for rollout in group.rollouts
+            ),
             reference=group.problem.reference,
             prompt=group.problem.text,
+            question=question,
         )
         return self._portal.start_task_soon(self._client.score, request)
 
+    def score_here(self, groups: Sequence[RolloutGroup]) -> list[list[Verdicts]]:
+        """The verdicts of this process's own sources, for each group; raises RewardError."""
+        verdicts: list[list[Verdicts]] = [[{} for _ in group.rollouts] for group in groups]
+        flat = [item for group in verdicts for item in group]
+        for source in self._local:
+            for item, verdict in zip(flat, source.score(groups), strict=True):
+                item[source.key] = verdict
+        return verdicts
+
 
 @contextmanager
-def open_scorer(config: RewardConfig) -> Iterator[Scorer]:
-    """A scorer whose service has answered that it is ready; raises VerifierError."""
+def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[Scorer]:
+    """A scorer whose service, if one is needed, has answered that it is ready.
+
+    Args:
+        config: of the run.
+        questions: what else than the run's verifiers will be asked, such as for evaluations.
+
+    Raises:
+        ConfigError: a function or a reward model cannot be loaded.
+        VerifierError: the service does not answer.
+    """
+    local: list[LocalSource] = [
+        *map(RewardFunction, config.functions),
+        *map(RewardModel, config.models),
+    ]
     with start_blocking_portal() as portal:
+        if not config.verifiers and not any(questions):
+            yield Scorer(None, portal, local)
+            return
         client = VerifierClient(config)
         with portal.wrap_async_context_manager(client):
             portal.call(client.check)
-            yield Scorer(client, portal)
+            yield Scorer(client, portal, local)
 
 
 def generate_and_score(
-    engine: RolloutEngine, scorer: Scorer, problems: Sequence[Problem], sampling: Sampling
+    engine: RolloutEngine,
+    scorer: Scorer,
+    problems: Sequence[Problem],
+    sampling: Sampling,
+    question: Question | None = None,
 ) -> ScoredGroups:
-    """A scored group for each problem; raises VerifierError."""
+    """A scored group for each problem; raises VerifierError and RewardError.
+
+    Args:
+        engine: that samples.
+        scorer: that asks the service and this process's own sources.
+        problems: one group each.
+        sampling: how.
+        question: None: the run's verifiers, functions and models; otherwise nothing but this.
+    """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
     def send(index: int, group: RolloutGroup) -> None:
         for _, future in pending.values():
             if future.done():
                 future.result()  # one that failed stops the step now, not after all generation
-        pending[index] = (group, scorer.submit(group))
+        pending[index] = (group, scorer.submit(group, question))
 
     start = time.perf_counter()
     engine.generate(problems, sampling, send)
     generated = time.perf_counter()
+    in_order = [pending[index] for index in range(len(problems))]
+    local = (
+        scorer.score_here([group for group, _ in in_order])
+        if question is None
+        else [[{} for _ in group.rollouts] for group, _ in in_order]
+    )
     groups = [
-        ScoredGroup(group, tuple(future.result()))
-        for group, future in (pending[index] for index in range(len(problems)))
+        ScoredGroup(
+            group,
+            tuple({**ours, **theirs} for ours, theirs in zip(here, future.result(), strict=True)),
+        )
+        for (group, future), here in zip(in_order, local, strict=True)
     ]
     return ScoredGroups(groups, generated - start, time.perf_counter() - generated)

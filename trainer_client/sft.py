@@ -14,10 +14,10 @@ from torch import Tensor
 
 from trainer_client.config import Config, ConfigError, OptimizerConfig, SftConfig, dump_config
 from trainer_client.dataset import DatasetError, load_rows, messages_of
+from trainer_client.learner import make_optimizer
 from trainer_client.logprobs import token_logprobs
 from trainer_client.metrics import MetricsLog
 from trainer_client.policy import Policy, load_policy
-from trainer_client.train import make_optimizer
 
 CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
 

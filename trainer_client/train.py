@@ -14,34 +14,41 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 import torch
-from torch.optim import AdamW, Optimizer
-from torch.optim.lr_scheduler import LRScheduler
-from transformers import PreTrainedModel, get_scheduler
 
-from trainer_client.advantages import group_advantages
-from trainer_client.batch import Batch, make_batch, micro_batches
+from trainer_client.advantages import group_advantages, groups_that_differ
+from trainer_client.batch import Batch, make_batch
 from trainer_client.checkpoint import (
     Checkpoint,
+    Position,
+    RandomState,
     list_checkpoints,
-    restore_training_state,
-    save_checkpoint,
+    remove_checkpoints,
 )
-from trainer_client.config import Config, ConfigError, OptimizerConfig, dump_config
-from trainer_client.dataset import Problem, ProblemOrder, load_problems
-from trainer_client.evaluate import Evaluation, evaluate
-from trainer_client.logprobs import token_logprobs
-from trainer_client.loss import policy_loss, token_weights
-from trainer_client.metrics import CONSOLE, MetricsLog, rollout_metrics
-from trainer_client.policy import Policy, frozen_copy, load_policy
+from trainer_client.config import Config, ConfigError, dump_config
+from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.evaluate import Evaluations, changes, question_of
+from trainer_client.guards import (
+    last_step_below_kl_limit,
+    new_warnings,
+    reason_to_stop,
+    warnings_at_start,
+)
+from trainer_client.interruption import Interruption, catch_sigterm
+from trainer_client.learner import Learner, make_learner, start_position
+from trainer_client.metrics import CONSOLE, MetricsLog, keep_lines, rollout_metrics
+from trainer_client.policy import Policy
+from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import reward
-from trainer_client.rollout import RolloutEngine, Sampling
-from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.rollout import Rollout, Sampling
+from trainer_client.rollout_log import append_solve_rates, write_rollouts
 from trainer_client.scoring import ScoredGroups, Scorer, generate_and_score, open_scorer
+from trainer_client.update import update_on_rollouts
+from trainer_client.verifier_client import VerifierError
 
 CONSOLE_KEYS = {
     "reward/total": "reward",
@@ -50,6 +57,7 @@ CONSOLE_KEYS = {
     "policy/entropy": "entropy",
     "completion/length": "length",
     "time/step": "seconds",
+    "evaluation/pass@1": "held-out pass@1",
 }
 
 
@@ -57,26 +65,23 @@ class TrainingError(RuntimeError):
     """Training cannot go on; the message says what was seen."""
 
 
+class TrainingStopped(TrainingError):
+    """Training was stopped in good order: a checkpoint of the last whole step is there."""
+
+
+class TrainingInterrupted(TrainingStopped):
+    """SIGTERM came, and a checkpoint has been saved."""
+
+
 @dataclass(frozen=True)
 class RunResult:
     """Where a finished run left its model, and what the evaluations said."""
 
     model_dir: Path
-    before: Evaluation | None
-    """Of the start model; None without an `evaluation` section, or when the run was resumed."""
-    after: Evaluation | None
-
-
-@dataclass(frozen=True)
-class Learner:
-    """What a training step works with."""
-
-    policy: Policy
-    reference: PreTrainedModel | None
-    """The frozen start policy; None when the loss has no KL term."""
-    optimizer: Optimizer
-    scheduler: LRScheduler
-    engine: RolloutEngine
+    before: dict[str, float]
+    """`evaluation/*` metrics of the start model."""
+    after: dict[str, float]
+    """`evaluation/*` metrics of the trained model."""
 
 
 def train(config: Config, *, resume: bool = False) -> RunResult:
@@ -84,59 +89,63 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
 
     Args:
         config: of the run; written to `output_dir/config.yaml`.
-        resume: go on from the newest checkpoint in `output_dir`.
+        resume: go on from the newest checkpoint in `output_dir`; where a run was stopped before its
+            first one, start it again.
 
     Raises:
         ConfigError, DatasetError: the input cannot be used.
-        VerifierError: the service did not score a group within the attempts.
-        TrainingError: nothing was judged, or the gradient is not finite.
+        VerifierError: the service is not there at the start.
+        TrainingStopped: the service went away for too long, nothing was judged, a guard stopped
+            the run, or SIGTERM came; a checkpoint has been saved.
     """
     checkpoint = _checkpoint_to_resume(config.output_dir, resume=resume)
-    first_step = checkpoint.step if checkpoint else 0
     order = ProblemOrder(
         load_problems(config.dataset),
         per_step=config.rollout.prompts_per_step,
         seed=config.train.seed,
     )
-    held_out = load_problems(config.evaluation.dataset) if config.evaluation else []
-    with open_scorer(config.reward) as scorer:
+    evaluations = Evaluations(config)
+    questions = [question_of(evaluation) for evaluation in config.evaluation]
+    with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
         learner = make_learner(config, checkpoint)
-        config.output_dir.mkdir(parents=True, exist_ok=True)
-        (config.output_dir / "config.yaml").write_text(dump_config(config))
-        with MetricsLog(
-            config.output_dir,
-            title="training",
-            num_steps=config.train.steps,
-            first_step=first_step,
-            log_every_steps=config.train.log_every_steps,
-            console_keys=CONSOLE_KEYS,
-        ) as log:
-            evaluate_at = partial(_evaluate, learner, scorer, held_out, config, log)
-            before = evaluate_at(0) if checkpoint is None else None
-            after = before
-            for step in range(first_step, config.train.steps):
-                log.log(step + 1, train_step(learner, scorer, order.step(step), config))
-                if _is_due(step + 1, config.train.checkpoint_every_steps, config):
-                    save_checkpoint(
-                        config.output_dir,
-                        step + 1,
-                        policy=learner.policy,
-                        optimizer=learner.optimizer,
-                        scheduler=learner.scheduler,
-                        keep=config.train.keep_checkpoints,
-                    )
-                if config.evaluation and _is_due(step + 1, config.evaluation.every_steps, config):
-                    after = evaluate_at(step + 1)
-    learner.policy.save(config.output_dir / "model")
-    return RunResult(config.output_dir / "model", before, after)
+        position = start_position(checkpoint)
+        with _open_log(config, position.step) as log:
+            _evaluate_at_start(evaluations, learner, scorer, log, position.step)
+            while position.step < config.train.steps:
+                position = replace(position, random=RandomState.now())
+                try:
+                    metrics, problems = train_step(learner, scorer, order, position, config)
+                except (VerifierError, RewardError, TrainingError) as error:
+                    _stop(learner, position, config, str(error), cause=error)
+                step = position.step + 1
+                if config.loss.reference_sync_steps and not step % config.loss.reference_sync_steps:
+                    learner.sync_reference()
+                log.log(step, metrics)
+                position = Position(step, problems, RandomState.now())
+                try:
+                    log.add(_evaluate(evaluations, learner, scorer, log, step))
+                except VerifierError as error:
+                    _stop(learner, position, config, str(error), cause=error)
+                _check(learner, position, config, log, interruption)
+                _save_if_due(learner, position, config, log)
+    learner.policy.save_merged(config.output_dir / "model")
+    return RunResult(
+        config.output_dir / "model",
+        _evaluation_metrics(_first_row(log)),
+        _evaluation_metrics(log.history[-1]),
+    )
 
 
 def train_step(
-    learner: Learner, scorer: Scorer, problems: Sequence[Problem], config: Config
-) -> dict[str, float]:
-    """One step from problems to an update; returns its metrics."""
+    learner: Learner, scorer: Scorer, order: ProblemOrder, position: Position, config: Config
+) -> tuple[dict[str, float], int]:
+    """One step from problems to updates; returns its metrics and the next problems' position.
+
+    Raises:
+        VerifierError, RewardError, TrainingError: before any update.
+    """
     start = time.perf_counter()
-    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config))
+    scored, problems = sample_groups(learner, scorer, order, position.problems, config)
     rewards = rewards_of(scored, config)
     advantages = group_advantages(
         rewards,
@@ -145,36 +154,46 @@ def train_step(
         epsilon=config.advantage.epsilon,
         baseline=config.advantage.baseline,
     )
-    batch = batch_of(scored, rewards, advantages, config, learner.policy)
+    if config.train.write_rollouts:
+        write_rollouts(config.output_dir, position.step + 1, scored, rewards, advantages)
+    append_solve_rates(config.output_dir, position.step + 1, scored, config.reward.main.key)
     update_start = time.perf_counter()
-    for _ in range(config.train.updates_per_rollout):
-        update = update_policy(learner, batch, config)
+    update = {"policy/updates": 0.0, "policy/skipped_updates": 0.0}
+    group_rows, batch = batch_of(scored, rewards, advantages, config, learner.policy)
+    if batch is not None:
+        update |= update_on_rollouts(learner, batch, group_rows, config)
     end = time.perf_counter()
-    return {
-        **rollout_metrics(scored, rewards, advantages, config.reward.verifiers),
+    metrics = {
+        **rollout_metrics(scored, rewards, advantages, config.reward),
         **update,
         "time/update": end - update_start,
         "time/step": end - start,
     }
+    return metrics, problems
 
 
-def make_learner(config: Config, checkpoint: Checkpoint | None = None) -> Learner:
-    """Policy, reference, optimizer and engine, fresh or as a checkpoint left them."""
-    torch.manual_seed(config.train.seed)
-    start_policy = load_policy(config.model)
-    reference = frozen_copy(start_policy.model) if config.loss.kl_coefficient else None
-    policy = start_policy
-    if checkpoint is not None:
-        policy = load_policy(config.model.model_copy(update={"path": str(checkpoint.folder)}))
-    optimizer, scheduler = make_optimizer(
-        policy.model,
-        config.optimizer,
-        num_steps=config.train.steps * config.train.updates_per_rollout,
-    )
-    if checkpoint is not None:
-        restore_training_state(checkpoint, optimizer=optimizer, scheduler=scheduler)
-    engine = TransformersEngine(policy, batch_size=config.rollout.batch_size)
-    return Learner(policy, reference, optimizer, scheduler, engine)
+def sample_groups(
+    learner: Learner, scorer: Scorer, order: ProblemOrder, problems_position: int, config: Config
+) -> tuple[ScoredGroups, int]:
+    """The scored groups of one step, and the position of the next problems.
+
+    Where groups with equal rewards are dropped, as many further problems are sampled, at most
+    `rollout.max_refills` times; then the step goes on with what it has.
+
+    Raises:
+        VerifierError, RewardError: a group was not scored.
+    """
+    wanted = config.rollout.prompts_per_step
+    problems, position = order.take(problems_position, wanted)
+    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config))
+    for _ in range(config.rollout.max_refills):
+        teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
+        if teaching == wanted:
+            break
+        problems, position = order.take(position, wanted - teaching)
+        more = generate_and_score(learner.engine, scorer, problems, _sampling(config))
+        scored = scored.joined(more)
+    return scored, position
 
 
 def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
@@ -183,16 +202,7 @@ def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
     Raises:
         TrainingError: no completion was judged at all.
     """
-    rewards = torch.tensor(
-        [
-            [
-                math.nan if (value := reward(verdicts, config.reward.verifiers)) is None else value
-                for verdicts in group.verdicts
-            ]
-            for group in scored.groups
-        ],
-        dtype=torch.float64,
-    )
+    rewards = raw_rewards(scored, config)
     if rewards.isnan().all():
         seen = {
             f"{name}: {verdict.outcome} ({verdict.reason})"
@@ -209,115 +219,156 @@ def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
     return rewards
 
 
+def raw_rewards(scored: ScoredGroups, config: Config) -> torch.Tensor:
+    """float64 `[N, G]`, NaN where a completion could not be judged."""
+    values = [
+        [reward(verdicts, config.reward.sources) for verdicts in group.verdicts]
+        for group in scored.groups
+    ]
+    return torch.tensor(
+        [[math.nan if value is None else value for value in group] for group in values],
+        dtype=torch.float64,
+    )
+
+
 def batch_of(
     scored: ScoredGroups,
     rewards: torch.Tensor,
     advantages: torch.Tensor,
     config: Config,
     policy: Policy,
-) -> Batch:
-    """The sequences to train on; rewards and advantages are `[N, G]`."""
-    rollouts = [rollout for group in scored.groups for rollout in group.group.rollouts]
-    kept = [
-        (rollout, advantage)
-        for rollout, advantage, value in zip(
-            rollouts, advantages.flatten().tolist(), rewards.flatten().tolist(), strict=True
-        )
-        if config.advantage.unjudged == "keep" or not math.isnan(value)
-    ]
-    return make_batch(
-        [rollout for rollout, _ in kept],
-        [advantage for _, advantage in kept],
-        pad_id=policy.pad_id,
-        device=policy.device,
-    )
-
-
-def update_policy(learner: Learner, batch: Batch, config: Config) -> dict[str, float]:
-    """One optimizer step on the whole batch, its gradient summed over micro-batches.
+) -> tuple[list[list[int]], Batch | None]:
+    """The sequences to train on; rewards and advantages are `[N, G]`.
 
     Returns:
-        `policy/*` metrics, means over completion tokens.
-
-    Raises:
-        TrainingError: the gradient is not finite; the weights are as they were.
+        The rows of each group, and the batch; None where no sequence is left.
     """
-    weights = token_weights(
-        batch.completion_mask,
-        config.loss,
-        max_completion_tokens=config.rollout.max_completion_tokens,
-    )
-    num_tokens = int(batch.completion_mask.sum())
-    loss = kl = clipped = entropy = 0.0
-    for part in micro_batches(batch.attention_mask, max_tokens=config.train.micro_batch_tokens):
-        input_ids = part.take(batch.input_ids)
-        attention_mask = part.take(batch.attention_mask)
-        mask = part.take(batch.completion_mask)
-        logprobs_under = partial(
-            token_logprobs,
-            input_ids=input_ids,
-            attention_mask=attention_mask,
-            mask=mask,
-            temperature=config.rollout.temperature,
-        )
-        reference_logprobs = None
-        if learner.reference is not None:
-            with torch.no_grad():
-                reference_logprobs = logprobs_under(learner.reference).logprobs
-        current = logprobs_under(learner.policy.model)
-        terms = policy_loss(
-            current.logprobs,
-            part.take(batch.sampler_logprobs),
-            part.take(batch.advantages),
-            mask,
-            part.take(weights),
-            config.loss,
-            reference_logprobs=reference_logprobs,
-        )
-        terms.loss.backward()  # type: ignore[no-untyped-call]
-        loss += terms.loss.item()
-        kl += terms.kl_sum.item()
-        clipped += terms.clipped_sum.item()
-        entropy += current.entropy.sum().item()
-    norm = float(
-        torch.nn.utils.clip_grad_norm_(
-            learner.policy.model.parameters(), config.optimizer.max_grad_norm
-        )
-    )
-    if not math.isfinite(norm):
-        learner.optimizer.zero_grad()
-        raise TrainingError(f"the gradient is not finite (loss {loss}, norm {norm})")
-    learning_rate = float(learner.scheduler.get_last_lr()[0])
-    learner.optimizer.step()
-    learner.scheduler.step()
-    learner.optimizer.zero_grad()
-    metrics = {
-        "policy/loss": loss,
-        "policy/entropy": entropy / num_tokens,
-        "policy/clip_fraction": clipped / num_tokens,
-        "policy/grad_norm": norm,
-        "policy/learning_rate": learning_rate,
-    }
-    if learner.reference is not None:
-        metrics["policy/kl_divergence"] = kl / num_tokens
-    return metrics
+    teaches = groups_that_differ(rewards).tolist()
+    kept: list[Rollout] = []
+    kept_advantages: list[float] = []
+    group_rows: list[list[int]] = []
+    for index, group in enumerate(scored.groups):
+        if config.advantage.zero_variance == "drop" and not teaches[index]:
+            continue
+        rows = []
+        for column, rollout in enumerate(group.group.rollouts):
+            if config.advantage.unjudged == "drop" and rewards[index, column].isnan():
+                continue
+            rows.append(len(kept))
+            kept.append(rollout)
+            kept_advantages.append(advantages[index, column].item())
+        if rows:
+            group_rows.append(rows)
+    if not kept:
+        return [], None
+    batch = make_batch(kept, kept_advantages, pad_id=policy.pad_id, device=policy.device)
+    if config.loss.truncated == "mask":
+        ended = torch.tensor([not rollout.truncated for rollout in kept], device=policy.device)
+        batch = replace(batch, completion_mask=batch.completion_mask & ended[:, None])
+    return group_rows, batch
 
 
-def make_optimizer(
-    model: PreTrainedModel, config: OptimizerConfig, *, num_steps: int
-) -> tuple[Optimizer, LRScheduler]:
-    """AdamW with a warm-up from 0 and then the configured schedule."""
-    optimizer = AdamW(
-        model.parameters(),
-        lr=config.learning_rate,
-        betas=config.betas,
-        weight_decay=config.weight_decay,
+def _open_log(config: Config, first_step: int) -> MetricsLog:
+    """The log of a run that starts or goes on here; `config.yaml` says what it was run with."""
+    config.output_dir.mkdir(parents=True, exist_ok=True)
+    (config.output_dir / "config.yaml").write_text(dump_config(config))
+    keep_lines(config.output_dir / "solve_rates.jsonl", last_step=first_step)
+    log = MetricsLog(
+        config.output_dir,
+        title="training",
+        num_steps=config.train.steps,
+        first_step=first_step,
+        log_every_steps=config.train.log_every_steps,
+        console_keys=CONSOLE_KEYS,
     )
-    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
-    scheduler = get_scheduler(
-        name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=num_steps
-    )
-    return optimizer, scheduler
+    if not first_step:
+        for message in warnings_at_start(config):
+            log.warn(0, message)
+    return log
+
+
+def _evaluate_at_start(
+    evaluations: Evaluations, learner: Learner, scorer: Scorer, log: MetricsLog, step: int
+) -> None:
+    """Evaluate the start model, or what a run that is resumed could not evaluate any more."""
+    if step == 0 and evaluations.due(0):
+        log.log(0, evaluations.run(0, learner.engine, scorer))
+    elif step and any(
+        not any(name.startswith(f"{prefix}/") for name in log.history[-1])
+        for prefix in evaluations.due(step)
+    ):
+        log.add(_evaluate(evaluations, learner, scorer, log, step))
+
+
+def _evaluate(
+    evaluations: Evaluations, learner: Learner, scorer: Scorer, log: MetricsLog, step: int
+) -> dict[str, float]:
+    held_out = evaluations.run(step, learner.engine, scorer)
+    return {**held_out, **changes(held_out, _first_row(log))}
+
+
+def _check(
+    learner: Learner,
+    position: Position,
+    config: Config,
+    log: MetricsLog,
+    interruption: Interruption,
+) -> None:
+    """Give the warnings that are new; stop where a guard or SIGTERM says so."""
+    for message in new_warnings(log.history, config):
+        log.warn(position.step, message)
+    reason = reason_to_stop(log.history, config)
+    if reason is not None:
+        limit = config.guards.stop_if_kl_above
+        saved = [checkpoint.step for checkpoint in list_checkpoints(config.output_dir)]
+        good = None if limit is None else last_step_below_kl_limit(log.history, saved, limit)
+        if good is not None:
+            reason += f". The last checkpoint within the KL limit is the one of step {good}"
+        _stop(learner, position, config, reason)
+    if interruption.requested and position.step < config.train.steps:
+        _stop(learner, position, config, "SIGTERM", error=TrainingInterrupted)
+
+
+def _stop(
+    learner: Learner,
+    position: Position,
+    config: Config,
+    reason: str,
+    *,
+    cause: Exception | None = None,
+    error: type[TrainingStopped] = TrainingStopped,
+) -> NoReturn:
+    """Save the run as it stands, and raise."""
+    checkpoint = learner.save(position, config)
+    raise error(
+        f"stopped after step {position.step}: {reason}. Saved {checkpoint.folder}; "
+        "`--resume` goes on from there"
+    ) from cause
+
+
+def _save_if_due(learner: Learner, position: Position, config: Config, log: MetricsLog) -> None:
+    """Save every n steps, at the end, and when an evaluation is the best so far."""
+    every = config.train.checkpoint_every_steps
+    best = best_step(log.history, config)
+    if position.step in (config.train.steps, best) or (
+        every is not None and position.step % every == 0
+    ):
+        learner.save(position, config)
+        remove_checkpoints(
+            config.output_dir,
+            keep=config.train.keep_checkpoints,
+            also=() if best is None else (best,),
+        )
+
+
+def best_step(history: Sequence[dict[str, float]], config: Config) -> int | None:
+    """The step with the highest pass@k, of the first evaluation and its first k; None: none yet."""
+    if not config.evaluation:
+        return None
+    first = config.evaluation[0]
+    key = f"{first.prefix}/pass@{first.k[0]}"
+    rows = [row for row in history if key in row and row["step"] > 0]
+    return int(max(rows, key=lambda row: row[key])["step"]) if rows else None
 
 
 def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
@@ -328,7 +379,9 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
             "another folder"
         )
     if resume and not checkpoints:
-        raise ConfigError(f"output_dir {run_dir} holds no checkpoint to resume from")
+        if not (run_dir / "config.yaml").exists():
+            raise ConfigError(f"output_dir {run_dir} holds no run to resume")
+        CONSOLE.print(f"{run_dir} holds no checkpoint yet: starting from the beginning")
     return checkpoints[-1] if checkpoints else None
 
 
@@ -341,24 +394,10 @@ def _sampling(config: Config) -> Sampling:
     )
 
 
-def _evaluate(
-    learner: Learner,
-    scorer: Scorer,
-    held_out: Sequence[Problem],
-    config: Config,
-    log: MetricsLog,
-    step: int,
-) -> Evaluation | None:
-    """Evaluate on the held-out problems, if there are any; never changes the training."""
-    if config.evaluation is None:
-        return None
-    with torch.random.fork_rng():
-        result = evaluate(learner.engine, scorer, held_out, config, config.evaluation)
-    log.record(step, result.metrics)
-    values = ", ".join(f"pass@{k} {value:.3f}" for k, value in result.pass_at_k.items())
-    CONSOLE.print(f"held-out after step {step}: {values} ({result.num_problems} problems)")
-    return result
+def _first_row(log: MetricsLog) -> dict[str, float]:
+    """The metrics before the first step."""
+    return next((row for row in log.history if row["step"] == 0), {})
 
 
-def _is_due(step: int, every: int | None, config: Config) -> bool:
-    return step == config.train.steps or (every is not None and step % every == 0)
+def _evaluation_metrics(row: dict[str, float]) -> dict[str, float]:
+    return {name: value for name, value in row.items() if name.startswith("evaluation/")}

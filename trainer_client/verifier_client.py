@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -22,7 +22,7 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from trainer_client.config import RewardConfig
+from trainer_client.config import RewardConfig, VerifierConfig
 
 T = TypeVar("T")
 
@@ -85,12 +85,43 @@ class _ScoreResponse(_Wire):
 
 
 @dataclass(frozen=True)
+class SampledText:
+    """A completion with what its sampler knows, which verifiers of length ask for."""
+
+    text: str
+    num_tokens: int
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to ask about a group: verifiers, or the name of a profile of the service."""
+
+    verifiers: tuple[VerifierConfig, ...] = ()
+    profile: str | None = None
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """The part of a request's body that says so."""
+        if self.profile is not None:
+            return {"profile": self.profile}
+        return {"verifiers": [verifier.wire for verifier in self.verifiers]}
+
+    @property
+    def names(self) -> set[str]:
+        """Names that verdicts must have; of a profile's, only the service knows them."""
+        return {verifier.key for verifier in self.verifiers} if self.profile is None else set()
+
+
+@dataclass(frozen=True)
 class ScoreRequest:
     """One group to score."""
 
-    completions: tuple[str, ...]
+    completions: tuple[str | SampledText, ...]
     reference: dict[str, Any]
     prompt: str | None = None
+    question: Question | None = None
+    """None: what the client was made to ask."""
 
 
 class VerifierClient:
@@ -114,7 +145,7 @@ class VerifierClient:
     ) -> None:
         self._config = config
         self._sleep = sleep
-        self._verifiers = [verifier.wire for verifier in config.verifiers]
+        self._question = Question(config.verifiers)
         self._http = httpx.AsyncClient(
             base_url=config.url,
             timeout=httpx.Timeout(config.timeout_seconds, connect=10.0, pool=None),
@@ -145,18 +176,27 @@ class VerifierClient:
             if not failed:
                 break
             await self._sleep(self._backoff(attempt))
-            texts = [group.completions[index] for index in failed]
-            again = await self._try(partial(self._score_once, group, texts))
+            rest = [group.completions[index] for index in failed]
+            again = await self._try(partial(self._score_once, group, rest))
             for index, item in zip(failed, again, strict=True):
                 verdicts[index] = item
         return verdicts
 
-    async def _score_once(self, group: ScoreRequest, texts: Sequence[str]) -> list[Verdicts]:
+    async def _score_once(
+        self, group: ScoreRequest, completions: Sequence[str | SampledText]
+    ) -> list[Verdicts]:
+        question = group.question or self._question
         body = {
             "deadline_seconds": DEADLINE_SHARE * self._config.timeout_seconds,
-            "verifiers": self._verifiers,
+            **question.wire,
             "groups": [
-                {"prompt": group.prompt, "reference": group.reference, "completions": list(texts)}
+                {
+                    "prompt": group.prompt,
+                    "reference": group.reference,
+                    "completions": [
+                        item if isinstance(item, str) else asdict(item) for item in completions
+                    ],
+                }
             ],
         }
         answer = await self._send("POST", "/v1/score", body)
@@ -167,19 +207,18 @@ class VerifierClient:
                 f"{answer.url} did not answer with scores: {_first_problem(error)}; "
                 f"the answer begins {answer.text[:200]!r}"
             ) from error
-        expected = {verifier["name"] for verifier in self._verifiers}
         lengths = [len(answered.completions) for answered in response.groups]
-        if lengths != [len(texts)]:
+        if lengths != [len(completions)]:
             raise VerifierNonsense(
-                f"{answer.url} was asked about one group of {len(texts)} completions and answered "
-                f"for groups of {lengths}"
+                f"{answer.url} was asked about one group of {len(completions)} completions and "
+                f"answered for groups of {lengths}"
             )
         verdicts = [completion.verdicts for completion in response.groups[0].completions]
         for item in verdicts:
-            if not expected <= item.keys():
+            if not question.names <= item.keys():
                 raise VerifierNonsense(
-                    f"{answer.url} was asked for verdicts of {sorted(expected)} and answered with "
-                    f"{sorted(item)}"
+                    f"{answer.url} was asked for verdicts of {sorted(question.names)} and "
+                    f"answered with {sorted(item)}"
                 )
         return verdicts
 

@@ -112,7 +112,7 @@ def test_a_preset_is_a_valid_configuration_with_sources(name: str) -> None:
         "optimizer.max_grad_norm",
         "optimizer.schedule",
         "optimizer.warmup_steps",
-        "train.updates_per_rollout",
+        "train.epochs_per_rollout",
     ],
 )
 def test_a_preset_sets_every_value_of_the_recipe(name: str, key: str) -> None:

@@ -34,6 +34,7 @@ def test_a_problem_is_a_chat_and_a_reference(tmp_path: Path) -> None:
                 {"role": "user", "content": "1+1=?"},
             ),
             {"answer": "2"},
+            {"problem": "1+1=?", "answer": "2"},
         )
     ]
 
@@ -119,10 +120,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_each_pass_takes_every_problem_once_in_another_order() -> None:
     problems = [Problem(str(n), ({"role": "user", "content": str(n)},), {}) for n in range(6)]
     order = ProblemOrder(problems, per_step=2, seed=0)
-    passes = [
-        [problem.id for step in range(start, start + 3) for problem in order.step(step)]
-        for start in (0, 3)
-    ]
+    passes: list[list[str]] = []
+    position = 0
+    for _ in range(2):
+        passes.append([])
+        for _ in range(3):
+            taken, position = order.take(position, 2)
+            passes[-1] += [problem.id for problem in taken]
     assert [sorted(ids) for ids in passes] == [list("012345")] * 2
     assert passes[0] != passes[1]
 

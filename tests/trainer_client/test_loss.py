@@ -94,9 +94,9 @@ def test_padding_that_holds_nan_never_reaches_loss_or_gradient() -> None:
     assert policy.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("kind", ["grpo", "bnpo", "dr_grpo", "dapo", "unclipped"])
+@pytest.mark.parametrize("kind", ["grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo", "unclipped"])
 def test_micro_batches_add_up_to_the_whole(kind: str) -> None:
-    config = LossConfig(type=kind)
+    config = LossConfig(type=kind, ratio_cap=5.0)
     weights = token_weights(MASK, config, max_completion_tokens=10)
     parts = [
         policy_loss(

@@ -15,7 +15,7 @@ from trainer_client.config import RewardConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 from trainer_client.scoring import Scorer, generate_and_score
-from trainer_client.verifier_client import VerifierClient, VerifierRejected
+from trainer_client.verifier_client import Question, VerifierClient, VerifierRejected
 
 PROBLEMS = [
     Problem(str(n), ({"role": "user", "content": str(n)},), {"answer": str(n)}) for n in range(3)
@@ -56,8 +56,8 @@ def scorer(handler: Callable[[httpx.Request], httpx.Response]) -> Iterator[Score
 
 def answer(request: httpx.Request) -> httpx.Response:
     """The score of a completion is the number it says."""
-    (text,) = json.loads(request.content)["groups"][0]["completions"]
-    verdict = {"outcome": "scored", "score": float(text), "reason": "equal"}
+    (completion,) = json.loads(request.content)["groups"][0]["completions"]
+    verdict = {"outcome": "scored", "score": float(completion["text"]), "reason": "equal"}
     return httpx.Response(
         200, json={"groups": [{"completions": [{"verdicts": {"accuracy": verdict}}]}]}
     )
@@ -101,8 +101,8 @@ def test_a_refused_group_stops_the_step_before_everything_is_generated() -> None
     with scorer(handler) as open_scorer:
         submit = open_scorer.submit
 
-        def watched(item: RolloutGroup) -> object:
-            future = submit(item)
+        def watched(item: RolloutGroup, question: Question | None) -> object:
+            future = submit(item, question)
             future.add_done_callback(lambda _: refused.set())
             return future
 

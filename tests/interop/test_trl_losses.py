@@ -1,0 +1,248 @@
+"""Losses, gradients and advantages equal those of TRL's `GRPOTrainer` on random inputs.
+
+`_compute_loss` is called on a stand-in for the trainer, since it needs settings and tensors only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from trainer_client import arithmetic
+from trainer_client.advantages import group_advantages
+from trainer_client.config import ImportanceConfig, LossConfig
+from trainer_client.loss import (
+    StepTotals,
+    entropy_bonus,
+    importance_weights,
+    policy_loss,
+    token_weights,
+)
+
+grpo_trainer = pytest.importorskip("trl.trainer.grpo_trainer")
+
+pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("default")]
+
+TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo")
+MODES = ("token_truncate", "token_mask", "sequence_truncate", "sequence_mask")
+
+
+def random_config(generator: torch.Generator, kind: str) -> LossConfig:
+    def value(low: float, high: float) -> float:
+        return low + (high - low) * torch.rand((), generator=generator).item()
+
+    def yes() -> bool:
+        return torch.rand((), generator=generator).item() < 0.5
+
+    cap = value(1.0, 6.0) if kind == "cispo" or yes() else None
+    mode = MODES[int(value(0, 4))]
+    return LossConfig(
+        type=kind,
+        clip_low=value(0.0, 0.5),
+        clip_high=value(0.0, 0.5),
+        ratio_cap=cap,
+        kl_coefficient=value(0.001, 1.0) if yes() else 0.0,
+        kl_ratio_weighted=yes(),
+        entropy_coefficient=value(0.0, 0.1) if yes() else 0.0,
+        importance=ImportanceConfig(
+            mode=mode,
+            low=value(0.0, 0.9) if yes() else None,
+            high=value(1.0, 4.0) if yes() else None,
+        )
+        if yes()
+        else None,
+    )
+
+
+def trl_loss(
+    config: LossConfig,
+    logprobs: Tensor,
+    entropy: Tensor,
+    start: Tensor,
+    reference: Tensor,
+    weights: Tensor | None,
+    advantages: Tensor,
+    mask: Tensor,
+    *,
+    max_completion_tokens: int,
+) -> Tensor:
+    """What `GRPOTrainer._compute_loss` says, one micro-batch being the whole step."""
+    accelerator = SimpleNamespace(
+        num_processes=1,
+        sync_gradients=True,
+        gather=lambda tensor: tensor,
+        reduce=lambda tensor, reduction: tensor,
+    )
+    cispo = config.type == "cispo"
+    trainer = SimpleNamespace(
+        _get_per_token_logps_and_entropies=lambda *args, **kwargs: (logprobs, entropy, None),
+        aux_loss_enabled=False,
+        top_entropy_quantile=1.0,
+        off_policy_mask_threshold=None,
+        importance_sampling_level="sequence" if config.type == "gspo" else "token",
+        loss_type="grpo" if config.type == "gspo" else config.type,
+        beta=config.kl_coefficient,
+        epsilon_low=config.clip_low,
+        epsilon_high=config.ratio_cap if cispo else config.clip_high,
+        use_vllm=weights is not None,
+        vllm_importance_sampling_correction=weights is not None,
+        args=SimpleNamespace(
+            delta=None if cispo else config.ratio_cap,
+            use_bias_correction_kl=config.kl_ratio_weighted,
+            steps_per_generation=1,
+        ),
+        model=SimpleNamespace(training=True),
+        current_gradient_accumulation_steps=1,
+        max_completion_length=max_completion_tokens,
+        accelerator=accelerator,
+        _entropy_bonus_enabled=config.entropy_coefficient != 0,
+        use_adaptive_entropy=False,
+        entropy_coef=config.entropy_coefficient,
+        _metrics={"train": defaultdict(list)},
+    )
+    ids = torch.zeros(mask.shape, dtype=torch.long)
+    inputs = {
+        "prompt_ids": ids[:, :1],
+        "prompt_mask": ids[:, :1] + 1,
+        "completion_ids": ids,
+        "completion_mask": mask.to(logprobs.dtype),
+        "advantages": advantages,
+        "old_per_token_logps": start,
+        "ref_per_token_logps": reference,
+        "importance_sampling_ratio": weights,
+        "num_items_in_batch": mask.sum(),
+    }
+    loss: Tensor = grpo_trainer.GRPOTrainer._compute_loss(trainer, trainer.model, inputs)
+    return loss
+
+
+def our_loss(
+    config: LossConfig,
+    logprobs: Tensor,
+    entropy: Tensor,
+    sampler: Tensor,
+    proximal: Tensor,
+    reference: Tensor,
+    advantages: Tensor,
+    mask: Tensor,
+    *,
+    max_completion_tokens: int,
+) -> Tensor:
+    totals = StepTotals.of(mask)
+    loss = policy_loss(
+        logprobs,
+        sampler,
+        advantages,
+        mask,
+        token_weights(mask, config, max_completion_tokens=max_completion_tokens),
+        config,
+        reference_logprobs=reference if config.kl_coefficient else None,
+        proximal_logprobs=proximal if config.importance else None,
+    ).loss
+    return loss - config.entropy_coefficient * entropy_bonus(entropy, mask, totals)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_loss_and_gradient_equal_trl_on_400_random_configurations(kind: str) -> None:
+    generator = torch.Generator().manual_seed(TYPES.index(kind))
+    for _ in range(400):
+        config = random_config(generator, kind)
+        rows, width = (int(torch.randint(1, 9, (), generator=generator)) for _ in range(2))
+        lengths = torch.randint(0, width + 1, (rows, 1), generator=generator)
+        mask = torch.arange(width)[None] < lengths
+
+        def noise(
+            scale: float, shape: tuple[int, int] = (rows, width), g: torch.Generator = generator
+        ) -> Tensor:
+            return scale * torch.randn(shape, generator=g, dtype=torch.float64)
+
+        sampler = -noise(1.0).abs() - 0.1
+        proximal = sampler + noise(0.2)
+        reference = sampler + noise(0.5)
+        start = proximal if config.importance else sampler
+        advantages = noise(1.0, (rows, 1))[:, 0]
+        options = {"max_completion_tokens": int(torch.randint(8, 33, (), generator=generator))}
+        results = []
+        base, entropies = start + noise(0.3), noise(1.0).abs()
+        for side in ("ours", "theirs"):
+            logprobs = base.clone().requires_grad_()
+            entropy = entropies.clone().requires_grad_()
+            if side == "ours":
+                loss = our_loss(
+                    config,
+                    logprobs,
+                    entropy,
+                    sampler,
+                    proximal,
+                    reference,
+                    advantages,
+                    mask,
+                    **options,
+                )
+            else:
+                ratio = None
+                if config.importance is not None:
+                    ratio = importance_weights(proximal, sampler, mask, config.importance)
+                loss = trl_loss(
+                    config, logprobs, entropy, start, reference, ratio, advantages, mask, **options
+                )
+            loss.backward()  # type: ignore[no-untyped-call]
+            assert logprobs.grad is not None
+            grad = entropy.grad if entropy.grad is not None else torch.zeros_like(entropy)
+            results.append((loss.detach(), logprobs.grad, grad))
+        for ours, theirs in zip(*results, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A real `GRPOTrainer` on a tiny model, 4 problems with 4 completions each."""
+    import datasets  # noqa: PLC0415
+    import trl  # noqa: PLC0415
+
+    folder: Path = tmp_path_factory.mktemp("trl")
+    torch.manual_seed(0)
+    tokenizer = arithmetic.make_tokenizer()
+    arguments = trl.GRPOConfig(
+        output_dir=str(folder),
+        num_generations=4,
+        per_device_train_batch_size=16,
+        max_completion_length=2,
+        use_cpu=True,
+        report_to=[],
+    )
+    return trl.GRPOTrainer(
+        model=arithmetic.make_model(tokenizer),
+        processing_class=tokenizer,
+        reward_funcs=lambda completions, **columns: [0.0] * len(completions),
+        args=arguments,
+        train_dataset=datasets.Dataset.from_list([{"prompt": f"{n}+1=?"} for n in range(4)]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("group", "group_std"), ("batch", "batch_std"), ("none", "none")]
+)
+def test_advantages_equal_trl_also_where_completions_were_not_judged(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch, theirs: str, ours: Any
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    trainer.scale_rewards = theirs
+    inputs = [{"prompt": f"{n}+1=?"} for n in range(4) for _ in range(4)]
+    for _ in range(40):
+        # Eighths, so that TRL's means are exact: where equal rewards are not, its rounding errors
+        # become advantages and ours are 0.
+        rewards = torch.randint(0, 9, (4, 4), generator=generator) / 8
+        rewards[torch.rand((4, 4), generator=generator) < 0.25] = torch.nan
+        monkeypatch.setattr(
+            trainer, "_calculate_rewards", lambda *args, r=rewards: r.reshape(16, 1).clone()
+        )
+        found = trainer._generate_and_score_completions(inputs)["advantages"]
+        expected = group_advantages(rewards, scale=ours, std="bessel", epsilon=1e-4)
+        torch.testing.assert_close(found, expected.flatten(), rtol=0, atol=1e-6)

@@ -1,0 +1,122 @@
+"""What a training step works with: policy, reference, optimizer, rollout engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch.optim import AdamW, Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from transformers import AutoModelForCausalLM, PreTrainedModel, get_scheduler
+
+from trainer_client.checkpoint import (
+    Checkpoint,
+    Position,
+    RandomState,
+    position_of,
+    restore_training_state,
+    save_checkpoint,
+)
+from trainer_client.config import Config, OptimizerConfig
+from trainer_client.lora import base_model, has_adapter
+from trainer_client.policy import Policy, frozen_copy, load_policy
+from trainer_client.rollout import RolloutEngine
+from trainer_client.rollout.transformers import TransformersEngine
+
+
+@dataclass(frozen=True)
+class Learner:
+    """What a training step works with."""
+
+    policy: Policy
+    reference: PreTrainedModel | None
+    """A frozen copy of the start policy; None when the loss has no KL term, and under LoRA."""
+    optimizer: Optimizer
+    scheduler: LRScheduler
+    engine: RolloutEngine
+
+    @contextmanager
+    def reference_model(self, config: Config) -> Iterator[PreTrainedModel | None]:
+        """The reference policy, None without a KL term; gradients are off."""
+        with torch.no_grad():
+            if config.loss.kl_coefficient and has_adapter(self.policy.model):
+                with base_model(self.policy.model) as model:
+                    yield model
+            else:
+                yield self.reference
+
+    def sync_reference(self) -> None:
+        """Make the reference policy what the policy is now."""
+        assert self.reference is not None
+        self.reference.load_state_dict(self.policy.model.state_dict())
+
+    def save(self, position: Position, config: Config) -> Checkpoint:
+        """Write a checkpoint."""
+        moves = config.loss.reference_sync_steps is not None
+        return save_checkpoint(
+            config.output_dir,
+            position,
+            policy=self.policy,
+            optimizer=self.optimizer,
+            scheduler=self.scheduler,
+            reference=self.reference if moves else None,
+        )
+
+
+def make_learner(config: Config, checkpoint: Checkpoint | None = None) -> Learner:
+    """Policy, reference, optimizer and engine, fresh or as a checkpoint left them.
+
+    Seeds torch's generators, or puts them back to where the checkpoint left them.
+    """
+    torch.manual_seed(config.train.seed)
+    policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
+    reference = _reference(config, policy, checkpoint)
+    optimizer, scheduler = make_optimizer(
+        policy.model, config.optimizer, num_steps=config.num_updates
+    )
+    engine = TransformersEngine(policy, batch_size=config.rollout.batch_size)
+    if checkpoint is not None:
+        restore_training_state(checkpoint, optimizer=optimizer, scheduler=scheduler)
+        position_of(checkpoint).random.restore()
+    return Learner(policy, reference, optimizer, scheduler, engine)
+
+
+def start_position(checkpoint: Checkpoint | None) -> Position:
+    """Where a run that has this checkpoint goes on; call it after `make_learner`."""
+    return position_of(checkpoint) if checkpoint else Position(0, 0, RandomState.now())
+
+
+def make_optimizer(
+    model: PreTrainedModel, config: OptimizerConfig, *, num_steps: int
+) -> tuple[Optimizer, LRScheduler]:
+    """AdamW with a warm-up from 0 and then the configured schedule."""
+    optimizer = AdamW(
+        [parameter for parameter in model.parameters() if parameter.requires_grad],
+        lr=config.learning_rate,
+        betas=config.betas,
+        weight_decay=config.weight_decay,
+    )
+    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
+    scheduler = get_scheduler(
+        name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=num_steps
+    )
+    return optimizer, scheduler
+
+
+def _reference(
+    config: Config, policy: Policy, checkpoint: Checkpoint | None
+) -> PreTrainedModel | None:
+    if not config.loss.kl_coefficient or has_adapter(policy.model):
+        return None
+    if checkpoint is None:
+        return frozen_copy(policy.model)
+    if checkpoint.reference_folder is None:
+        return load_policy(config.model).model.requires_grad_(False)
+    return (
+        AutoModelForCausalLM.from_pretrained(checkpoint.reference_folder, dtype=policy.model.dtype)
+        .to(policy.device)
+        .eval()
+        .requires_grad_(False)
+    )
