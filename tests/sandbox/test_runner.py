@@ -116,6 +116,36 @@ def test_what_is_not_python_is_a_compile_error(sandbox: Sandbox, source: str | b
     assert b"Error" in execution.stderr
 
 
+def test_a_program_finds_what_the_interpreter_sets_up(sandbox: Sandbox) -> None:
+    source = """
+import builtins, sys
+streams = sys.stdin, sys.stdout, sys.stderr
+print([(s.name, s.mode, s.encoding, s.line_buffering, s.fileno()) for s in streams])
+print(sys.stdout.buffer.name, __builtins__ is builtins, sys.argv)
+exit()
+"""
+    execution = sandbox.run(source)
+    assert execution.stdout.decode().splitlines() == [
+        "[('<stdin>', 'r', 'utf-8', False, 0), ('<stdout>', 'w', 'utf-8', False, 1), "
+        "('<stderr>', 'w', 'utf-8', True, 2)]",
+        "<stdout> True ['main.py']",
+    ]
+    assert (execution.exit_code, execution.stderr) == (0, b"")
+
+
+def test_a_program_may_set_its_stack_limit_and_no_other(sandbox: Sandbox) -> None:
+    source = """
+import resource
+resource.setrlimit(resource.RLIMIT_STACK, (2**27, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+for kind in resource.RLIMIT_AS, resource.RLIMIT_NPROC, resource.RLIMIT_CPU:
+    try:
+        resource.setrlimit(kind, (1, 1))
+    except ValueError:
+        print("refused")
+"""
+    assert sandbox.run(source).stdout == b"refused\n" * 3
+
+
 def test_a_program_that_runs_out_of_its_name_still_compiles_only_once(sandbox: Sandbox) -> None:
     assert sandbox.run("compile('x = (', '', 'exec')").reason is ExitReason.EXITED
 
@@ -445,7 +475,8 @@ def test_a_program_can_say_what_it_likes_but_only_on_the_channel(
     program = Program(payload=f"{source}\n".encode(), entry="answer")
     judge = Program(payload=b"3\n4\n", entry="ask")
     try:
-        pair = sandbox.wait(sandbox.runner.run_pair(program, judge, SHORT, LIMITS))
+        limits = dataclasses.replace(SHORT, wall_seconds=5)
+        pair = sandbox.wait(sandbox.runner.run_pair(program, judge, limits, LIMITS))
     except BrokenPipeError:
         pytest.fail("the judge's failure reached the runner")
     assert pair.program.reason is reason
