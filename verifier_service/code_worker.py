@@ -14,8 +14,9 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -57,8 +58,8 @@ REASONS = {
     for result in Result
     if result not in (Result.UNSUPPORTED_TEST, Result.BAD_TESTS)
 }
-WALL_SHARE = 3.0
-"""Wall time in shares of CPU time: on a busy machine a program has to wait."""
+WALL_SHARE, MIN_WAIT_SECONDS = 3.0, 5.0
+"""Wall time in shares of CPU time, and at least so much more: on a busy machine a program waits."""
 
 
 async def work(
@@ -142,16 +143,13 @@ async def _work(
     connection: socket.socket,
     progress: Progress,
 ) -> None:
-    if task.verifier["type"] == RUN_PROGRAM:
-        await _run_programs(runner, task, shared, connection, progress)
-        return
-    verifier = Code.model_validate(task.verifier)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         progress.write(index, in_reference=True)
-        tests = _reference(part, shared).tests
-        if isinstance(tests, Unverifiable):
-            verdicts: list[Verdict | Question] = [unverifiable(tests.reason)] * len(
+        try:
+            judge = _prepare(runner, task.verifier, _reference(part, shared))
+        except Unverifiable as error:
+            verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
                 part.completions
             )
             index += len(part.completions)
@@ -159,26 +157,19 @@ async def _work(
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await judge_completion(runner, verifier, tests, completion)
-            _send(connection, Judged([verdict], finished=index == last))
+            _send(connection, Judged([await judge(completion)], finished=index == last))
             index += 1
 
 
-async def _run_programs(
-    runner: Runner,
-    task: Task,
-    shared: SharedReferences[_Reference],
-    connection: socket.socket,
-    progress: Progress,
-) -> None:
-    index, last = 0, task.num_completions - 1
-    for part in task.parts:
-        reference = _reference(part, shared).reference
-        for completion in part.completions:
-            progress.write(index, in_reference=False)
-            verdict = await judge_run(runner, reference, completion)
-            _send(connection, Judged([verdict], finished=index == last))
-            index += 1
+def _prepare(
+    runner: Runner, options: dict[str, Any], reference: _Reference
+) -> Callable[[Completion], Awaitable[Verdict]]:
+    """What judges completions by a reference. Raises Unverifiable."""
+    if options["type"] == RUN_PROGRAM:
+        return partial(judge_run, runner, reference.reference)
+    if isinstance(reference.tests, Unverifiable):
+        raise reference.tests
+    return partial(judge_completion, runner, Code.model_validate(options), reference.tests)
 
 
 async def judge_completion(
@@ -220,7 +211,9 @@ def plan_of(verifier: Code) -> Plan:
     """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
-        wall_seconds=WALL_SHARE * verifier.cpu_seconds,
+        wall_seconds=max(
+            WALL_SHARE * verifier.cpu_seconds, verifier.cpu_seconds + MIN_WAIT_SECONDS
+        ),
         memory_bytes=verifier.memory_bytes,
         output_bytes=verifier.output_bytes,
     )
