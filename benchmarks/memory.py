@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -27,7 +28,7 @@ from trainer_client.rollout import Rollout
 from trainer_client.update import update_policy
 
 PROMPT_TOKENS, COMPLETION_TOKENS, GROUP = 64, 192, 16
-SETUPS = {
+SETUPS: dict[str, dict[str, Any]] = {
     "all weights": {},
     "all weights, KL": {"loss": {"kl_coefficient": 0.01}},
     "LoRA, KL": {"loss": {"kl_coefficient": 0.01}, "lora": True},

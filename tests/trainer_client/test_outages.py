@@ -93,7 +93,10 @@ class Verifier:
             self.num_requests += 1
             action = self._misbehave(self.num_requests)
         (group,) = body["groups"]
-        verdicts = [{"verdicts": {"judge": verdict(item["text"])}} for item in group["completions"]]
+        verdicts = [
+            {"verdicts": {"judge": verdict(item["text"], fails=self._fails)}}
+            for item in group["completions"]
+        ]
         text = json.dumps({"groups": [{"completions": verdicts}]}).encode()
         if action == "busy":
             handler.send(503, b'{"error": {"type": "overloaded", "message": "queue full"}}')
