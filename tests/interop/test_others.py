@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from verifier_adapters.prime_verifiers import rubric_function
+from verifier_adapters.skyrl_gym import VerifierEnv
 
 pytestmark = pytest.mark.interop
 
@@ -33,7 +34,9 @@ def test_a_rubric_of_verifiers_scores_rollouts() -> None:
 
 def test_skyrl_gym_makes_our_environment() -> None:
     gym = pytest.importorskip("skyrl_gym", reason=HERE)
-    gym.register(id="verifier", entry_point="verifier_adapters.skyrl_gym:VerifierEnv")
+    base = pytest.importorskip("skyrl_gym.envs.base_text_env")
+    made = type("Verified", (VerifierEnv, base.BaseTextEnv), {})
+    gym.register(id="verifier", entry_point=made)
     extras = {"reward_spec": {"method": "rule", "ground_truth": "4"}}
     env = gym.make("verifier", env_config={}, extras=extras)
     env.init([{"role": "user", "content": "2+2?"}])
