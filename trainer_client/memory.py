@@ -55,7 +55,8 @@ class MemoryEstimate:
     @property
     def updating(self) -> int:
         """Bytes while gradients are computed."""
-        return sum(getattr(self, field.name) for field in fields(self)) - self.kv_cache
+        total: int = sum(getattr(self, field.name) for field in fields(self))
+        return total - self.kv_cache
 
     @property
     def peak(self) -> int:

@@ -48,7 +48,7 @@ async def run_programs(
     ]
     verifier = RunProgram()
     body = ScoreRequest.model_construct(
-        verifiers=[verifier],  # type: ignore[list-item]  # not offered in /v1/score
+        verifiers=[verifier],  # not offered in /v1/score
         groups=groups,
     )
     limit = request.app.state.settings.max_deadline_seconds

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request
 
+from verifier_service.answer import reward
 from verifier_service.compat.execution import NotRun, require_enabled
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers
-from verifier_service.scheduler import QueueFull, Scheduler, reward
+from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
 
