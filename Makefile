@@ -6,10 +6,12 @@ PYTHON ?= python3
 TORCH_INDEX_URL ?= https://download.pytorch.org/whl/cpu
 VENV := .venv
 BIN := $(VENV)/bin
+INTEROP := .venv-interop
+INTEROP_PIP := $(INTEROP)/bin/python -m pip --disable-pip-version-check install --quiet
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 
-.PHONY: demo test serve check bench test-slow install clean
+.PHONY: demo test serve check bench test-slow test-interop install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -19,6 +21,11 @@ test: install  ## the test suite that needs no GPU and no minutes
 
 test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
+
+test-interop: install $(INTEROP)/installed  ## other projects' own code, driven against the service
+	SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
+		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
+		tests/interop $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
@@ -45,5 +52,15 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PIP) --constraint constraints.txt --editable '.[service,trainer,dev]'
 	@touch $@
 
+$(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.txt tests/interop/peers.txt
+	$(PYTHON) -m venv $(INTEROP)
+	@echo 'installing trl, verl, openrlhf, verifiers ...'
+	@$(INTEROP_PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(INTEROP_PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(INTEROP_PIP) --constraint constraints.txt --requirement tests/interop/requirements.txt \
+		--editable '.[adapters]'
+	@$(INTEROP_PIP) --no-deps --requirement tests/interop/peers.txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) runs
+	rm -rf $(VENV) $(INTEROP) runs
