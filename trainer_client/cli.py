@@ -26,6 +26,7 @@ from trainer_client.policy import load_policy
 from trainer_client.presets import PRESETS
 from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import reward
+from trainer_client.rollout import RolloutError
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.scoring import open_scorer
 from trainer_client.sft import sft as run_sft
@@ -39,6 +40,7 @@ EXPECTED_ERRORS = (
     DemoError,
     NothingJudged,
     RewardError,
+    RolloutError,
     TrainingError,
     VerifierError,
 )

@@ -35,6 +35,8 @@ from trainer_client.sections import (
     Section,
     SftConfig,
     TrainConfig,
+    VllmConfig,
+    VllmServerConfig,
 )
 
 __all__ = [
@@ -58,6 +60,8 @@ __all__ = [
     "SftConfig",
     "TrainConfig",
     "VerifierConfig",
+    "VllmConfig",
+    "VllmServerConfig",
     "dump_config",
     "load_config",
     "make_config",

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -44,7 +45,7 @@ from trainer_client.metrics import CONSOLE, MetricsLog, keep_lines, rollout_metr
 from trainer_client.policy import Policy
 from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import reward
-from trainer_client.rollout import Rollout, Sampling
+from trainer_client.rollout import Rollout, RolloutError, Sampling
 from trainer_client.rollout_log import append_solve_rates, write_rollouts
 from trainer_client.scoring import ScoredGroups, Scorer, generate_and_score, open_scorer
 from trainer_client.update import update_on_rollouts
@@ -109,13 +110,13 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
     with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
         learner = make_learner(config, checkpoint)
         position = start_position(checkpoint)
-        with _open_log(config, position.step) as log:
+        with closing(learner.engine), _open_log(config, position.step) as log:
             _evaluate_at_start(evaluations, learner, scorer, log, position.step)
             while position.step < config.train.steps:
                 position = replace(position, random=RandomState.now())
                 try:
                     metrics, problems = train_step(learner, scorer, order, position, config)
-                except (VerifierError, RewardError, TrainingError) as error:
+                except (VerifierError, RewardError, RolloutError, TrainingError) as error:
                     _stop(learner, position, config, str(error), cause=error)
                 step = position.step + 1
                 if config.loss.reference_sync_steps and not step % config.loss.reference_sync_steps:
@@ -124,7 +125,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                 position = Position(step, problems, RandomState.now())
                 try:
                     log.add(_evaluate(evaluations, learner, scorer, log, step))
-                except VerifierError as error:
+                except (VerifierError, RolloutError) as error:
                     _stop(learner, position, config, str(error), cause=error)
                 _check(learner, position, config, log, interruption)
                 _save_if_due(learner, position, config, log)
@@ -142,9 +143,11 @@ def train_step(
     """One step from problems to updates; returns its metrics and the next problems' position.
 
     Raises:
-        VerifierError, RewardError, TrainingError: before any update.
+        VerifierError, RewardError, RolloutError, TrainingError: before any update.
     """
     start = time.perf_counter()
+    learner.engine.update_weights()
+    weights_seconds = time.perf_counter() - start
     scored, problems = sample_groups(learner, scorer, order, position.problems, config)
     rewards = rewards_of(scored, config)
     advantages = group_advantages(
@@ -166,6 +169,7 @@ def train_step(
     metrics = {
         **rollout_metrics(scored, rewards, advantages, config.reward),
         **update,
+        "time/weights": weights_seconds,
         "time/update": end - update_start,
         "time/step": end - start,
     }
@@ -292,6 +296,7 @@ def _evaluate_at_start(
 ) -> None:
     """Evaluate the start model, or what a run that is resumed could not evaluate any more."""
     if step == 0 and evaluations.due(0):
+        learner.engine.update_weights()
         log.log(0, evaluations.run(0, learner.engine, scorer))
     elif step and any(
         not any(name.startswith(f"{prefix}/") for name in log.history[-1])
@@ -303,6 +308,9 @@ def _evaluate_at_start(
 def _evaluate(
     evaluations: Evaluations, learner: Learner, scorer: Scorer, log: MetricsLog, step: int
 ) -> dict[str, float]:
+    if not evaluations.due(step):
+        return {}
+    learner.engine.update_weights()
     held_out = evaluations.run(step, learner.engine, scorer)
     return {**held_out, **changes(held_out, _first_row(log))}
 

@@ -30,6 +30,12 @@ class TransformersEngine:
         self._policy = policy
         self._batch_size = batch_size
 
+    def update_weights(self) -> None:
+        """Nothing to do: the policy's own module samples."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
     def generate(
         self,
         problems: Sequence[Problem],
