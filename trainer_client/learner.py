@@ -20,10 +20,12 @@ from trainer_client.checkpoint import (
     save_checkpoint,
 )
 from trainer_client.config import Config, OptimizerConfig
-from trainer_client.lora import base_model, has_adapter
+from trainer_client.lora import base_model, causal_model, has_adapter
+from trainer_client.output_layer import check_output_layer
+from trainer_client.packing import supports_packing
 from trainer_client.policy import Policy, frozen_copy, load_policy
 from trainer_client.rollout import RolloutEngine
-from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.rollout.engines import open_engine
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Learner:
     optimizer: Optimizer
     scheduler: LRScheduler
     engine: RolloutEngine
+    packs: bool
+    """Whether micro-batches are packed; otherwise padded."""
 
     @contextmanager
     def reference_model(self, config: Config) -> Iterator[PreTrainedModel | None]:
@@ -76,11 +80,14 @@ def make_learner(config: Config, checkpoint: Checkpoint | None = None) -> Learne
     optimizer, scheduler = make_optimizer(
         policy.model, config.optimizer, num_steps=config.num_updates
     )
-    engine = TransformersEngine(policy, batch_size=config.rollout.batch_size)
+    engine = open_engine(policy, config)
     if checkpoint is not None:
         restore_training_state(checkpoint, optimizer=optimizer, scheduler=scheduler)
         position_of(checkpoint).random.restore()
-    return Learner(policy, reference, optimizer, scheduler, engine)
+    causal = causal_model(policy.model)
+    check_output_layer(causal)
+    packs = config.train.packing and supports_packing(causal)
+    return Learner(policy, reference, optimizer, scheduler, engine, packs)
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:

@@ -1,15 +1,19 @@
 """Log-probabilities of given tokens under a causal language model.
 
-Shapes: B sequences, T token positions (right-padded), V tokens in the vocabulary.
+Shapes: B sequences, T token positions (right-padded), N tokens of all sequences together, H hidden
+size.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 from transformers import PreTrainedModel
+
+from trainer_client.lora import causal_model
+from trainer_client.output_layer import CHUNK_TOKENS, output_layer
+from trainer_client.packing import pack, packed_attention
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,13 @@ def token_logprobs(
     *,
     temperature: float,
     entropy_gradient: bool = False,
+    packed: bool = False,
+    chunk_tokens: int = CHUNK_TOKENS,
 ) -> TokenLogprobs:
     """log softmax(logits / temperature)[token], over the whole vocabulary, where mask is True.
 
-    Only the masked positions are normalised, so prompts and padding cost no `[*, V]` memory.
+    Only the masked positions are normalised, and chunk by chunk, so that their logits never exist
+    together (`trainer_client.output_layer`).
 
     Args:
         model: a causal language model.
@@ -42,14 +49,42 @@ def token_logprobs(
         mask: bool `[B, T]`; position 0 is never True, since nothing predicts it.
         temperature: of the sampler.
         entropy_gradient: for a loss with an entropy bonus.
+        packed: compute nothing for padding; the model must support it (`supports_packing`).
+        chunk_tokens: tokens whose logits exist at a time.
     """
-    logits = model(input_ids=input_ids, attention_mask=attention_mask.long()).logits
-    predicts = mask[:, 1:]
-    log_softmax = (logits[:, :-1][predicts].float() / temperature).log_softmax(dim=-1)
-    chosen = log_softmax.gather(1, input_ids[:, 1:][predicts][:, None])[:, 0]
-    with torch.set_grad_enabled(entropy_gradient and torch.is_grad_enabled()):
-        entropy = -(log_softmax.exp() * log_softmax).sum(dim=-1)
-    return TokenLogprobs(_scatter(chosen, mask), _scatter(entropy, mask))
+    causal = causal_model(model)
+    states = _states(causal, input_ids, attention_mask, packed=packed)
+    # Among the N tokens, each stands right after the one that predicts it.
+    tokens = mask[attention_mask].nonzero()[:, 0]
+    logprobs, entropy = output_layer(causal).logprobs(
+        states[tokens - 1],
+        input_ids[mask],
+        temperature=temperature,
+        entropy_gradient=entropy_gradient,
+        chunk_tokens=chunk_tokens,
+    )
+    return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
+
+
+def _states(
+    model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor, *, packed: bool
+) -> Tensor:
+    """Last hidden states of the tokens under the mask, `[N, H]`."""
+    decoder = model.get_decoder()
+    if not packed:
+        output = decoder(input_ids=input_ids, attention_mask=attention_mask.long(), use_cache=False)
+        states: Tensor = output.last_hidden_state[attention_mask]
+        return states
+    rows = pack(input_ids, attention_mask)
+    with packed_attention(model):
+        output = decoder(
+            input_ids=rows.input_ids,
+            position_ids=rows.position_ids,
+            use_cache=False,
+            sequence_lengths=rows.lengths,
+        )
+    states = output.last_hidden_state[0]
+    return states
 
 
 def _scatter(values: Tensor, mask: Tensor) -> Tensor:

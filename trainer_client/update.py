@@ -98,9 +98,9 @@ def update_policy(
 def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
     """float32 `[B, T]`: the trainer's own log-probabilities before the first update."""
     result = torch.zeros_like(batch.sampler_logprobs)
-    for part in micro_batches(batch.attention_mask, max_tokens=config.train.micro_batch_tokens):
+    for part in _micro_batches(learner, batch, config):
         with torch.no_grad():
-            logprobs = _logprobs(batch, part, config)(learner.policy.model).logprobs
+            logprobs = _logprobs(learner, batch, part, config)(learner.policy.model).logprobs
         result[part.rows, : part.width] = logprobs
     return result
 
@@ -120,9 +120,9 @@ def _backward(
         totals=totals,
     )
     sums: dict[str, float] = defaultdict(float)
-    for part in micro_batches(batch.attention_mask, max_tokens=config.train.micro_batch_tokens):
+    for part in _micro_batches(learner, batch, config):
         mask = part.take(batch.completion_mask)
-        logprobs_under = _logprobs(batch, part, config)
+        logprobs_under = _logprobs(learner, batch, part, config)
         with learner.reference_model(config) as reference:
             reference_logprobs = None if reference is None else logprobs_under(reference).logprobs
         current = logprobs_under(learner.policy.model)
@@ -150,7 +150,15 @@ def _backward(
     return sums
 
 
-def _logprobs(batch: Batch, part: MicroBatch, config: Config) -> partial[TokenLogprobs]:
+def _micro_batches(learner: Learner, batch: Batch, config: Config) -> list[MicroBatch]:
+    return micro_batches(
+        batch.attention_mask, max_tokens=config.train.micro_batch_tokens, packed=learner.packs
+    )
+
+
+def _logprobs(
+    learner: Learner, batch: Batch, part: MicroBatch, config: Config
+) -> partial[TokenLogprobs]:
     return partial(
         token_logprobs,
         input_ids=part.take(batch.input_ids),
@@ -158,6 +166,7 @@ def _logprobs(batch: Batch, part: MicroBatch, config: Config) -> partial[TokenLo
         mask=part.take(batch.completion_mask),
         temperature=config.rollout.temperature,
         entropy_gradient=config.loss.entropy_coefficient != 0,
+        packed=learner.packs,
     )
 
 
