@@ -17,13 +17,17 @@ from trainer_client.config import ConfigError, load_config
 from trainer_client.dataset import DatasetError, load_problems
 from trainer_client.demo import DemoError, run_demo
 from trainer_client.evaluate import NothingJudged, evaluate, question_of
+from trainer_client.export import Dtype
+from trainer_client.export import export as export_checkpoint
 from trainer_client.generate import generate as generate_completions
 from trainer_client.generate import load_run
 from trainer_client.generate import score as score_completions
 from trainer_client.interruption import EXIT_STATUS
+from trainer_client.memory import PROMPT_TOKENS, estimate_memory
 from trainer_client.metrics import CONSOLE
 from trainer_client.policy import load_policy
 from trainer_client.presets import PRESETS
+from trainer_client.report import ReportError, write_report
 from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import reward
 from trainer_client.rollout import RolloutError
@@ -39,6 +43,7 @@ EXPECTED_ERRORS = (
     DatasetError,
     DemoError,
     NothingJudged,
+    ReportError,
     RewardError,
     RolloutError,
     TrainingError,
@@ -145,6 +150,52 @@ def generate(
             ]
             total = reward(verdicts[index], config.reward.sources)
             CONSOLE.print(f"-> reward {total}: {', '.join(parts)}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def report(
+    run_dir: Annotated[Path, typer.Argument(help="a run, finished or not")],
+    output: Annotated[
+        Path | None, typer.Option(help="the page; default: RUN_DIR/report.html")
+    ] = None,
+) -> None:
+    """One self-contained page with a run's curves, configuration, warnings and rollouts."""
+    path = output or run_dir / "report.html"
+    summary = write_report(run_dir, path)
+    for line in summary:
+        CONSOLE.print(line, highlight=False, soft_wrap=True)
+    CONSOLE.print(f"report: {path}", soft_wrap=True)
+
+
+@app.command()
+def export(
+    run_dir: Annotated[Path, typer.Argument(help="a run with a checkpoint")],
+    output: Annotated[Path, typer.Argument(help="a folder that does not exist")],
+    checkpoint: Annotated[str, typer.Option(help="last, best or the number of a step")] = "last",
+    dtype: Annotated[Dtype | None, typer.Option(help="of the weights; default: as trained")] = None,
+) -> None:
+    """Write a checkpoint as a model folder, an adapter merged into its base model."""
+    chosen = export_checkpoint(run_dir, output, checkpoint=checkpoint, dtype=dtype)
+    CONSOLE.print(f"step {chosen.step}: {output}", soft_wrap=True)
+
+
+@app.command()
+def memory(
+    config: ConfigArgument,
+    overrides: OverridesArgument = None,
+    prompt_tokens: Annotated[
+        int, typer.Option(min=1, help="assumed length of a prompt")
+    ] = PROMPT_TOKENS,
+) -> None:
+    """An estimate of the memory that a run takes, without loading the model."""
+    estimate = estimate_memory(load_config(config, overrides), prompt_tokens=prompt_tokens)
+    table = Table("part", "GiB")
+    for name, size in asdict(estimate).items():
+        table.add_row(name, f"{size / 2**30:.3f}")
+    table.add_section()
+    table.add_row("generating", f"{estimate.generating / 2**30:.3f}")
+    table.add_row("updating", f"{estimate.updating / 2**30:.3f}")
+    CONSOLE.print(table)
 
 
 @app.command()

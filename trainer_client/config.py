@@ -12,6 +12,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
+from trainer_client.peer_keys import EQUIVALENTS
 from trainer_client.presets import PRESETS
 from trainer_client.reward_config import (
     EvaluationConfig,
@@ -173,7 +174,9 @@ def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
-        return f"  {key}: no such setting in {section}"
+        ours = EQUIVALENTS.get(str(details["loc"][-1]))
+        hint = f"; here it is {ours}" if ours else ""
+        return f"  {key}: no such setting in {section}{hint}"
     if details["type"] == "missing":
         return f"  {key}: is required"
     return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]

@@ -119,6 +119,9 @@ train:
   seed: {seed}
   checkpoint_every_steps: 40
   log_every_steps: 5
+guards:  # wide, since so small a model has to move far from where it started
+  warn_if_kl_above: 0.2
+  stop_if_kl_above: 0.5
 evaluation:
   dataset:
     path: {folder / "data" / "held_out.jsonl"}

@@ -15,6 +15,8 @@ History = Sequence[Mapping[str, float]]
 
 HOTTER = 1.2
 HOTTEST = 1.5
+QUIET_STEPS = 20
+"""A warning is not repeated until its condition did not hold for this many steps."""
 TREND = 0.05
 """How far the mean score of half a window must move to count as rising or falling."""
 
@@ -44,14 +46,16 @@ def warnings_at_start(config: Config) -> list[str]:
 
 
 def new_warnings(history: History, config: Config) -> list[str]:
-    """Warnings whose condition holds after the newest step and did not hold after the one before.
+    """Warnings whose condition holds after the newest step and did not hold for a while before.
 
     Args:
         history: the newest step last.
         config: of the run.
     """
-    before = {name for name, _ in _warnings(history[:-1], config)}
-    return [message for name, message in _warnings(history, config) if name not in before]
+    found = _warnings(history, config)
+    earlier = range(max(len(history) - QUIET_STEPS, 0), len(history)) if found else ()
+    before = {name for end in earlier for name, _ in _warnings(history[:end], config)}
+    return [message for name, message in found if name not in before]
 
 
 def reason_to_stop(history: History, config: Config) -> str | None:

@@ -153,6 +153,7 @@ PRESETS: dict[str, Preset] = {
             loss__clip_low=0.2,
             loss__clip_high=0.2,
             loss__kl_coefficient=0.0,
+            loss__kl_ratio_weighted=True,
             optimizer__learning_rate=1e-6,
             optimizer__max_grad_norm=1.0,
             optimizer__warmup_steps=0,
@@ -202,10 +203,23 @@ PRESETS: dict[str, Preset] = {
             optimizer__warmup_steps=20,
             optimizer__schedule="constant",
             train__epochs_per_rollout=1,
+            train__minibatches=16,
+            advantage__zero_variance="drop",
+            rollout__max_refills=10,
+            reward__verifiers=[
+                {"type": "accuracy", "weight": 1.0},
+                {
+                    "type": "soft_overlong",
+                    "weight": 0.5,
+                    "max_completion_tokens": 20_480,
+                    "cache_tokens": 4096,
+                },
+            ],
         ),
         (
-            "one optimizer step for each batch of rollouts, not sixteen mini-batches",
-            "no dynamic sampling and no overlong reward shaping",
+            "dynamic sampling takes only what is missing, and stops after 10 refills; the paper's "
+            "takes whole batches until one is full",
+            "right and wrong are 1 and 0, not 1 and -1, so the penalty for length weighs 0.5",
         ),
     ),
     "dr_grpo": Preset(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import typing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from trainer_client.config import Config, ConfigError, dump_config, load_config, make_config
+from trainer_client.peer_keys import EQUIVALENTS
 from trainer_client.presets import PRESETS
 
 MINIMAL = "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
@@ -129,3 +134,61 @@ def test_the_presets_are_those_of_the_design() -> None:
     assert values["unclipped"]["loss"]["type"] == "unclipped"
     assert values["dapo"]["loss"]["clip_high"] == 0.28
     assert values["dr_grpo"]["loss"]["type"] == "dr_grpo"
+
+
+def settings(section: type[BaseModel], prefix: str = "") -> set[str]:
+    """The dotted names of all settings."""
+    names = set()
+    for name, field in section.model_fields.items():
+        names.add(prefix + name)
+        for part in [field.annotation, *typing.get_args(field.annotation)]:
+            for kind in [part, *typing.get_args(part)]:
+                if isinstance(kind, type) and issubclass(kind, BaseModel):
+                    names |= settings(kind, f"{prefix}{name}.")
+    return names
+
+
+@pytest.mark.parametrize("key", EQUIVALENTS)
+def test_a_key_of_another_project_gets_an_error_that_names_ours(tmp_path: Path, key: str) -> None:
+    with pytest.raises(ConfigError, match="no such setting in the top level; here it is") as error:
+        load(tmp_path, MINIMAL + f"{key}: 1\n")
+    assert EQUIVALENTS[key] in str(error.value)
+
+
+@pytest.mark.parametrize("key", EQUIVALENTS)
+def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
+    sections = "model|dataset|rollout|reward|advantage|loss|optimizer|train|evaluation"
+    named = re.findall(rf"\b(?:{sections})\.[a-z_.]*[a-z_]", EQUIVALENTS[key])
+    assert set(named) <= settings(Config)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"loss": {"type": "cispo"}}, "cispo needs loss.ratio_cap"),
+        ({"loss": {"type": "cispo", "ratio_cap": 0.9}}, "ratio_cap: .*greater than or equal to 1"),
+        ({"loss": {"reference_sync_steps": 5}}, "needs a kl_coefficient other than 0"),
+        ({"rollout": {"max_refills": 1}}, "max_refills needs advantage.zero_variance drop"),
+        ({"train": {"minibatches": 9}}, "minibatches 9 is more than rollout.prompts_per_step 8"),
+        (
+            {
+                "model": {"path": "m", "lora": {}},
+                "loss": {"kl_coefficient": 0.1, "reference_sync_steps": 5},
+            },
+            "under model.lora it is the base model",
+        ),
+        ({"dataset": {"path": "d", "solve_rate_range": [0.1, 0.9]}}, "needs solve_rates"),
+        (
+            {"evaluation": [{"dataset": {"path": "e"}}, {"dataset": {"path": "f"}}]},
+            "several evaluations need different names",
+        ),
+        (
+            {"evaluation": {"dataset": {"path": "e"}, "profile": "math", "verifiers": []}},
+            "a profile or verifiers, not both",
+        ),
+    ],
+)
+def test_settings_that_do_not_go_together_are_named(values: dict[str, Any], message: str) -> None:
+    minimal = {"output_dir": "r", "model": {"path": "m"}, "dataset": {"path": "d"}}
+    with pytest.raises(ConfigError, match=message):
+        make_config({**minimal, **values})

@@ -1,0 +1,65 @@
+"""Configurations of short runs, rewarded by a function, so that no service is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+
+from trainer_client.config import Config, make_config
+
+REWARDS = """
+def digits(completions, **columns):
+    return [sum(character.isdigit() for character in text) / 8 for text in completions]
+
+def accuracy(completions, **columns):
+    return [float("1" in text) for text in completions]
+
+def constant(completions, **columns):
+    return [0.5] * len(completions)
+"""
+
+
+def run_config(task: Path, run_dir: Path, function: str = "digits", **sections: Any) -> Config:
+    """Four steps of 4 problems and 4 completions of at most 8 tokens on the tiny task."""
+    path = run_dir.parent / f"{run_dir.name}_rewards.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(REWARDS)
+    values: dict[str, Any] = {
+        "output_dir": str(run_dir),
+        "model": {"path": str(task / "model"), "device": "cpu"},
+        "dataset": {"path": str(task / "data" / "train.jsonl"), "system_prompt": None},
+        "rollout": {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8},
+        "reward": {"verifiers": [], "functions": [{"path": f"{path}:{function}"}]},
+        "optimizer": {"learning_rate": 1e-3},
+        "train": {"steps": 4},
+    }
+    for name, section in sections.items():
+        if isinstance(section, dict):
+            section = {**values.get(name, {}), **section}
+        values[name] = section
+    return make_config(values)
+
+
+def metrics(run_dir: Path) -> list[dict[str, float]]:
+    """The rows of `metrics.jsonl`."""
+    return [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+
+
+def rollouts(run_dir: Path, step: int) -> list[dict[str, Any]]:
+    """The completions of one step."""
+    path = run_dir / "rollouts" / f"step_{step:06d}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a model folder."""
+    return load_file(folder / "model.safetensors")
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    """Whether all tensors are equal bit for bit."""
+    return one.keys() == other.keys() and all(other[name].equal(v) for name, v in one.items())

@@ -1,0 +1,145 @@
+"""Each guard and each warning, on metrics made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainer_client.config import Config, make_config
+from trainer_client.guards import (
+    QUIET_STEPS,
+    largest_group_std,
+    last_step_below_kl_limit,
+    new_warnings,
+    reason_to_stop,
+    warnings_at_start,
+)
+
+
+def config(**sections: Any) -> Config:
+    values: dict[str, Any] = {
+        "output_dir": "r",
+        "model": {"path": "m"},
+        "dataset": {"path": "d"},
+        "loss": {"kl_coefficient": 0.01},
+    }
+    return make_config({**values, **sections})
+
+
+def rows(*values: dict[str, float]) -> list[dict[str, float]]:
+    return [{"step": float(index + 1), **value} for index, value in enumerate(values)]
+
+
+def kl(*values: float) -> list[dict[str, float]]:
+    return rows(*({"policy/kl_divergence": value} for value in values))
+
+
+def test_a_kl_above_its_limit_warns_with_the_setting_and_the_remedy() -> None:
+    (warning,) = new_warnings(kl(0.01, 0.06), config())
+    assert "policy/kl_divergence is 0.06, above guards.warn_if_kl_above 0.05" in warning
+    assert "loss.kl_coefficient 0.01 -> 0.02" in warning
+    assert "optimizer.learning_rate 1e-06 -> 5e-07" in warning
+
+
+def test_a_warning_is_not_repeated_while_its_condition_comes_and_goes() -> None:
+    assert new_warnings(kl(0.06, 0.01, 0.06), config()) == []
+    quiet = [0.06, *[0.01] * (QUIET_STEPS + 1), 0.06]
+    assert len(new_warnings(kl(*quiet), config())) == 1
+
+
+def test_a_kl_above_the_hard_limit_stops_the_run() -> None:
+    assert reason_to_stop(kl(0.09), config()) is None
+    reason = reason_to_stop(kl(0.09, 0.2), config())
+    assert reason is not None
+    assert "policy/kl_divergence is 0.2, above guards.stop_if_kl_above 0.1" in reason
+
+
+@pytest.mark.parametrize("guard", ["warn_if_kl_above", "stop_if_kl_above"])
+def test_a_guard_that_is_null_never_acts(guard: str) -> None:
+    settings = config(guards={guard: None})
+    if guard == "warn_if_kl_above":
+        assert new_warnings(kl(9.0), settings) == []
+    else:
+        assert reason_to_stop(kl(9.0), settings) is None
+
+
+def test_the_last_good_checkpoint_is_judged_by_the_kl_of_the_step_after_it() -> None:
+    # the policy that step 3 left is measured in step 4, where the KL is too high
+    history = kl(0.0, 0.05, 0.08, 0.2)
+    assert last_step_below_kl_limit(history, [1, 2, 3], 0.1) == 2
+    assert last_step_below_kl_limit(history, [3], 0.1) is None
+
+
+def test_updates_that_are_not_finite_stop_the_run_after_some_in_a_row() -> None:
+    skipped = {"policy/updates": 1.0, "policy/skipped_updates": 1.0}
+    fine = {"policy/updates": 1.0, "policy/skipped_updates": 0.0}
+    assert reason_to_stop(rows(skipped, skipped, fine, skipped, skipped), config()) is None
+    reason = reason_to_stop(rows(fine, skipped, skipped, skipped), config())
+    assert reason is not None
+    assert "not finite in 3 updates in a row" in reason
+
+
+@pytest.mark.parametrize(
+    ("always", "never", "remedy"), [(0.6, 0.0, "harder problems"), (0.0, 0.6, "easier problems")]
+)
+def test_groups_that_do_not_differ_warn_with_the_fitting_remedy(
+    always: float, never: float, remedy: str
+) -> None:
+    row = {
+        "reward/zero_variance_fraction": 0.6,
+        "reward/always_solved_fraction": always,
+        "reward/never_solved_fraction": never,
+    }
+    (warning,) = new_warnings(rows(row), config())
+    assert "60% of the groups have equal rewards" in warning
+    assert "rollout.temperature 1 -> 1.2" in warning
+    assert "rollout.group_size 8 -> 16" in warning
+    assert remedy in warning
+
+
+def test_a_temperature_that_is_high_already_is_not_raised_further() -> None:
+    settings = config(rollout={"temperature": 1.5})
+    (warning,) = new_warnings(rows({"reward/zero_variance_fraction": 1.0}), settings)
+    assert "rollout.temperature" not in warning
+
+
+def test_a_spread_that_is_small_for_the_weights_warns() -> None:
+    assert largest_group_std(config()) == pytest.approx((1 + 0.1 + 0.05) / 2)
+    assert new_warnings(rows({"reward/group_std": 0.06}), config()) == []
+    (warning,) = new_warnings(rows({"reward/group_std": 0.05}), config())
+    assert "reward/group_std is 0.05, less than 10% of 0.575" in warning
+
+
+def test_format_that_rises_while_accuracy_falls_warns() -> None:
+    def history(accuracy: tuple[float, float]) -> list[dict[str, float]]:
+        first = {"reward/accuracy": accuracy[0], "reward/format": 0.2}
+        second = {"reward/accuracy": accuracy[1], "reward/format": 0.9}
+        return rows(*[first] * 10, *[second] * 10)
+
+    assert new_warnings(history((0.5, 0.5)), config()) == []
+    (warning,) = new_warnings(history((0.5, 0.3)), config())
+    assert "reward/format rose by 0.700 while reward/accuracy fell by 0.200" in warning
+    assert "weight of 'format' (0.1 -> 0.05)" in warning
+
+
+def test_an_auxiliary_weight_that_reaches_accuracys_is_named_at_the_start() -> None:
+    verifiers = [{"type": "accuracy", "weight": 1.0}, {"type": "format", "weight": 1.0}]
+    (warning,) = warnings_at_start(config(reward={"verifiers": verifiers}))
+    assert "the weight of 'format' is 1, that of 'accuracy' is 1" in warning
+    assert "at most 0.1 for 'format'" in warning
+
+
+def test_k1_as_a_loss_is_named_at_the_start() -> None:
+    settings = config(loss={"kl_coefficient": 0.01, "kl_estimator": "k1"})
+    (warning,) = warnings_at_start(settings)
+    assert "constrains nothing. Suggested: k3" in warning
+
+
+def test_a_cut_distribution_is_named_at_the_start() -> None:
+    (warning,) = warnings_at_start(config(rollout={"top_p": 0.95}))
+    assert "rollout.top_p is 0.95" in warning
+
+
+def test_the_default_configuration_has_nothing_to_warn_of() -> None:
+    assert warnings_at_start(config()) == []

@@ -1,0 +1,313 @@
+"""What a step can do beyond the plain one, on short runs that need no service."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.trainer_client.runs import metrics, rollouts, run_config, same, weights
+from trainer_client.checkpoint import list_checkpoints
+from trainer_client.config import DatasetConfig, dump_config
+from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.learner import make_learner
+from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.scoring import ScoredGroup, ScoredGroups, open_scorer
+from trainer_client.train import TrainingStopped, batch_of, sample_groups, train
+from trainer_client.update import update_on_rollouts
+from trainer_client.verifier_client import Verdict
+
+
+def scored(*groups: tuple[float, ...], truncated: bool = False) -> ScoredGroups:
+    """Groups of completions of two tokens with these scores."""
+    rollout = Rollout((1,), (5, 2), (-1.0, -1.0), "x", truncated=truncated)
+    return ScoredGroups(
+        [
+            ScoredGroup(
+                RolloutGroup(Problem(str(index), (), {}), (rollout,) * len(scores)),
+                tuple(
+                    {"digits": Verdict(outcome="scored", score=score, reason="function")}
+                    for score in scores
+                ),
+            )
+            for index, scores in enumerate(groups)
+        ],
+        1.0,
+        0.0,
+    )
+
+
+def test_rollouts_are_written_with_verdicts_rewards_and_advantages(
+    task: Path, tmp_path: Path
+) -> None:
+    train(run_config(task, tmp_path / "run", train={"steps": 2}))
+    rows = rollouts(tmp_path / "run", 2)
+    assert len(rows) == 16
+    for row in rows:
+        digits = sum(character.isdigit() for character in row["completion"]) / 8
+        assert row["verdicts"]["digits"] == {
+            "outcome": "scored",
+            "score": digits,
+            "reason": "function",
+        }
+        assert row["reward"] == digits
+        assert 1 <= row["completion_tokens"] <= 8
+    by_problem: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_problem.setdefault(row["id"], []).append(row)
+    for group in by_problem.values():
+        assert math.fsum(row["advantage"] for row in group) == pytest.approx(0, abs=1e-6)
+
+
+def test_rollouts_are_not_written_where_they_are_not_wanted(task: Path, tmp_path: Path) -> None:
+    train(run_config(task, tmp_path / "run", train={"steps": 1, "write_rollouts": False}))
+    assert not (tmp_path / "run" / "rollouts").exists()
+
+
+def test_solve_rates_select_the_problems_of_another_run(task: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, "accuracy", train={"steps": 2}))
+    rates = read_solve_rates(run_dir / "solve_rates.jsonl")
+    assert len(rates) == 8
+    solved = {name for name, rate in rates.items() if rate > 0}
+    config = DatasetConfig(
+        path=str(task / "data" / "train.jsonl"),
+        solve_rates=run_dir / "solve_rates.jsonl",
+        solve_rate_range=(0.01, 1.0),
+    )
+    assert {problem.id for problem in load_problems(config)} == solved
+
+
+def test_groups_that_do_not_differ_are_dropped(task: Path, tmp_path: Path) -> None:
+    config = run_config(task, tmp_path / "run", advantage={"zero_variance": "drop"})
+    groups = scored((0.0, 1.0), (0.5, 0.5), (1.0, 0.0))
+    rewards = torch.tensor([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
+    rows, batch = batch_of(groups, rewards, rewards - 0.5, config, make_learner(config).policy)
+    assert batch is not None
+    assert rows == [[0, 1], [2, 3]]
+    assert batch.advantages.tolist() == [-0.5, 0.5, 0.5, -0.5]
+
+
+def test_dropped_groups_are_refilled_with_further_problems_a_bounded_number_of_times(
+    task: Path, tmp_path: Path
+) -> None:
+    config = run_config(
+        task,
+        tmp_path / "run",
+        "constant",
+        advantage={"zero_variance": "drop"},
+        rollout={"max_refills": 2},
+    )
+    learner = make_learner(config)
+    order = ProblemOrder(load_problems(config.dataset), per_step=4, seed=0)
+    with open_scorer(config.reward) as scorer:
+        groups, position = sample_groups(learner, scorer, order, 0, config)
+    assert len({group.group.problem.id for group in groups.groups}) == 4 * 3
+    assert position == 12
+
+
+def test_a_step_in_which_nothing_differs_leaves_the_weights_alone(
+    task: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "run"
+    config = run_config(
+        task,
+        run_dir,
+        "constant",
+        advantage={"zero_variance": "drop"},
+        optimizer={"weight_decay": 0.1},
+        train={"steps": 1},
+    )
+    train(config)
+    assert same(weights(run_dir / "model"), weights(task / "model"))
+    assert metrics(run_dir)[0]["policy/updates"] == 0
+
+
+def test_truncated_completions_are_masked_and_still_count_as_sequences(
+    task: Path, tmp_path: Path
+) -> None:
+    config = run_config(task, tmp_path / "run", loss={"truncated": "mask"})
+    groups = ScoredGroups(
+        scored((0.0, 1.0)).groups + scored((1.0, 0.0), truncated=True).groups, 1.0, 0.0
+    )
+    rewards = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    _, batch = batch_of(groups, rewards, rewards, config, make_learner(config).policy)
+    assert batch is not None
+    assert batch.completion_mask.sum(dim=1).tolist() == [2, 2, 0, 0]
+
+
+def test_epochs_and_minibatches_are_optimizer_steps(task: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    config = run_config(
+        task, run_dir, train={"steps": 1, "epochs_per_rollout": 3, "minibatches": 2}
+    )
+    train(config)
+    (row,) = metrics(run_dir)
+    assert row["policy/updates"] == 6
+    assert row["policy/skipped_updates"] == 0
+    assert row["policy/sampler_kl"] > 1e-6  # the later updates are off-policy
+
+
+@pytest.mark.parametrize("minibatches", [1, 2])
+def test_a_minibatch_has_whole_groups(task: Path, tmp_path: Path, minibatches: int) -> None:
+    config = run_config(task, tmp_path / "run", train={"minibatches": minibatches})
+    learner = make_learner(config)
+    groups = scored((0.0, 1.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0))
+    rewards = torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    rows, batch = batch_of(groups, rewards, rewards - 0.5, config, learner.policy)
+    assert batch is not None
+    update = update_on_rollouts(learner, batch, rows, config)
+    assert update["policy/updates"] == minibatches
+
+
+def test_importance_correction_changes_the_update_only_off_policy(
+    task: Path, tmp_path: Path
+) -> None:
+    """The sampler is the policy, so the weights are 1 and the first update is the plain one."""
+    for name, loss in {"plain": {}, "corrected": {"importance": {"mode": "token_mask"}}}.items():
+        train(run_config(task, tmp_path / name, loss=loss, train={"steps": 1}))
+    one, other = (metrics(tmp_path / name)[0] for name in ("plain", "corrected"))
+    assert one["policy/grad_norm"] == pytest.approx(other["policy/grad_norm"], rel=1e-4)
+
+
+def test_a_reference_that_is_synced_makes_the_kl_small_again(task: Path, tmp_path: Path) -> None:
+    for name, every in {"fixed": None, "synced": 2}.items():
+        train(
+            run_config(
+                task,
+                tmp_path / name,
+                loss={"kl_coefficient": 0.01, "reference_sync_steps": every},
+                guards={"stop_if_kl_above": None},
+            )
+        )
+    fixed, synced = (
+        [row["policy/kl_divergence"] for row in metrics(tmp_path / name)]
+        for name in ("fixed", "synced")
+    )
+    assert synced[:2] == fixed[:2]
+    assert synced[2] == pytest.approx(0, abs=1e-7)  # just synced
+    assert fixed[2] > 1e-6
+
+
+def test_a_synced_reference_survives_a_resumption(task: Path, tmp_path: Path) -> None:
+    sections: dict[str, Any] = {
+        "loss": {"kl_coefficient": 0.1, "reference_sync_steps": 1},
+        "guards": {"stop_if_kl_above": None},
+    }
+    train(run_config(task, tmp_path / "whole", **sections))
+    train(run_config(task, tmp_path / "parts", **sections, train={"steps": 2}))
+    train(run_config(task, tmp_path / "parts", **sections), resume=True)
+    assert same(weights(tmp_path / "whole" / "model"), weights(tmp_path / "parts" / "model"))
+
+
+def test_a_kl_that_is_too_high_saves_a_checkpoint_and_names_the_last_good_one(
+    task: Path, tmp_path: Path
+) -> None:
+    config = run_config(
+        task,
+        tmp_path / "run",
+        loss={"kl_coefficient": 1e-6},
+        guards={"stop_if_kl_above": 0.08},
+        train={"steps": 20, "checkpoint_every_steps": 1, "keep_checkpoints": None},
+    )
+    with pytest.raises(TrainingStopped, match=r"above guards.stop_if_kl_above 0\.08") as stopped:
+        train(config)
+    kls = [row["policy/kl_divergence"] for row in metrics(tmp_path / "run")]
+    assert kls[-1] > 0.08
+    assert max(kls[:-1]) <= 0.08
+    # the policy that was measured too high is that of the step before
+    assert f"within the KL limit is the one of step {len(kls) - 2}" in str(stopped.value)
+    assert list_checkpoints(tmp_path / "run")[-1].step == len(kls)
+
+
+def test_the_best_checkpoint_by_evaluation_is_kept_beside_the_newest(
+    task: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "run"
+    config = run_config(
+        task,
+        run_dir,
+        "accuracy",
+        optimizer={"learning_rate": 1e-2},
+        train={"steps": 5, "checkpoint_every_steps": 1, "keep_checkpoints": 1},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "every_steps": 1,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+    train(config)
+    passed = {row["step"]: row["evaluation/pass@1"] for row in metrics(run_dir) if row["step"]}
+    best = max(passed, key=lambda step: (passed[step], -step))
+    assert {checkpoint.step for checkpoint in list_checkpoints(run_dir)} == {best, 5}
+
+
+def test_several_evaluations_are_logged_by_name_with_their_change(
+    task: Path, tmp_path: Path
+) -> None:
+    held_out = {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None}
+    train(
+        run_config(
+            task,
+            tmp_path / "run",
+            "accuracy",
+            train={"steps": 2},
+            evaluation=[
+                {"name": "sums", "dataset": held_out, "num_samples": 2, "k": [1, 2]},
+                {
+                    "name": "retention",
+                    "dataset": {**held_out, "split": "train[:5]"},
+                    "num_samples": 2,
+                    "k": [1],
+                    "every_steps": 1,
+                },
+            ],
+        )
+    )
+    before, first, last = metrics(tmp_path / "run")
+    assert {"evaluation/sums/pass@2", "evaluation/retention/pass@1"} < before.keys()
+    assert "evaluation/sums/pass@1" not in first
+    for name in ("sums/pass@1", "sums/pass@2", "retention/pass@1"):
+        key = f"evaluation/{name}"
+        assert last[f"{key}_change"] == pytest.approx(last[key] - before[key])
+
+
+def test_sigterm_finishes_the_step_saves_and_ends_with_its_status(
+    task: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "run"
+    config = run_config(task, run_dir, train={"steps": 100_000, "checkpoint_every_steps": None})
+    path = tmp_path / "config.yaml"
+    path.write_text(dump_config(config))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trainer_client", "train", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "step      1" in line:
+            break
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM, errors
+    (checkpoint,) = list_checkpoints(run_dir)
+    assert f"stopped after step {checkpoint.step}: SIGTERM. Saved {checkpoint.folder}" in errors
+    assert [row["step"] for row in metrics(run_dir)] == list(range(1, checkpoint.step + 1))
+
+
+def test_warnings_are_kept_in_a_file(task: Path, tmp_path: Path) -> None:
+    train(run_config(task, tmp_path / "run", "constant", train={"steps": 1}))
+    lines = (tmp_path / "run" / "warnings.jsonl").read_text().splitlines()
+    assert "100% of the groups have equal rewards" in json.loads(lines[0])["message"]

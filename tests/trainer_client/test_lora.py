@@ -1,0 +1,98 @@
+"""LoRA: the base model is the reference, the adapter is what is trained and saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from tests.trainer_client.runs import metrics, run_config, same, weights
+from trainer_client.checkpoint import list_checkpoints
+from trainer_client.config import Config, ConfigError, make_config
+from trainer_client.export import export
+from trainer_client.learner import make_learner
+from trainer_client.lora import merged
+from trainer_client.train import train
+
+LORA = {"lora": {"rank": 4, "alpha": 8}}
+SECTIONS = {
+    "model": LORA,
+    "loss": {"kl_coefficient": 0.1},
+    "guards": {"stop_if_kl_above": None},
+}
+
+
+def lora_config(task: Path, run_dir: Path, steps: int = 2) -> Config:
+    return run_config(
+        task, run_dir, **SECTIONS, train={"steps": steps, "checkpoint_every_steps": 1}
+    )
+
+
+@pytest.fixture(scope="module")
+def finished_run(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run_dir = tmp_path_factory.mktemp("lora") / "whole"
+    train(lora_config(task, run_dir))
+    return run_dir
+
+
+def test_the_reference_is_the_model_without_its_adapter(task: Path, finished_run: Path) -> None:
+    assert make_learner(lora_config(task, finished_run)).reference is None
+    kls = [row["policy/kl_divergence"] for row in metrics(finished_run)]
+    assert kls[0] == pytest.approx(0, abs=1e-9)  # a new adapter changes nothing
+    assert kls[1] > 1e-6
+
+
+def test_only_the_adapter_is_in_a_checkpoint_and_its_base_is_left_alone(
+    task: Path, finished_run: Path
+) -> None:
+    folder = list_checkpoints(finished_run)[-1].folder
+    assert (folder / "adapter_model.safetensors").exists()
+    assert not (folder / "model.safetensors").exists()
+
+
+def test_a_resumed_lora_run_ends_with_the_same_weights_bit_for_bit(
+    task: Path, finished_run: Path, tmp_path: Path
+) -> None:
+    train(lora_config(task, tmp_path / "run", steps=1))
+    train(lora_config(task, tmp_path / "run"), resume=True)
+    assert same(weights(finished_run / "model"), weights(tmp_path / "run" / "model"))
+
+
+def test_the_merged_model_says_what_model_and_adapter_say(task: Path, finished_run: Path) -> None:
+    checkpoint = list_checkpoints(finished_run)[-1]
+    policy = make_learner(lora_config(task, finished_run), checkpoint).policy
+    alone = AutoModelForCausalLM.from_pretrained(finished_run / "model").eval()
+    ids = torch.tensor([[1, 20, 30, 40]])
+    with torch.no_grad():
+        torch.testing.assert_close(alone(input_ids=ids).logits, policy.model(input_ids=ids).logits)
+        torch.testing.assert_close(
+            merged(policy.model)(input_ids=ids).logits, policy.model(input_ids=ids).logits
+        )
+    assert not same(weights(finished_run / "model"), weights(task / "model"))
+
+
+def test_an_export_has_the_merged_model_and_the_adapter(finished_run: Path, tmp_path: Path) -> None:
+    export(finished_run, tmp_path / "out")
+    assert same(weights(tmp_path / "out"), weights(finished_run / "model"))
+    assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").exists()
+
+
+def test_quantized_weights_cannot_be_trained_without_an_adapter() -> None:
+    with pytest.raises(ConfigError, match="quantization needs lora"):
+        make_config(
+            {
+                "output_dir": "r",
+                "model": {"path": "m", "quantization": "4bit"},
+                "dataset": {"path": "d"},
+            }
+        )
+
+
+@pytest.mark.gpu
+def test_a_quantized_base_model_is_trained_through_its_adapter(task: Path, tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    model = {**LORA, "quantization": "4bit", "device": "cuda"}
+    train(run_config(task, tmp_path / "run", model=model, train={"steps": 2}))
+    assert (tmp_path / "run" / "model" / "model.safetensors").exists()

@@ -1,0 +1,52 @@
+"""The estimate of memory, against numbers worked by hand and against the model itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.trainer_client.runs import run_config
+from trainer_client import arithmetic
+from trainer_client.config import ConfigError
+from trainer_client.learner import make_learner
+from trainer_client.memory import estimate_memory
+
+PARAMETERS = 1_015_424
+ROLLOUT = {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8}
+
+
+def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path: Path) -> None:
+    config = run_config(task, tmp_path / "run", rollout=ROLLOUT, train={"micro_batch_tokens": 160})
+    estimate = estimate_memory(config, prompt_tokens=8)
+    assert estimate.weights == 4 * PARAMETERS
+    assert estimate.gradients == 4 * PARAMETERS
+    assert estimate.optimizer == 8 * PARAMETERS
+    assert estimate.reference == 0
+    # keys and values, 5 layers, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
+    assert estimate.kv_cache == 2 * 5 * 128 * 4 * 16 * 16
+    # 4 bytes, 4 copies, 10 rows of 8 completion tokens
+    assert estimate.logits == 4 * 4 * len(arithmetic.make_tokenizer()) * 80
+    assert estimate.peak == max(estimate.generating, estimate.updating)
+
+
+def test_a_kl_term_adds_a_copy_of_the_weights(task: Path, tmp_path: Path) -> None:
+    config = run_config(task, tmp_path / "run", loss={"kl_coefficient": 0.1})
+    assert estimate_memory(config).reference == 4 * PARAMETERS
+
+
+def test_lora_counts_exactly_the_parameters_that_are_trained(task: Path, tmp_path: Path) -> None:
+    config = run_config(
+        task, tmp_path / "run", model={"lora": {"rank": 4}}, loss={"kl_coefficient": 0.1}
+    )
+    model = make_learner(config).policy.model
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    estimate = estimate_memory(config)
+    assert estimate.gradients == 4 * trained
+    assert estimate.reference == 0
+
+
+def test_a_model_that_is_not_there_is_named(task: Path, tmp_path: Path) -> None:
+    config = run_config(task, tmp_path / "run", model={"path": str(tmp_path / "none")})
+    with pytest.raises(ConfigError, match=r"model\.path: cannot read"):
+        estimate_memory(config)

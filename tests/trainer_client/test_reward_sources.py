@@ -1,0 +1,143 @@
+"""Reward functions and reward models in the trainer's own process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import LlamaForSequenceClassification
+
+from trainer_client import arithmetic
+from trainer_client.config import (
+    ConfigError,
+    RewardConfig,
+    RewardFunctionConfig,
+    RewardModelConfig,
+    VerifierConfig,
+)
+from trainer_client.dataset import Problem
+from trainer_client.quantization import four_bit
+from trainer_client.reward_functions import RewardError, RewardFunction
+from trainer_client.reward_model import RewardModel
+from trainer_client.rollout import Rollout, RolloutGroup
+
+
+def group(name: str, *texts: str) -> RolloutGroup:
+    problem = Problem(name, ({"role": "user", "content": f"{name}?"},), {}, {"level": len(name)})
+    return RolloutGroup(
+        problem, tuple(Rollout((1,), (2,), (0.0,), text, truncated=False) for text in texts)
+    )
+
+
+GROUPS = [group("a", "x", "yy"), group("bb", "zzz")]
+
+
+def function(folder: Path, source: str) -> RewardFunction:
+    path = folder / "rewards.py"
+    path.write_text(source)
+    return RewardFunction(RewardFunctionConfig(path=f"{path}:judge"))
+
+
+@pytest.mark.parametrize("keyword", ["def", "async def"])
+def test_a_function_gets_prompts_completions_and_columns_as_lists(
+    tmp_path: Path, keyword: str
+) -> None:
+    source = f"""
+{keyword} judge(prompts, completions, **columns):
+    return [
+        None if text == "yy" else len(text) + 10 * level + (prompt == "bb?") / 2
+        for prompt, text, level in zip(prompts, completions, columns["level"])
+    ]
+"""
+    verdicts = function(tmp_path, source).score(GROUPS)
+    assert [verdict.score for verdict in verdicts] == [11.0, None, 23.5]
+    assert [verdict.reason for verdict in verdicts] == ["function", "not_judged", "function"]
+
+
+def test_a_function_may_name_only_what_it_needs(tmp_path: Path) -> None:
+    verdicts = function(tmp_path, "def judge(level): return level").score(GROUPS)
+    assert [verdict.score for verdict in verdicts] == [1.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def judge(completions): return [1.0]", "a list of 3 numbers or None.*found 1 values"),
+        ("def judge(completions): return 1.0", "found 1.0"),
+        ("def judge(completions): return [float('nan')] * 3", "finite numbers or None, found nan"),
+        ("def judge(answer): return answer", r"asks for \['answer'\]; there are \['completions'"),
+        ("def judge(level): raise KeyError('x')", "raised KeyError: 'x'"),
+    ],
+)
+def test_a_mistake_of_the_function_stops_and_is_named(
+    tmp_path: Path, source: str, message: str
+) -> None:
+    with pytest.raises(RewardError, match=message):
+        function(tmp_path, source).score(GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1", "has no function 'judge'"),
+        ("import nothing_of_this_name", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_a_file_that_has_no_function_is_named(tmp_path: Path, source: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        function(tmp_path, source)
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"no Python file 'nowhere\.py'"):
+        RewardFunction(RewardFunctionConfig(path="nowhere.py:judge"))
+
+
+def test_sources_of_all_kinds_need_different_names() -> None:
+    with pytest.raises(ValueError, match="the same name"):
+        RewardConfig(
+            verifiers=(VerifierConfig(type="judge"),),
+            functions=(RewardFunctionConfig(path="rewards.py:judge"),),
+        )
+
+
+@pytest.fixture(scope="module")
+def reward_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny classifier with random weights and one output."""
+    folder = tmp_path_factory.mktemp("reward_model")
+    torch.manual_seed(0)
+    tokenizer = arithmetic.make_tokenizer()
+    config = arithmetic.make_model(tokenizer).config
+    config.num_labels = 1
+    LlamaForSequenceClassification(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_reward_models_score_does_not_depend_on_its_batch(reward_model: Path) -> None:
+    together, alone = (
+        RewardModel(RewardModelConfig(path=str(reward_model), device="cpu", batch_size=size))
+        for size in (16, 1)
+    )
+    scores = [verdict.score for verdict in together.score(GROUPS)]
+    assert scores == pytest.approx([verdict.score for verdict in alone.score(GROUPS)], abs=1e-5)
+    assert len(set(scores)) == 3
+
+
+def test_a_classifier_with_several_outputs_is_no_reward_model(
+    reward_model: Path, tmp_path: Path
+) -> None:
+    model = LlamaForSequenceClassification.from_pretrained(
+        reward_model, num_labels=2, ignore_mismatched_sizes=True
+    )
+    model.save_pretrained(tmp_path)
+    arithmetic.make_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(ConfigError, match="has 2 outputs, expected 1"):
+        RewardModel(RewardModelConfig(path=str(tmp_path), device="cpu"))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_four_bit_weights_without_a_gpu_are_refused_with_what_they_need() -> None:
+    with pytest.raises(ConfigError, match="needs a CUDA device and bitsandbytes"):
+        four_bit("model")

@@ -1,0 +1,67 @@
+"""A model folder from a checkpoint: adapters merged, in the number format that serving wants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from trainer_client.checkpoint import Checkpoint, list_checkpoints
+from trainer_client.config import ConfigError, load_config
+from trainer_client.lora import has_adapter
+from trainer_client.metrics import read_lines
+from trainer_client.policy import load_policy
+from trainer_client.train import best_step
+
+Dtype = Literal["float32", "bfloat16"]
+
+
+def export(
+    run_dir: Path, output: Path, *, checkpoint: str = "last", dtype: Dtype | None = None
+) -> Checkpoint:
+    """Write a checkpoint's model and tokenizer in Hugging Face format (safetensors).
+
+    Args:
+        run_dir: of a run that has a checkpoint.
+        output: a folder that does not exist; of a LoRA run it gets the merged model and, in
+            `adapter/`, the adapter alone.
+        checkpoint: `last`, `best` (by evaluation), or the number of a step.
+        dtype: of the weights; None: as they were trained.
+
+    Returns:
+        The checkpoint that was exported.
+
+    Raises:
+        ConfigError: no such run or checkpoint, or the output exists.
+    """
+    if output.exists():
+        raise ConfigError(f"{output} exists; choose another folder")
+    config = load_config(run_dir / "config.yaml")
+    chosen = _choose(run_dir, checkpoint, best_step(read_lines(run_dir / "metrics.jsonl"), config))
+    policy = load_policy(
+        config.model.model_copy(update={"device": "cpu", "quantization": None}), chosen.folder
+    )
+    if has_adapter(policy.model):
+        policy.model.save_pretrained(output / "adapter")
+    if dtype is not None:
+        policy.model.to(getattr(torch, dtype))
+    policy.save_merged(output)
+    return chosen
+
+
+def _choose(run_dir: Path, name: str, best: int | None) -> Checkpoint:
+    checkpoints = list_checkpoints(run_dir)
+    steps = [checkpoint.step for checkpoint in checkpoints]
+    if not checkpoints:
+        raise ConfigError(f"{run_dir} has no checkpoint")
+    if name == "last":
+        return checkpoints[-1]
+    if name == "best" and best is None:
+        raise ConfigError(f"{run_dir} was never evaluated, so none of {steps} is the best")
+    wanted = best if name == "best" else int(name) if name.isdecimal() else None
+    if wanted not in steps:
+        raise ConfigError(
+            f"there is no checkpoint {name!r} in {run_dir}: expected last, best or one of {steps}"
+        )
+    return checkpoints[steps.index(wanted)]

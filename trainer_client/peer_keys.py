@@ -1,0 +1,105 @@
+"""Settings that people know from TRL and open-r1, and what they are called here.
+
+`EQUIVALENTS` is for one thing: an unknown key of a configuration gets an error that names ours.
+Sources: TRL 1.16 `GRPOConfig`, open-r1 `GRPOScriptArguments` and recipes, and names that circulate
+in guides without belonging to any of them.
+"""
+
+from __future__ import annotations
+
+EQUIVALENTS: dict[str, str] = {
+    # sampling
+    "num_generations": "rollout.group_size",
+    "group_size": "rollout.group_size",
+    "max_completion_length": "rollout.max_completion_tokens",
+    "max_new_tokens": "rollout.max_completion_tokens",
+    "response_length": "rollout.max_completion_tokens",
+    "temperature": "rollout.temperature",
+    "top_p": "rollout.top_p",
+    "generation_batch_size": "rollout.prompts_per_step times rollout.group_size",
+    "per_device_train_batch_size": "rollout.prompts_per_step, and train.micro_batch_tokens for the "
+    "size of one forward",
+    "train_batch_size": "rollout.prompts_per_step",
+    "gradient_accumulation_steps": "train.micro_batch_tokens: gradients accumulate by themselves "
+    "over what does not fit, and the step's size is rollout.prompts_per_step",
+    "steps_per_generation": "train.minibatches",
+    "num_iterations": "train.epochs_per_rollout",
+    "num_epochs_per_update": "train.epochs_per_rollout",
+    "ppo_epochs": "train.epochs_per_rollout",
+    "use_vllm": "rollout.engine",
+    "vllm_mode": "rollout.engine",
+    # rewards
+    "reward_funcs": "reward.verifiers, reward.functions and reward.models",
+    "reward_weights": "the `weight` of each entry of reward.verifiers",
+    "reward_model_path": "reward.models",
+    "format_reward_weight": "the `weight` of {type: format} in reward.verifiers",
+    "soft_max_length": "{type: soft_overlong} in reward.verifiers",
+    "soft_punish_cache": "cache_tokens of {type: soft_overlong} in reward.verifiers",
+    # advantages
+    "scale_rewards": "advantage.scale (group -> group_std, batch -> batch_std, none)",
+    "advantage_epsilon": "advantage.epsilon",
+    "dynamic_sampling": "advantage.zero_variance drop and rollout.max_refills",
+    # loss
+    "loss_type": "loss.type",
+    "beta": "loss.kl_coefficient",
+    "kl_coef": "loss.kl_coefficient",
+    "kl_penalty": "loss.kl_coefficient",
+    "kl_coeff": "loss.kl_coefficient",
+    "init_kl_coef": "loss.kl_coefficient",
+    "epsilon": "loss.clip_low and loss.clip_high",
+    "clip_range": "loss.clip_low and loss.clip_high",
+    "clip_ratio": "loss.clip_low and loss.clip_high",
+    "cliprange": "loss.clip_low and loss.clip_high",
+    "epsilon_low": "loss.clip_low",
+    "epsilon_high": "loss.clip_high (cispo's cap: loss.ratio_cap)",
+    "delta": "loss.ratio_cap",
+    "importance_sampling_level": "loss.type gspo (sequence); the others weight tokens",
+    "entropy_coef": "loss.entropy_coefficient",
+    "use_bias_correction_kl": "loss.kl_ratio_weighted",
+    "mask_truncated_completions": "loss.truncated mask",
+    "sync_ref_model": "loss.reference_sync_steps",
+    "ref_model_sync_steps": "loss.reference_sync_steps",
+    "vllm_importance_sampling_correction": "loss.importance",
+    "vllm_importance_sampling_mode": "loss.importance.mode",
+    "vllm_importance_sampling_clip_min": "loss.importance.low",
+    "vllm_importance_sampling_clip_max": "loss.importance.high",
+    # optimizer
+    "learning_rate": "optimizer.learning_rate",
+    "lr": "optimizer.learning_rate",
+    "lr_scheduler_type": "optimizer.schedule",
+    "warmup_steps": "optimizer.warmup_steps",
+    "warmup_ratio": "optimizer.warmup_steps, a number of steps",
+    "weight_decay": "optimizer.weight_decay",
+    "max_grad_norm": "optimizer.max_grad_norm",
+    "adam_beta1": "optimizer.betas",
+    "adam_beta2": "optimizer.betas",
+    # model and data
+    "model_name": "model.path",
+    "model_name_or_path": "model.path",
+    "torch_dtype": "model.dtype",
+    "bf16": "model.dtype bfloat16",
+    "use_peft": "model.lora",
+    "lora_r": "model.lora.rank",
+    "lora_alpha": "model.lora.alpha",
+    "lora_target_modules": "model.lora.target_modules",
+    "load_in_4bit": "model.quantization 4bit",
+    "dataset_name": "dataset.path",
+    "dataset_config": "dataset.name",
+    "dataset_train_split": "dataset.split",
+    "dataset_prompt_column": "dataset.problem_column",
+    "system_prompt": "dataset.system_prompt",
+    # the loop
+    "max_steps": "train.steps",
+    "num_train_epochs": "train.steps, a number of steps",
+    "num_epochs": "train.steps, a number of steps",
+    "seed": "train.seed",
+    "save_steps": "train.checkpoint_every_steps",
+    "save_total_limit": "train.keep_checkpoints",
+    "logging_steps": "train.log_every_steps",
+    "log_completions": "train.write_rollouts",
+    "eval_steps": "evaluation.every_steps",
+    "do_eval": "evaluation",
+    "num_generations_eval": "evaluation.num_samples",
+    "resume_from_checkpoint": "the flag --resume of trainer-client train",
+    "report_to": "nothing: metrics.jsonl and TensorBoard are always written",
+}
