@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import httpx
+import hypothesis
 import pytest
 
 from trainer_client.demo import running_service
+
+# How long an example takes says how busy the machine is.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -12,13 +12,15 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import verifier_service
+from verifier_service.compat import ROUTERS
 from verifier_service.errors import ApiError, install_error_handlers
 from verifier_service.profiles import read_profiles
 from verifier_service.routes import router
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
-from verifier_service.worker_pool import CodeWorkers, ItemLimits, WorkerPool
+from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.worker_sources import CodeWorkers
 
 CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)
 """Of a code worker itself, which only compares output; programs have limits of their own."""
@@ -57,6 +59,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.profiles = read_profiles(settings.profiles, settings.enabled)
     app.include_router(router)
+    for protocol in settings.compat:
+        app.include_router(ROUTERS[protocol])
     install_error_handlers(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]

@@ -3,9 +3,8 @@
     API process --socket--> code worker (this module: tests, expected values, verdicts)
                                  '-- sandbox.Runner --> zygotes --> confined children
 
-A worker starts by saying whether its sandbox works, then takes tasks as text workers do: frames of
-four bytes of length, big-endian, and JSON. The program's limits are the sandbox's; the parent kills
-a worker only if it is stuck.
+A worker starts by saying whether its sandbox works, then takes tasks as text workers do. The
+program's limits are the sandbox's; the parent kills a worker only if it is stuck.
 """
 
 from __future__ import annotations
@@ -13,23 +12,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import struct
 import sys
 import time
+from contextlib import AsyncExitStack
 from typing import Any
 
 import msgspec
 
+from verifier_service import frames
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.code.program_run import RUN_PROGRAM, judge_run
 from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import (
     Completion,
+    Hello,
     Judged,
     Outcome,
     Question,
@@ -41,7 +43,6 @@ from verifier_service.verdict import (
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
 
-FRAME_HEADER = struct.Struct(">I")
 MAX_READ_BYTES = 2**20
 REASONS = {
     result: CodeReason[result.name]
@@ -52,39 +53,32 @@ WALL_SHARE = 3.0
 """Wall time in shares of CPU time: on a busy machine a program has to wait."""
 
 
-class Hello(msgspec.Struct, frozen=True):
-    """Worker to parent: the sandbox works, or why it does not."""
-
-    problem: str | None
-    level: str = ""
-    """The layers in force."""
-
-
 async def work(
     connection: socket.socket, progress: Progress, unsafe_without: frozenset[Layer]
 ) -> None:
     """Say whether the sandbox works; then work on tasks until the connection is closed."""
-    try:
-        async with Runner(
-            1,
-            entries=ENTRIES,
-            expects_pairs=True,
-            tools=languages.tools,
-            unsafe_without=unsafe_without,
-        ) as runner:
-            _send(connection, Hello(None, "+".join(sorted(runner.layers))))
-            while (frame := await _receive(connection)) is not None:
-                await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
-    except SandboxError as error:
-        _send(connection, Hello(f"the sandbox does not start: {error}"))
+    runner = Runner(
+        1,
+        entries=ENTRIES,
+        expects_pairs=True,
+        tools=languages.tools,
+        unsafe_without=unsafe_without,
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(runner)
+        except SandboxError as error:
+            _send(connection, Hello(f"the sandbox does not start: {error}"))
+            return
+        _send(connection, Hello(None))
+        while (frame := await _receive(connection)) is not None:
+            await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
 
 
 async def _receive(connection: socket.socket) -> bytes | None:
     """The next frame; None at the end. A thread would cost as much as starting a program."""
-    header = await _exactly(connection, FRAME_HEADER.size)
-    if header is None:
-        return None
-    return await _exactly(connection, FRAME_HEADER.unpack(header)[0])
+    header = await _exactly(connection, frames.HEADER_BYTES)
+    return None if header is None else await _exactly(connection, frames.body_length(header))
 
 
 async def _exactly(connection: socket.socket, num_bytes: int) -> bytes | None:
@@ -103,12 +97,14 @@ async def _exactly(connection: socket.socket, num_bytes: int) -> bytes | None:
     return bytes(parts)
 
 
-def _send(connection: socket.socket, message: Any) -> None:
-    frame = msgspec.json.encode(message)
-    connection.sendall(FRAME_HEADER.pack(len(frame)) + frame)
+def _send(connection: socket.socket, message: Hello | Judged) -> None:
+    connection.sendall(frames.pack(msgspec.json.encode(message)))
 
 
 async def _work(runner: Runner, task: Task, connection: socket.socket, progress: Progress) -> None:
+    if task.verifier["type"] == RUN_PROGRAM:
+        await _run_programs(runner, task, connection, progress)
+        return
     verifier = Code.model_validate(task.verifier)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
@@ -125,6 +121,18 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
         for completion in part.completions:
             progress.write(index, in_reference=False)
             verdict = await judge_completion(runner, verifier, tests, completion)
+            _send(connection, Judged([verdict], finished=index == last))
+            index += 1
+
+
+async def _run_programs(
+    runner: Runner, task: Task, connection: socket.socket, progress: Progress
+) -> None:
+    index, last = 0, task.num_completions - 1
+    for part in task.parts:
+        for completion in part.completions:
+            progress.write(index, in_reference=False)
+            verdict = await judge_run(runner, part.reference, completion)
             _send(connection, Judged([verdict], finished=index == last))
             index += 1
 

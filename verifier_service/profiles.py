@@ -38,6 +38,7 @@ Verifiers = Annotated[list[AnyVerifier], Field(min_length=1), AfterValidator(_na
 ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 SHIPPED: dict[str, Verifiers] = {
+    "accuracy": [Accuracy(weight=1.0)],
     "math": [Accuracy(weight=1.0), Format(weight=0.1), TagCount(weight=0.05)],
     "code": [Code(weight=1.0), CodeFormat(weight=0.1)],
 }

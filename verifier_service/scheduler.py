@@ -23,7 +23,7 @@ from verifier_service.verdict import (
     Verdict,
     failed,
 )
-from verifier_service.verifier import Verifier
+from verifier_service.verifier import GroupVerifier, Verifier
 
 MAX_CHUNK_CHARACTERS = 2**20
 """Of one task."""
@@ -184,7 +184,7 @@ class _Scoring:
             for verifier in request.verifiers
             for chunk in (
                 _packed(_groups(request, answer), verifier.task_size)
-                if verifier.group_wise
+                if isinstance(verifier, GroupVerifier)
                 else _chunks(parts, self._chunk_size(verifier, num_unique))
             )
         ]
@@ -213,7 +213,8 @@ class _Scoring:
         uniques = [(part, unique) for part in chunk for unique in part.uniques]
         opened: list[_Open] = []
         verdicts: list[Verdict | Question] = []
-        task = Task(options, [_part(part, with_group=verifier.group_wise) for part in chunk])
+        with_group = isinstance(verifier, GroupVerifier)
+        task = Task(options, [_part(part, with_group=with_group) for part in chunk])
         pool = self._pools[verifier.workers]
         if pool.problem is not None:
             for _, unique in uniques:

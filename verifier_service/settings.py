@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from verifier_service.compat import ROUTERS
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
@@ -42,6 +43,8 @@ class Settings(BaseSettings):
     """verifiers to serve, separated by commas; default: all"""
     profiles: Path | None = None
     """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
+    compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
+    """protocols of other frameworks to speak, separated by commas; empty for none; default: all"""
     code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """processes that run programs, one at a time each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
@@ -61,7 +64,7 @@ class Settings(BaseSettings):
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
     """longest that a request may take; also the default of `deadline_seconds`"""
 
-    @field_validator("enabled", "unsafe_code_without", mode="before")
+    @field_validator("enabled", "compat", "unsafe_code_without", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if not isinstance(value, str):
@@ -74,6 +77,13 @@ class Settings(BaseSettings):
         unknown = sorted(set(value) - set(VERIFIERS))
         if unknown or not value:
             raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
+        return value
+
+    @field_validator("compat")
+    @classmethod
+    def _are_spoken(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := sorted(set(value) - set(ROUTERS)):
+            raise ValueError(f"no such protocol: {unknown}; there are {sorted(ROUTERS)}")
         return value
 
     @field_validator("profiles")

@@ -9,7 +9,7 @@ costs milliseconds. A worker has a socket to its parent and nothing else. It par
 it is confined by the layers of the sandbox: it can read what it may have to import, and do nothing
 else to the machine. Nothing here limits an item's time: the parent does, by killing the worker.
 
-Messages are frames: four bytes of length, big-endian, then JSON. Where in a task a worker is
+Messages are frames of JSON. Where in a task a worker is
 stands in memory that it shares with its parent, so that verdicts can travel together and the item
 that a worker was killed at is known all the same.
 """
@@ -21,7 +21,6 @@ import logging
 import os
 import signal
 import socket
-import struct
 import sys
 import time
 from collections.abc import Iterable
@@ -31,6 +30,7 @@ from typing import Any, NoReturn
 import msgspec
 from pydantic import TypeAdapter
 
+from verifier_service import frames
 from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS
 from verifier_service.sandbox.layers import (
@@ -54,7 +54,10 @@ from verifier_service.verdict import (
 )
 from verifier_service.verifier import (
     MAX_EXTRACTED_CHARACTERS,
+    GroupVerifier,
     Judge,
+    SettlingVerifier,
+    TextVerifier,
     Undecided,
     Unverifiable,
     Verifier,
@@ -65,7 +68,6 @@ from verifier_service.verifiers.json_schema import JsonSchema
 
 log = logging.getLogger(__name__)
 
-FRAME_HEADER = struct.Struct(">I")
 SEND_SECONDS = 0.01
 """Verdicts wait for others at most so long, and for the item after that."""
 NO_LIMIT = 2**40
@@ -162,10 +164,12 @@ def _become_worker(
 
 def serve(connection: socket.socket, progress: Progress) -> None:
     """Work on tasks until the other side closes the connection."""
-    stream = connection.makefile("rb")
-    while header := stream.read(FRAME_HEADER.size):
-        task = msgspec.json.decode(stream.read(FRAME_HEADER.unpack(header)[0]), type=Task)
-        _work(task, _Outbox(connection), progress)
+    while True:
+        try:
+            frame = frames.receive(connection)
+        except EOFError:
+            return
+        _work(msgspec.json.decode(frame, type=Task), _Outbox(connection), progress)
 
 
 class _Outbox:
@@ -184,8 +188,8 @@ class _Outbox:
 
     def send(self, *, finished: bool = False) -> None:
         """Send what waits."""
-        frame = msgspec.json.encode(Judged(self._waiting, finished))
-        self._connection.sendall(FRAME_HEADER.pack(len(frame)) + frame)
+        message = Judged(self._waiting, finished)
+        self._connection.sendall(frames.pack(msgspec.json.encode(message)))
         self._waiting = []
         self._last_sent = time.perf_counter()
 
@@ -197,7 +201,7 @@ def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
         progress.write(index, in_reference=True)
         start = time.perf_counter()
         try:
-            judge = _settling(verifier, part) if task.settle else _prepared(verifier, part)
+            judge = _prepared(verifier, part, settle=task.settle)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, time.perf_counter() - start)
             outbox.add([verdict] * len(part.completions))
@@ -210,15 +214,18 @@ def _work(task: Task, outbox: _Outbox, progress: Progress) -> None:
     outbox.send(finished=True)
 
 
-def _prepared(verifier: Verifier, part: Part) -> Judge:
-    if part.group is None:
-        return verifier.prepare(part.reference)
-    return verifier.prepare_group(part.reference, part.group)
-
-
-def _settling(verifier: Verifier, part: Part) -> Judge:
-    settle = verifier.settle(part.reference)
-    return lambda question: settle(question.text)
+def _prepared(verifier: Verifier, part: Part, *, settle: bool) -> Judge:
+    """What judges the completions of a part, or settles the questions that stand in their place."""
+    match verifier:
+        case SettlingVerifier() if settle:
+            settler = verifier.settle(part.reference)
+            return lambda question: settler(question.text)
+        case TextVerifier():
+            return verifier.prepare(part.reference)
+        case GroupVerifier() if part.group is not None:
+            return verifier.prepare_group(part.reference, part.group)
+        case _:
+            raise TypeError(f"{verifier.type}: not a verifier of text workers, or without a group")
 
 
 def _verdict(judge: Judge, completion: Completion) -> Verdict | Question:

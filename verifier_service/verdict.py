@@ -95,7 +95,7 @@ class Task(msgspec.Struct, frozen=True):
     """A member of the verifier union, as in the request."""
     parts: list[Part]
     settle: bool = False
-    """Whether the completions are questions that `Verifier.prepare` left open."""
+    """Whether the completions are questions that a judge left open."""
 
     @property
     def num_completions(self) -> int:
@@ -125,6 +125,12 @@ class Judged(msgspec.Struct, frozen=True):
     verdicts: list[Verdict | Question]
     finished: bool
     """Whether these are the task's last."""
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """Code worker to parent, once at its start: its sandbox works, or why it does not."""
+
+    problem: str | None
 
 
 def unverifiable(reason: str, seconds: float = 0.0) -> Verdict:

@@ -1,6 +1,13 @@
 """What a verifier is: its options, what it needs, and how it judges.
 
-The API process reads options, purpose and reasons; only workers call `prepare`.
+The API process reads options, purpose and reasons; only workers call the methods that judge.
+
+| subclass | judges |
+|---|---|
+| `TextVerifier` | one completion after the other: `prepare` |
+| `SettlingVerifier` | the same in two steps: `prepare`, then `settle` for what is left open |
+| `GroupVerifier` | the completions of one group beside each other: `prepare_group` |
+| `verifiers.code.Code` | programs, in `code_worker` |
 """
 
 from __future__ import annotations
@@ -33,7 +40,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A quick look at a completion does not decide; `Verifier.settle` has to.
+    """A quick look at a completion does not decide; `SettlingVerifier.settle` has to.
 
     Equal questions about one reference have equal answers, so each is settled once, whatever
     completions it came from.
@@ -65,8 +72,6 @@ class Verifier(BaseModel, ABC):
     """Keys of `reference` without which nothing can be judged."""
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reasons: ClassVar[Iterable[Reason]]
-    group_wise: ClassVar[bool] = False
-    """Whether a score depends on the other completions of the group: see `prepare_group`."""
     workers: ClassVar[Literal["text", "code"]] = "text"
     """The kind of workers that judge."""
     unavailable: ClassVar[Reason] = EngineReason.WORKER_DIED
@@ -111,6 +116,10 @@ class Verifier(BaseModel, ABC):
         changed = self.model_dump(exclude_defaults=True, exclude={"type", "name", "weight"})
         return {"type": self.type, **changed}
 
+
+class TextVerifier(Verifier):
+    """A verifier that reads text: each completion by itself, in a text worker."""
+
     @abstractmethod
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference once; the result judges any number of completions.
@@ -119,24 +128,29 @@ class Verifier(BaseModel, ABC):
             Unverifiable: the reference cannot be used.
         """
 
-    def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
-        """Read the reference and a whole group, instead of `prepare`.
 
-        Only for verifiers that are `group_wise`. The result judges completions of the group, each
-        by itself: when a worker is killed at one of them, another one prepares the same group and
-        goes on.
+class SettlingVerifier(TextVerifier):
+    """A verifier whose judges may leave questions open, which it settles in a second step."""
 
-        Raises:
-            Unverifiable: the reference, or the group, cannot be used.
-        """
-        raise NotImplementedError
-
+    @abstractmethod
     def settle(self, reference: Mapping[str, Any]) -> Settler:
         """Read the reference for the questions that a judge of `prepare` left open.
-
-        Only for verifiers whose judges do.
 
         Raises:
             Unverifiable: the reference cannot be used.
         """
-        raise NotImplementedError
+
+
+class GroupVerifier(Verifier):
+    """A verifier whose score of a completion depends on the others of the group."""
+
+    @abstractmethod
+    def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
+        """Read the reference and a whole group.
+
+        The result judges completions of the group, each by itself: when a worker is killed at one
+        of them, another one prepares the same group and goes on.
+
+        Raises:
+            Unverifiable: the reference, or the group, cannot be used.
+        """

@@ -13,22 +13,16 @@ import logging
 import os
 import resource
 import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import msgspec
 
-from verifier_service.progress import Progress
-from verifier_service.sandbox.scratch import remove_directory
+from verifier_service import frames
 from verifier_service.verdict import (
     EngineReason,
     Judged,
@@ -39,6 +33,12 @@ from verifier_service.verdict import (
     failed,
     unverifiable,
 )
+from verifier_service.worker_sources import (
+    ForkServer,
+    StartedWorker,
+    WorkerSource,
+    WorkerStartError,
+)
 
 log = logging.getLogger(__name__)
 
@@ -48,19 +48,18 @@ NEAR_LIMIT = 0.8
 RECYCLE_SHARE = 0.5
 """Share of the memory limit above which a worker is replaced after its task."""
 TRIES_ALONE = 3
-START_TIMEOUT_SECONDS = 60.0
-STOP_SECONDS = 5.0
 RESTART_SECONDS = 1.0
 MAX_FRAME_BYTES = 16 * 2**20
-HEADER_BYTES = 4
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
+BROKEN = (
+    *(asyncio.IncompleteReadError, ConnectionError),
+    *(frames.FrameTooLarge, msgspec.MsgspecError),
+)
+"""What reading from a worker that is dead, or out of its mind, raises."""
+
 _decoder: msgspec.json.Decoder[Judged] = msgspec.json.Decoder(Judged)
-
-
-class WorkerStartError(RuntimeError):
-    """No worker could be started."""
 
 
 @dataclass(frozen=True)
@@ -97,196 +96,22 @@ class Run:
     """Wall seconds that the unfinished item took."""
 
 
-class WorkerSource(Protocol):
-    """Where a pool's workers come from."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can give more, and those that it gave are not ended by its end."""
-        ...
-
-    def fork(self) -> tuple[int, int, socket.socket, Progress]:
-        """A new worker; see `ForkServer.fork`."""
-        ...
-
-    def close(self) -> None:
-        """End every worker. Blocks until they are gone."""
-        ...
-
-
-class ForkServer:
-    """The parent's handle on `verifier_service.text_worker`."""
-
-    def __init__(self, address_space_bytes: int) -> None:
-        ours, theirs = socket.socketpair()
-        ours.settimeout(START_TIMEOUT_SECONDS)
-        with theirs:
-            self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-I", "-m", "verifier_service.text_worker"),
-                    *(str(theirs.fileno()), str(address_space_bytes)),
-                ],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
-                start_new_session=True,
-            )
-        self._control = ours
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process is running."""
-        return self._process.poll() is None
-
-    def fork(self) -> tuple[int, int, socket.socket, Progress]:
-        """A new worker: its pid, a pidfd of it (the caller's to close), the socket to it, and
-        where it tells its progress.
-
-        Blocks for milliseconds, the first time for as long as the imports take.
-
-        Raises:
-            WorkerStartError: the fork server is gone or does not answer.
-        """
-        ours, theirs = socket.socketpair()
-        shared = Progress.create_file()
-        try:
-            with theirs:
-                socket.send_fds(self._control, [b"f"], [theirs.fileno(), shared])
-            message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
-            progress = Progress(shared)
-        except OSError as error:
-            ours.close()
-            raise WorkerStartError(f"the fork server does not answer: {error}") from error
-        finally:
-            os.close(shared)
-        if not message:
-            ours.close()
-            progress.close()
-            raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
-        return int(message), descriptors[0], ours, progress
-
-    def close(self) -> None:
-        """End the process and every worker it forked. Blocks until they are gone."""
-        self._control.close()  # it reaps its workers and ends
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-
-class CodeWorkers:
-    """Starts processes of `verifier_service.code_worker`.
-
-    Each has a directory for its sandbox, which is removed here: a worker that is killed cannot.
-
-    Args:
-        unsafe_without: layers of the sandbox to leave out.
-    """
-
-    def __init__(self, unsafe_without: Sequence[str] = ()) -> None:
-        self._unsafe_without = unsafe_without
-        self._processes: dict[subprocess.Popen[bytes], Path] = {}
-
-    @property
-    def alive(self) -> bool:
-        """Always: no process stands behind the workers."""
-        return True
-
-    def fork(self) -> tuple[int, int, socket.socket, Progress]:
-        """A new worker whose sandbox works; see `ForkServer.fork`.
-
-        Raises:
-            WorkerStartError: it does not start, or its sandbox does not.
-        """
-        self._forget_ended()
-        ours, theirs = socket.socketpair()
-        ours.settimeout(START_TIMEOUT_SECONDS)
-        shared = Progress.create_file()
-        directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
-        directory.chmod(0o711)  # the users of its sandbox pass through
-        try:
-            with theirs:
-                process = subprocess.Popen(
-                    [
-                        *(sys.executable, "-I", "-m", "verifier_service.code_worker"),
-                        *(str(theirs.fileno()), str(shared), ",".join(self._unsafe_without)),
-                    ],
-                    pass_fds=[theirs.fileno(), shared],
-                    stdin=subprocess.DEVNULL,
-                    env={
-                        "PATH": os.defpath,
-                        "LANG": "C.UTF-8",
-                        "PYTHONHASHSEED": "0",
-                        "TMPDIR": str(directory),
-                    },
-                    start_new_session=True,
-                )
-            self._processes[process] = directory
-            pidfd = os.pidfd_open(process.pid)
-            progress = Progress(shared)
-        finally:
-            os.close(shared)
-        try:
-            problem = _hello(ours)
-        except (OSError, EOFError, msgspec.MsgspecError) as error:
-            problem = f"a worker did not start: {error or 'it ended'}"
-        if problem is not None:
-            process.kill()
-            process.wait()
-            ours.close()
-            os.close(pidfd)
-            progress.close()
-            raise WorkerStartError(problem)
-        return process.pid, pidfd, ours, progress
-
-    def _forget_ended(self) -> None:
-        for process, directory in list(self._processes.items()):
-            if process.poll() is not None and remove_directory(directory):
-                del self._processes[process]
-
-    def close(self) -> None:
-        """End every worker. Blocks until they and their directories are gone."""
-        for process in self._processes:
-            process.kill()
-            process.wait()
-        deadline = time.monotonic() + STOP_SECONDS
-        while self._processes and time.monotonic() < deadline:
-            self._forget_ended()
-            time.sleep(WATCH_SECONDS)
-        for directory in self._processes.values():
-            log.warning("%s is left: a process is still writing to it", directory)
-
-
-def _hello(connection: socket.socket) -> str | None:
-    """What is wrong with the sandbox of a worker that starts; None if nothing is."""
-    with connection.makefile("rb") as stream:
-        header = stream.read(HEADER_BYTES)
-        if len(header) < HEADER_BYTES:
-            raise EOFError
-        frame = stream.read(int.from_bytes(header, "big"))
-    problem: str | None = msgspec.json.decode(frame)["problem"]
-    return problem
-
-
 class Worker:
     """One worker process, which works on one task at a time."""
 
     def __init__(
         self,
-        pid: int,
-        pidfd: int,
+        started: StartedWorker,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        progress: Progress,
     ) -> None:
         self.busy = False
         self.alive = True
-        self._pid = pid
-        self._pidfd = pidfd
+        self._pid = started.pid
+        self._pidfd = started.pidfd
         self._reader = reader
         self._writer = writer
-        self._progress = progress
+        self._progress = started.progress
         self._ordered: Ending | None = None
         self._num_tasks = 0
         self._watched: tuple[int, tuple[int, bool]] | None = None
@@ -317,7 +142,7 @@ class Worker:
         self._item_start = time.monotonic()
         self._progress.write(0, in_reference=True)
         try:
-            self._writer.write(len(frame).to_bytes(HEADER_BYTES, "big") + frame)
+            self._writer.write(frames.pack(frame))
             await self._writer.drain()
             while ending is not Ending.FINISHED:
                 message = await self._read()
@@ -328,7 +153,7 @@ class Worker:
                     if len(verdicts) < end:
                         raise msgspec.ValidationError("fewer verdicts than completions")
                     ending = Ending.FINISHED
-        except (asyncio.IncompleteReadError, ConnectionError, msgspec.MsgspecError) as error:
+        except BROKEN as error:
             ending = self._ordered or Ending.DIED
             if ending is Ending.DIED:
                 log.warning("worker %d died: %s", self._pid, error)
@@ -402,10 +227,8 @@ class Worker:
             await self._writer.wait_closed()
 
     async def _read(self) -> Judged:
-        header = await self._reader.readexactly(HEADER_BYTES)
-        length = int.from_bytes(header, "big")
-        if length > MAX_FRAME_BYTES:
-            raise msgspec.ValidationError(f"a frame of {length} bytes")
+        header = await self._reader.readexactly(frames.HEADER_BYTES)
+        length = frames.body_length(header, max_bytes=MAX_FRAME_BYTES)
         return _decoder.decode(await self._reader.readexactly(length))
 
 
@@ -540,10 +363,10 @@ class WorkerPool:
                 if self._source is not None:
                     await asyncio.to_thread(self._source.close)
                 self._source = self._new_source()
-            pid, pidfd, connection, progress = await asyncio.to_thread(self._source.fork)
-            connection.setblocking(False)
-            reader, writer = await asyncio.open_connection(sock=connection)
-        worker = Worker(pid, pidfd, reader, writer, progress)
+            started = await asyncio.to_thread(self._source.fork)
+            started.connection.setblocking(False)
+            reader, writer = await asyncio.open_connection(sock=started.connection)
+        worker = Worker(started, reader, writer)
         self._workers.add(worker)
         self._idle.put_nowait(worker)
 

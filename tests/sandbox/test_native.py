@@ -15,7 +15,7 @@ import pytest
 
 from tests.sandbox.conftest import DEPLOYMENTS, Sandbox
 from verifier_service.code.languages import LANGUAGES, CompileFailure, toolchain
-from verifier_service.sandbox.entries import tool_payload
+from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
 from verifier_service.sandbox.execution import (
     Execution,
     ExitReason,
@@ -192,12 +192,13 @@ def test_a_tool_that_is_not_what_it_seems_can_only_write_its_file(
         given = Tools(executable=(path,), readable=())
         async with Runner(1, tools=lambda: given, unsafe_without=without) as runner:
             payload = tool_payload([str(path)], "main.cpp", b"")
-            return await runner.run(Program(payload=payload, entry="tool"), TOOL)
+            program = Program(payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,))
+            return await runner.run(program, TOOL)
 
     execution = asyncio.run(run_it())
     done = set(execution.stdout.decode().splitlines())
     assert done - {"open own program"} == {"write a file here", "done"}, execution
-    assert execution.output_file is None
+    assert execution.files == {}
 
 
 def compile_step(sandbox: Sandbox, source: str, *options: str) -> Execution:
@@ -205,7 +206,8 @@ def compile_step(sandbox: Sandbox, source: str, *options: str) -> Execution:
     step = toolchain().steps[0].arguments
     payload = tool_payload([*step, *options], "main.cpp", source.encode())
     limits = Limits(cpu_seconds=1, wall_seconds=5, memory_bytes=2**28, file_bytes=2**22)
-    return sandbox.wait(sandbox.runner.run(Program(payload=payload, entry="tool"), limits))
+    program = Program(payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,))
+    return sandbox.wait(sandbox.runner.run(program, limits))
 
 
 @pytest.fixture
@@ -336,7 +338,7 @@ def test_a_source_that_is_endless_to_compile_ends_within_limits(
 ) -> None:
     execution = compile_step(sandbox, source, *options)
     assert execution.reason in expected, execution
-    assert not execution.succeeded or execution.output_file is not None
+    assert not execution.succeeded or execution.files
     assert execution.cpu_seconds < 3
 
 

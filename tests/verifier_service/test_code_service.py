@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import socket
+import os
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.verifier_service.test_score import score, verdicts
-from verifier_service.progress import Progress
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Question, Task, Verdict
-from verifier_service.worker_pool import ItemLimits, WorkerPool, WorkerStartError
+from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.worker_sources import CodeWorkers, StartedWorker, WorkerStartError
 
 SQUARE = {
     "type": "stdio",
@@ -110,7 +113,7 @@ class Broken:
 
     alive = True
 
-    def fork(self) -> tuple[int, int, socket.socket, Progress]:
+    def fork(self) -> StartedWorker:
         raise WorkerStartError("no Landlock here")
 
     def close(self) -> None:
@@ -147,3 +150,17 @@ def test_without_a_sandbox_programs_fail_and_say_so() -> None:
     assert problem is not None
     assert "no Landlock here" in problem
     assert (verdict.outcome, verdict.score, verdict.reason) == ("failed", None, "sandbox_error")
+
+
+def test_a_worker_that_cannot_be_started_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No descriptor stays open, and no directory stays."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
+    source = CodeWorkers()
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(FileNotFoundError):
+        source.fork()
+    assert os.listdir("/proc/self/fd") == before
+    assert list(tmp_path.iterdir()) == []

@@ -19,6 +19,7 @@ GROUP = {"reference": {"answer": "2"}, "completions": [GOOD]}
 def test_the_shipped_profiles_are_listed_as_a_request_would_have_them(http: httpx.Client) -> None:
     assert http.get("/v1/profiles").json() == {
         "profiles": [
+            {"name": "accuracy", "verifiers": [{"type": "accuracy", "weight": 1.0}]},
             {
                 "name": "math",
                 "verifiers": [
@@ -55,7 +56,7 @@ def test_a_request_may_name_a_profile_instead_of_verifiers(http: httpx.Client) -
             "give either `verifiers` or `profile`",
         ),
         ({"profile": None}, "invalid_request", "give either `verifiers` or `profile`"),
-        ({"profile": "maths"}, "unknown_profile", "no profile 'maths'; there are ['code', 'math']"),
+        ({"profile": "maths"}, "unknown_profile", "no profile 'maths'; there are ["),
         ({"profile": ""}, "unknown_profile", "no profile ''"),
         ({"profile": 3}, "invalid_request", "profile: Input should be a valid string"),
     ],
@@ -81,8 +82,8 @@ def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
         listed = httpx.get(f"{url}/v1/profiles", timeout=60).json()["profiles"]
         body = {"profile": "math", "groups": [GROUP]}
         answer = httpx.post(f"{url}/v1/score", json=body, timeout=60).json()
-    assert [profile["name"] for profile in listed] == ["math", "code", "pattern"]
-    assert listed[2]["verifiers"] == [
+    assert [profile["name"] for profile in listed] == ["accuracy", "math", "code", "pattern"]
+    assert listed[3]["verifiers"] == [
         {"type": "json_schema", "name": "list", "schema": {"type": "array"}},
         {"type": "regex", "pattern": "[0-9]+", "weight": 0.5},
     ]
@@ -124,5 +125,5 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_shipped_profile_that_cannot_be_served_is_not_offered() -> None:
-    assert set(read_profiles(None, VERIFIERS)) == {"math", "code"}
-    assert set(read_profiles(None, {"accuracy", "format", "tag_count"})) == {"math"}
+    assert set(read_profiles(None, VERIFIERS)) == {"accuracy", "math", "code"}
+    assert set(read_profiles(None, {"accuracy", "format", "tag_count"})) == {"accuracy", "math"}

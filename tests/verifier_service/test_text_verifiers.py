@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge as judge_with
-from verifier_service.verifier import Judgement, Verifier
+from verifier_service.verifier import Judgement, TextVerifier
 from verifier_service.verifiers.format import Format
 from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.tag_count import TagCount
@@ -18,7 +18,7 @@ from verifier_service.verifiers.tag_count import TagCount
 GOOD = "<think>\na\n</think>\n<answer>\nb\n</answer>"
 
 
-def judge(verifier: Verifier, text: str) -> Judgement:
+def judge(verifier: TextVerifier, text: str) -> Judgement:
     return judge_with(verifier, {}, text)
 
 

@@ -1,6 +1,6 @@
 """Values as they cross between a program and its judge: plain data, by exact type.
 
-A frame is four bytes of length, big-endian, then JSON. What JSON has no word for is a list of a tag
+A message is a frame of JSON. What JSON has no word for is a list of a tag
 and its parts. Nothing is unpickled, no name in a frame is looked up, and what arrives is made of
 built-in types, whatever the sender's objects claimed to be equal to.
 """
@@ -14,6 +14,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+from verifier_service import frames
 
 MAX_FRAME_BYTES = 16 * 2**20
 MAX_DEPTH = 200
@@ -126,7 +128,7 @@ def send(connection: socket.socket, message: Any) -> None:
     frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
         raise NotPlain("too large")
-    connection.sendall(len(frame).to_bytes(4, "big") + frame)
+    connection.sendall(frames.pack(frame))
 
 
 def receive(connection: socket.socket) -> Any:
@@ -136,24 +138,14 @@ def receive(connection: socket.socket) -> Any:
         EOFError: the other side has closed the connection.
         Malformed: the frame is too large or not JSON.
     """
-    length = int.from_bytes(_exactly(connection, 4), "big")
-    if length > MAX_FRAME_BYTES:
-        raise Malformed("too large a frame")
     try:
-        return json.loads(_exactly(connection, length).decode("utf-8", "surrogatepass"))
+        frame = frames.receive(connection, max_bytes=MAX_FRAME_BYTES)
+    except frames.FrameTooLarge as error:
+        raise Malformed("too large a frame") from error
+    try:
+        return json.loads(frame.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise Malformed("not JSON") from error
-
-
-def _exactly(connection: socket.socket, length: int) -> bytes:
-    parts = []
-    while length:
-        part = connection.recv(min(length, 2**20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
 
 
 _SEQUENCES: tuple[tuple[Any, str], ...] = (

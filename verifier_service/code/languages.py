@@ -12,12 +12,13 @@ and a sandboxed process may start none. It is asked once what it would start (`g
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,15 +31,18 @@ if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
 
 COMPILE_LIMITS = Limits(
-    cpu_seconds=10,
+    cpu_seconds=15,
     wall_seconds=60,
     memory_bytes=2**30,
     output_bytes=2**16,
     file_bytes=64 * 2**20,
     num_threads=1,
 )
-"""Of each step."""
+"""Of all steps together."""
+MIN_SECONDS = 0.01
+"""A limit that ends what has nothing left."""
 
+NO_FILES: Mapping[str, bytes] = {}
 _SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 _QUERY_SECONDS = 30.0
 _OPTIONS = (
@@ -53,6 +57,8 @@ class CompileFailure:
     """Why a program could not be compiled."""
 
     message: str
+    execution: Execution
+    """The step that failed."""
 
 
 class Language(Protocol):
@@ -68,12 +74,33 @@ class Language(Protocol):
         """Whether tests can call functions of a program."""
         ...
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a program is compiled by processes of its own, before it is run."""
+        ...
+
     async def missing(self, runner: Runner) -> str | None:
         """What is to be installed for it on this machine; None if nothing."""
         ...
 
-    async def build(self, runner: Runner, source: bytes) -> Program | CompileFailure:
-        """What to run for each case. Raises SandboxError."""
+    async def build(
+        self,
+        runner: Runner,
+        source: bytes,
+        limits: Limits = COMPILE_LIMITS,
+        files: Mapping[str, bytes] = NO_FILES,
+    ) -> Program | CompileFailure:
+        """What to run for each case.
+
+        Args:
+            runner: with the tools of this module.
+            source: of the program.
+            limits: of the compiler, if there is one.
+            files: that the source may include.
+
+        Raises:
+            SandboxError: it could not be compiled, which is not its fault.
+        """
         ...
 
 
@@ -83,12 +110,19 @@ class Python:
 
     tags: tuple[str, ...] = ("python", "py", "python3")
     has_calls: bool = True
+    is_compiled: bool = False
 
     async def missing(self, runner: Runner) -> str | None:
         """Nothing."""
         return None
 
-    async def build(self, runner: Runner, source: bytes) -> Program | CompileFailure:
+    async def build(
+        self,
+        runner: Runner,
+        source: bytes,
+        limits: Limits = COMPILE_LIMITS,
+        files: Mapping[str, bytes] = NO_FILES,
+    ) -> Program | CompileFailure:
         """The source: what compiles it is the process that runs it."""
         return Program(payload=source)
 
@@ -123,6 +157,7 @@ class Cpp:
 
     tags = ("cpp", "c++", "cc", "cxx")
     has_calls = False
+    is_compiled = True
 
     def __init__(self) -> None:
         self._problem: str | None = None
@@ -140,7 +175,7 @@ class Cpp:
             await asyncio.to_thread(toolchain)
         except ToolchainError as error:
             return str(error)
-        built = await _compile(runner, _MINIMAL_PROGRAM)
+        built = await _compile(runner, _MINIMAL_PROGRAM, COMPILE_LIMITS, NO_FILES)
         if isinstance(built, Execution):
             run = built
         else:
@@ -151,20 +186,34 @@ class Cpp:
             raise SandboxError(f"g++ does not work in the sandbox: {_why(run)}")
         return f"g++ does not work in the sandbox: {_why(run)}"
 
-    async def build(self, runner: Runner, source: bytes) -> Program | CompileFailure:
+    async def build(
+        self,
+        runner: Runner,
+        source: bytes,
+        limits: Limits = COMPILE_LIMITS,
+        files: Mapping[str, bytes] = NO_FILES,
+    ) -> Program | CompileFailure:
         """Compile, assemble and link."""
-        built = await _compile(runner, source)
-        return built if isinstance(built, Program) else CompileFailure(_why(built))
+        built = await _compile(runner, source, limits, files)
+        return built if isinstance(built, Program) else CompileFailure(_why(built), built)
 
 
-async def _compile(runner: Runner, content: bytes) -> Program | Execution:
-    """The program, or the step that failed."""
+async def _compile(
+    runner: Runner, content: bytes, limits: Limits, files: Mapping[str, bytes]
+) -> Program | Execution:
+    """The program, or the step that failed. The limits are those of all steps together."""
     for step in toolchain().steps:
         payload = tool_payload(step.arguments, step.input_name, content)
-        run = await runner.run(Program(payload=payload, entry="tool"), COMPILE_LIMITS)
-        if not run.succeeded or run.output_file is None:
+        order = Program(payload=payload, entry="tool", files=files, fetched_files=(OUTPUT_FILE,))
+        run = await runner.run(order, limits)
+        if not run.succeeded or OUTPUT_FILE not in run.files:
             return run
-        content = run.output_file
+        content, files = run.files[OUTPUT_FILE], {}
+        limits = dataclasses.replace(
+            limits,
+            cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
+            wall_seconds=max(limits.wall_seconds - run.wall_seconds, MIN_SECONDS),
+        )
     return Program(payload=content, entry="binary")
 
 

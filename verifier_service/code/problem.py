@@ -1,7 +1,12 @@
-"""`reference.tests`: what a program is tested with."""
+"""`reference.tests`: what a program is tested with.
+
+Besides the types below, the form of APPS, TACO and verl is read: parallel lists `inputs` and
+`outputs`, and `fn_name` where they are arguments and results of a function.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -78,7 +83,47 @@ def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
     tests = reference.get("tests")
     if tests is None:
         raise Unverifiable(EngineReason.MISSING_REFERENCE)
+    if isinstance(tests, dict) and "type" not in tests and tests.keys() >= {"inputs", "outputs"}:
+        tests = _from_lists(tests)
     try:
         return _adapter.validate_python(tests)
     except ValidationError as error:
         raise Unverifiable(EngineReason.BAD_REFERENCE) from error
+
+
+def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
+    """Cases of parallel lists. Those of different lengths are no tests."""
+    inputs, outputs, name = tests["inputs"], tests["outputs"], tests.get("fn_name")
+    lists = isinstance(inputs, list) and isinstance(outputs, list)
+    if not lists or len(inputs) != len(outputs):
+        raise Unverifiable(EngineReason.BAD_REFERENCE)
+    pairs = zip(inputs, outputs, strict=True)
+    if name:
+        calls = [{"args": _arguments(given), "returns": _value(result)} for given, result in pairs]
+        return {"type": "function", "entry_point": name, "cases": calls}
+    cases = [{"stdin": _text(given), "stdout": _text(result)} for given, result in pairs]
+    return {"type": "stdio", "cases": cases}
+
+
+def _text(value: Any) -> str:
+    """What is read or printed; a list is lines, as in TACO."""
+    if isinstance(value, list):
+        return "\n".join(map(_text, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _arguments(given: Any) -> list[Any]:
+    """The arguments of a call: a list, or in a text a JSON value on each line, as in verl."""
+    if isinstance(given, str):
+        return [_value(line) for line in given.split("\n") if line.strip()]
+    return given if isinstance(given, list) else [given]
+
+
+def _value(given: Any) -> Any:
+    """A JSON value; what is not JSON is a text."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError:
+        return given

@@ -1,6 +1,6 @@
 """What the `accuracy` verifier knows of mathematics, each stage in a file of its own.
 
-    completion --extraction--> final answer --notation--> tokens --expressions, answers--> Answer
+    completion --extraction--> final answer --notation--> tokens --expressions, reading--> Answer
     two Answers --comparison--> equal, different, or not decided
     not decided --math_verify_comparison--> equal, different
 

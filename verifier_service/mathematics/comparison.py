@@ -26,14 +26,6 @@ from verifier_service.mathematics.answers import (
     Time,
     Value,
     Words,
-    as_ranges,
-    read,
-    read_as_list,
-    read_as_time,
-    read_condition,
-    text_key,
-    unwrapped,
-    unwrapped_text,
 )
 from verifier_service.mathematics.evaluation import (
     DIGITS,
@@ -62,7 +54,10 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.notation import GREEK, Unreadable
+from verifier_service.mathematics.ranges import as_ranges
+from verifier_service.mathematics.reading import read, read_as_list, read_condition
 from verifier_service.mathematics.units import Unit
+from verifier_service.mathematics.wording import read_as_time, text_key, unwrapped, unwrapped_text
 
 MAX_UNORDERED = 200
 """Elements of lists that are compared without regard to order: each with each."""

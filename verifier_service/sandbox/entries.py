@@ -39,7 +39,7 @@ MAX_COMPILED_BYTES = 2**18
 
 PAYLOAD_FD = 4
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
-_NOT_STARTED = 126
+NOT_STARTED = 126
 """Exit code of a process that could not become a program, as of shells."""
 
 
@@ -53,6 +53,7 @@ class Context:
     | `channel` | in a pair, a stream socket to the other process; else None |
     | `result` | a descriptor; what is written to it becomes `Execution.result`; or None |
     | `gate` | in the profile `native`, the way to the one exec; else None |
+    | `arguments` | of the program, after its name |
     """
 
     payload: bytes
@@ -60,6 +61,7 @@ class Context:
     result: int | None
     _status: socket.socket
     gate: Gate | None = None
+    arguments: tuple[str, ...] = ()
 
     def begin(self) -> None:
         """Say that what follows is not trusted. Call it before the first line of foreign code."""
@@ -106,7 +108,9 @@ def compiled(context: Context) -> None:
 
 
 def _run_as_main(context: Context, code: types.CodeType) -> NoReturn:
-    sys.argv = [PROGRAM_FILE]
+    sys.argv = [PROGRAM_FILE, *context.arguments]
+    if (directory := os.getcwd()) != "/":  # as where a file is run: what is beside it
+        sys.path.insert(0, directory)
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
@@ -120,10 +124,10 @@ def binary(context: Context) -> None:
     """Become the payload, a program of this machine that needs no libraries."""
     os.set_inheritable(PAYLOAD_FD, False)
     try:
-        context.execute(PAYLOAD_FD, ["main"])
+        context.execute(PAYLOAD_FD, ["main", *context.arguments])
     except OSError as error:  # it is not a program of this machine, or larger than its memory
         os.write(2, f"cannot be started: {error.strerror}\n".encode())
-        os._exit(_NOT_STARTED)
+        os._exit(NOT_STARTED)
 
 
 def tool(context: Context) -> None:

@@ -7,9 +7,10 @@ which is closed before the first line of the program runs: nothing the program p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 
 class Layer(StrEnum):
@@ -93,12 +94,19 @@ class Program:
         stdin: what the program can read from standard input.
         entry: the name of the function that is given the payload; see `entries`.
         profile: None chooses by the entry, and by the modules that the payload names.
+        arguments: of the program, after its name.
+        files: are in the scratch directory when the program begins. See `check_name` for the names.
+            Together they must fit into `Limits.file_bytes` with some room: each takes whole pages.
+        fetched_files: names of files that are wanted from the scratch directory when it has ended.
     """
 
     payload: bytes
     stdin: bytes = b""
     entry: str = "script"
     profile: Profile | None = None
+    arguments: tuple[str, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    fetched_files: tuple[str, ...] = ()
 
 
 class ExitReason(StrEnum):
@@ -142,8 +150,8 @@ class Execution:
     """Resident memory; the interpreter's own is part of it."""
     layers: frozenset[Layer]
     """The layers that were in force."""
-    output_file: bytes | None = None
-    """What a tool left in the file `entries.OUTPUT_FILE`."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Those of `Program.fetched_files` that are there, together at most `Limits.file_bytes`."""
 
     @property
     def succeeded(self) -> bool:
@@ -162,6 +170,26 @@ class Pair:
 
     program: Execution
     judge: Execution
+
+
+MAX_FETCHED_FILES = 16
+MAX_NAME_BYTES = 200
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError unless this can be the name of a file in the scratch directory.
+
+    >>> check_name("data/a.txt")
+    >>> check_name("../a.txt")
+    Traceback (most recent call last):
+    ...
+    ValueError: '../a.txt' is no name of a file below the working directory
+    """
+    path = PurePosixPath(name)
+    is_below = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    is_plain = "\0" not in name and not name.endswith("/")
+    if not (is_below and is_plain and len(name.encode()) <= MAX_NAME_BYTES):
+        raise ValueError(f"{name[:100]!r} is no name of a file below the working directory")
 
 
 class SandboxError(RuntimeError):

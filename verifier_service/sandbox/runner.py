@@ -37,6 +37,7 @@ from typing import Self
 from verifier_service.sandbox import entries
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
+    MAX_FETCHED_FILES,
     Execution,
     ExitReason,
     Layer,
@@ -46,6 +47,7 @@ from verifier_service.sandbox.execution import (
     Program,
     SandboxError,
     Tools,
+    check_name,
     level,
 )
 from verifier_service.sandbox.layers import ChildLimits
@@ -59,8 +61,10 @@ from verifier_service.sandbox.zygote import (
     SCRATCH_INODES,
     STARTED,
     STDIN,
+    WORKSPACE,
     Config,
     Hello,
+    pack_workspace,
 )
 
 log = logging.getLogger(__name__)
@@ -264,6 +268,10 @@ class Runner:
         for program in programs:
             if program.entry not in known:
                 raise ValueError(f"no entry {program.entry!r}; there are {sorted(known)}")
+            for name in (*program.files, *program.fetched_files):
+                check_name(name)
+            if len(program.fetched_files) > MAX_FETCHED_FILES:
+                raise ValueError(f"at most {MAX_FETCHED_FILES} files can be fetched")
 
     async def _try(self, attempt: Callable[[_Slot], Awaitable[list[Execution]]]) -> list[Execution]:
         num_deaths = num_kills = 0
@@ -479,7 +487,7 @@ class _Zygote:
     def _read(self) -> None:
         try:
             message, descriptors, _, _ = socket.recv_fds(
-                self._control, MESSAGE_BYTES, 1, socket.MSG_CMSG_CLOEXEC
+                self._control, MESSAGE_BYTES, MAX_FETCHED_FILES, socket.MSG_CMSG_CLOEXEC
             )
         except BlockingIOError:
             return
@@ -498,7 +506,9 @@ class _Zygote:
         elif self._child is not None and message == STARTED:
             self._child.begin(*descriptors)
         elif self._child is not None:
-            self._child.end(*ENDED.unpack(message), *descriptors)
+            places = message[ENDED.size :]
+            files = dict(zip(places, descriptors, strict=True))
+            self._child.end(files, *ENDED.unpack_from(message))
 
 
 class _Child:
@@ -516,6 +526,7 @@ class _Child:
         self._killed_at: float | None = None
         self._status: socket.socket | None = None
         self._said: list[bytes] = []
+        self._fetched_files: tuple[str, ...] = ()
         self._streams: list[_Stream] = []
         self._start = time.monotonic()
         self._timer = loop.call_later(min(WATCH_SECONDS, limits.wall_seconds), self._watch)
@@ -548,8 +559,13 @@ class _Child:
             if result:
                 optional |= RESULT
                 given.append(self._open_stream(max(limit, entries.MAX_COMPILED_BYTES)))
+            if program.arguments or program.files:
+                optional |= WORKSPACE
+                given.append(_sealed(pack_workspace(program.arguments, program.files)))
+            self._fetched_files = program.fetched_files
             order = ORDER.pack(optional) + ChildLimits.of(self._limits).pack()
-            socket.send_fds(control, [order + program.entry.encode()], given)
+            what = json.dumps([program.entry, program.fetched_files]).encode()
+            socket.send_fds(control, [order + what], given)
         finally:
             for descriptor in given:
                 os.close(descriptor)
@@ -587,17 +603,19 @@ class _Child:
 
     def end(
         self,
+        descriptors: Mapping[int, int],
         status: int,
         user_seconds: float,
         system_seconds: float,
         peak_kib: int,
-        output_file: int | None = None,
     ) -> None:
         """Take the kernel's last word on the process, and what it left."""
-        output = None
-        if output_file is not None:
-            with open(output_file, "rb") as file:
-                output = file.read(self._limits.file_bytes)
+        files, left = {}, self._limits.file_bytes
+        for place, descriptor in descriptors.items():
+            with open(descriptor, "rb") as file:
+                content = file.read(left)
+            files[self._fetched_files[place]] = content
+            left -= len(content)
         if self.ended.done():
             return
         for stream in self._streams:
@@ -628,7 +646,7 @@ class _Child:
             wall_seconds=time.monotonic() - self._start,
             peak_memory_bytes=peak_kib * 1024,
             layers=self._zygote.layers,
-            output_file=output,
+            files=files,
         )
         self.ended.set_result(dataclasses.replace(execution, reason=self._explain(execution)))
 

@@ -32,8 +32,9 @@ import sys
 import threading
 import traceback
 import types
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from verifier_service.sandbox import layers as layers_module
@@ -42,7 +43,7 @@ from verifier_service.sandbox.entries import (
     BROKEN,
     CONFINED,
     ENTRIES,
-    OUTPUT_FILE,
+    NOT_STARTED,
     PAYLOAD_FD,
     Context,
     Entry,
@@ -51,18 +52,20 @@ from verifier_service.sandbox.execution import Layer, Profile, Tools
 from verifier_service.sandbox.layers import ChildLimits, Layers
 from verifier_service.sandbox.scratch import empty_directory
 
-STDIN, CHANNEL, RESULT = 1, 2, 4
+STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
 """Which of the optional descriptors an order brings, in this order, after the required ones."""
 ORDER = struct.Struct("=B")
 ENDED = struct.Struct("=iddQ")
-"""Wait status, user and system seconds, peak resident kilobytes."""
+"""Wait status, user and system seconds, peak resident kilobytes. The places of the fetched files
+that are there follow, one byte each; their descriptors come with it."""
 STARTED = b"S"
-MAX_MESSAGE_BYTES = 4096
+MAX_MESSAGE_BYTES = 2**15
 MAX_DESCRIPTORS = 8
 SCRATCH_INODES = 4096
+_COPY_BYTES = 2**16
 
-_STATUS_FD, _CHANNEL_FD, _RESULT_FD = 3, 5, 6
-_FIRST_FREE_FD = 7
+_STATUS_FD, _CHANNEL_FD, _RESULT_FD, _WORKSPACE_FD = 3, 5, 6, 7
+_FIRST_FREE_FD = 8
 """The zygote keeps its own descriptors at and above this, so that a child can close them."""
 _CLOSE_RANGE = 436
 _MADV_COLLAPSE, _HUGE_PAGE_BYTES = 25, 2**21
@@ -256,7 +259,7 @@ class _Zygote:
     def _run(self, message: bytes, descriptors: list[int]) -> None:
         (optional,) = ORDER.unpack_from(message)
         limits = ChildLimits.unpack(message[ORDER.size : ORDER.size + ChildLimits.FORMAT.size])
-        entry = message[ORDER.size + ChildLimits.FORMAT.size :].decode()
+        entry, fetched_files = json.loads(message[ORDER.size + ChildLimits.FORMAT.size :])
         writes = limits.file_bytes > 0
         if writes and self._scratch_is_mounted and limits.file_bytes != self._scratch_bytes:
             namespaces.resize_tmpfs(self._scratch, num_bytes=limits.file_bytes)
@@ -272,13 +275,13 @@ class _Zygote:
         self._wait(pidfd)
         os.close(pidfd)
         _, status, usage = os.wait4(pid, 0)
-        files = _open_output(self._scratch) if writes and entry == "tool" else []
+        files = _open_files(self._scratch, fetched_files) if writes else {}
         if writes:
             empty_directory(self._scratch)
         ended = ENDED.pack(status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
         with contextlib.suppress(ConnectionError):  # the next read ends this process
-            socket.send_fds(self._control, [ended], files)
-        for file in files:
+            socket.send_fds(self._control, [ended + bytes(files)], list(files.values()))
+        for file in files.values():
             os.close(file)
 
     def _wait(self, pidfd: int) -> None:
@@ -308,7 +311,8 @@ class _Zygote:
             payload = b"" if entry_name == "binary" else _read_all(PAYLOAD_FD)
             channel = socket.socket(fileno=_CHANNEL_FD) if optional & CHANNEL else None
             result = _RESULT_FD if optional & RESULT else None
-            context = Context(payload, channel, result, status, gate)
+            arguments = _unpack(_WORKSPACE_FD) if optional & WORKSPACE else ()
+            context = Context(payload, channel, result, status, gate, arguments)
         except BaseException:  # noqa: BLE001  whatever it is, the child must not run the payload
             if status is not None:
                 status.send(BROKEN + traceback.format_exc()[-2000:].encode())
@@ -434,7 +438,13 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
     for number, descriptor in ((1, stdout), (2, stderr), (_STATUS_FD, status)):
         os.dup2(descriptor, number)
     os.dup2(payload, PAYLOAD_FD)
-    for flag, number in ((STDIN, 0), (CHANNEL, _CHANNEL_FD), (RESULT, _RESULT_FD)):
+    places = (
+        (STDIN, 0),
+        (CHANNEL, _CHANNEL_FD),
+        (RESULT, _RESULT_FD),
+        (WORKSPACE, _WORKSPACE_FD),
+    )
+    for flag, number in places:
         if optional & flag:
             os.dup2(others.pop(0), number)
         elif number != 0:
@@ -442,17 +452,66 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
     return socket.socket(fileno=_STATUS_FD)
 
 
-def _open_output(scratch: Path) -> list[int]:
-    """The descriptor of what a tool that has ended wrote; none if it wrote nothing."""
+def _unpack(workspace: int) -> tuple[str, ...]:
+    """Write the files of a workspace, see `pack_workspace`. Returns the arguments.
+
+    Ends the process where they cannot be written, too many or of names that exclude each other,
+    which is the fault of who asked.
+    """
+    with open(workspace, "rb") as packed:
+        header = json.loads(packed.readline())
+        for name, size in header["files"]:
+            try:
+                if "/" in name:
+                    os.makedirs(os.path.dirname(name), exist_ok=True)
+                with open(name, "wb") as file:
+                    while size > 0 and (part := packed.read(min(size, _COPY_BYTES))):
+                        size -= file.write(part)
+            except OSError as error:
+                os.write(2, f"cannot write {name!r}: {error.strerror}\n".encode())
+                os._exit(NOT_STARTED)
+    return tuple(header["arguments"])
+
+
+def pack_workspace(arguments: Sequence[str], files: Mapping[str, bytes]) -> bytes:
+    """What a child is given besides its payload: a line of JSON, then the files."""
+    header = {
+        "arguments": list(arguments),
+        "files": [(name, len(content)) for name, content in files.items()],
+    }
+    return b"".join([json.dumps(header).encode(), b"\n", *files.values()])
+
+
+def _open_files(scratch: Path, names: Sequence[str]) -> dict[int, int]:
+    """The descriptors of files that a program left, by their places in the names.
+
+    Nothing but a regular file in a directory of the program's own is opened: it may have made
+    links, pipes and devices of these names.
+    """
+    found = {}
+    for place, name in enumerate(names):
+        with contextlib.suppress(OSError):
+            file = _open_below(scratch, name)
+            if stat.S_ISREG(os.fstat(file).st_mode):
+                found[place] = file
+            else:
+                os.close(file)
+    return found
+
+
+def _open_below(scratch: Path, name: str) -> int:
+    """Raises OSError."""
+    *directories, last = PurePosixPath(name).parts
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    parent = os.open(scratch, flags | os.O_DIRECTORY)
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        file = os.open(scratch / OUTPUT_FILE, flags)
-    except OSError:  # there is none, or something else has its name
-        return []
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        return [file]
-    os.close(file)
-    return []
+        for directory in directories:
+            child = os.open(directory, flags | os.O_DIRECTORY, dir_fd=parent)
+            os.close(parent)
+            parent = child
+        return os.open(last, flags, dir_fd=parent)
+    finally:
+        os.close(parent)
 
 
 def _close_from(first: int) -> None:

@@ -26,9 +26,9 @@ from verifier_service.verifier import (
     Judge,
     Judgement,
     Settler,
+    SettlingVerifier,
     Undecided,
     Unverifiable,
-    Verifier,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class AccuracyReason(Reason):
     )
 
 
-class Accuracy(Verifier):
+class Accuracy(SettlingVerifier):
     """1 if the final answer equals the reference mathematically, else 0."""
 
     purpose: ClassVar[str] = (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterable
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.verdict import Reason
-from verifier_service.verifier import Judge, Verifier
+from verifier_service.verifier import Verifier
 
 
 class CodeReason(Reason):
@@ -39,7 +39,7 @@ class CodeReason(Reason):
 
 
 class Code(Verifier):
-    """Runs the completion's program against `reference.tests` in the sandbox."""
+    """Runs the completion's program against `reference.tests` in the sandbox: see `code_worker`."""
 
     purpose: ClassVar[str] = (
         "runs the program in the completion's last fenced block against reference.tests in a "
@@ -88,7 +88,3 @@ class Code(Verifier):
     def block_tags(self) -> tuple[str, ...]:
         """Tags of the fenced blocks to look for, in lower case."""
         return tuple(tag.lower() for tag in self.tags or LANGUAGES[self.language].tags)
-
-    def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """Programs are not run in text workers: see `verifier_service.code_worker`."""
-        raise NotImplementedError

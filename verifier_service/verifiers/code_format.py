@@ -10,7 +10,7 @@ from pydantic import Field
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 from verifier_service.verifiers.format import FormatReason, form_reason
 
 FORM = ("<think>", "</think>", "<answer>", "</answer>")
@@ -29,7 +29,7 @@ class CodeFormatReason(Reason):
     NOT_MATCHED = "not_matched", FormatReason.NOT_MATCHED.meaning
 
 
-class CodeFormat(Verifier):
+class CodeFormat(TextVerifier):
     """1 if the completion has the form and a fenced program in its answer, else 0."""
 
     purpose: ClassVar[str] = (

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 from verifier_service.verifiers.correctness import (
     LengthUnit,
     correctness,
@@ -36,7 +36,7 @@ class CosineLengthReason(Reason):
     )
 
 
-class CosineLength(Verifier):
+class CosineLength(TextVerifier):
     """A cosine of the length, between values for correct and for wrong completions."""
 
     purpose: ClassVar[str] = (

@@ -10,7 +10,7 @@ from pydantic import Field
 from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
 from verifier_service.reference import acceptable_answers
 from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 
 class ExactMatchReason(Reason):
@@ -22,7 +22,7 @@ class ExactMatchReason(Reason):
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: there are answer tags with different contents."
 
 
-class ExactMatch(Verifier):
+class ExactMatch(TextVerifier):
     """1 if the answer is the reference character by character, else 0."""
 
     purpose: ClassVar[str] = (

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 TagName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
 
@@ -32,7 +32,7 @@ class FormatReason(Reason):
     NOT_MATCHED = "not_matched", "0: open-r1's expression does not match (only with mode open_r1)."
 
 
-class Format(Verifier):
+class Format(TextVerifier):
     """1 if the completion has the form, else 0."""
 
     purpose: ClassVar[str] = (

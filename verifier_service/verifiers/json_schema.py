@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field
 from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
 from verifier_service.code.extraction import last_block
 from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -40,7 +40,7 @@ class JsonSchemaReason(Reason):
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: there are answer tags with different contents."
 
 
-class JsonSchema(Verifier):
+class JsonSchema(TextVerifier):
     """1 if the answer is JSON that fits the schema, else 0."""
 
     model_config = ConfigDict(serialize_by_alias=True)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import GroupVerifier, Judge, Judgement
 from verifier_service.verifiers.correctness import (
     LengthUnit,
     correctness,
@@ -33,7 +33,7 @@ class LengthReason(Reason):
     )
 
 
-class Length(Verifier):
+class Length(GroupVerifier):
     """0.5 to -0.5 from the shortest to the longest of a group, at most 0 for wrong ones."""
 
     purpose: ClassVar[str] = (
@@ -43,7 +43,6 @@ class Length(Verifier):
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     score_range: ClassVar[tuple[float, float]] = (-0.5, 0.5)
     reasons: ClassVar[Iterable[Reason]] = LengthReason
-    group_wise: ClassVar[bool] = True
 
     type: Literal["length"] = "length"
     mode: Literal["strict", "open_r1"] = Field(
@@ -63,10 +62,6 @@ class Length(Verifier):
     def score_if_killed(self) -> float:
         """See `Verifier`: never better than to be wrong."""
         return self.score_range[0]
-
-    def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """A completion alone has no group to be compared with: see `prepare_group`."""
-        raise NotImplementedError
 
     def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
         """See `Verifier`."""

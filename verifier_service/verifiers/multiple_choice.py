@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from verifier_service.mathematics.extraction import extract
 from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 MAX_STATEMENT_CHARACTERS = 1000
 """Of a statement that names an option; the expressions below take quadratic time at worst."""
@@ -24,7 +24,7 @@ class MultipleChoiceReason(Reason):
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: its final answer names more than one."
 
 
-class MultipleChoice(Verifier):
+class MultipleChoice(TextVerifier):
     """1 if the completion's final answer is the option of the reference, else 0."""
 
     purpose: ClassVar[str] = (

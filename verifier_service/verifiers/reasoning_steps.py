@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 # open-r1's reasoning_steps_reward: without MULTILINE, `^\d+\.` counts at the very start only.
 OPEN_R1 = re.compile(r"(Step \d+:|^\d+\.|\n-|\n\*|First,|Second,|Next,|Finally,)")
@@ -27,7 +27,7 @@ class ReasoningStepsReason(Reason):
     NO_STEPS = "no_steps", "0: no step."
 
 
-class ReasoningSteps(Verifier):
+class ReasoningSteps(TextVerifier):
     """The number of steps as a share of a target, at most 1."""
 
     purpose: ClassVar[str] = (

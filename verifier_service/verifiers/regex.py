@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
 from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 MAX_PATTERN_CHARACTERS = 10_000
 MAX_PROGRAM_BYTES = 2**20
@@ -26,7 +26,7 @@ class RegexReason(Reason):
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: there are answer tags with different contents."
 
 
-class Regex(Verifier):
+class Regex(TextVerifier):
     """1 if the answer matches the pattern, else 0."""
 
     purpose: ClassVar[str] = (

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 # A sign of a script without spaces is a word of its own, and so is punctuation: text without white
 # space must not escape.
@@ -28,7 +28,7 @@ class RepetitionReason(Reason):
     TOO_SHORT = "too_short", "0: fewer words than an n-gram has."
 
 
-class Repetition(Verifier):
+class Repetition(TextVerifier):
     """(1 - different n-grams / n-grams) * max_penalty."""
 
     purpose: ClassVar[str] = (

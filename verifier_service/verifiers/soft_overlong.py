@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Unverifiable, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 
 class SoftOverlongReason(Reason):
@@ -23,7 +23,7 @@ class SoftOverlongReason(Reason):
     NO_TOKEN_COUNT = "no_token_count", "unverifiable: the completion comes without `num_tokens`."
 
 
-class SoftOverlong(Verifier):
+class SoftOverlong(TextVerifier):
     """From 0 to -1 over the cache before the limit."""
 
     purpose: ClassVar[str] = (

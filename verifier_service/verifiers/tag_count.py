@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.verdict import Completion, Reason
-from verifier_service.verifier import Judge, Judgement, Verifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 TAGS = ("<think>", "</think>", "<answer>", "</answer>")
 OPEN_R1_TAGS = ("<think>\n", "\n</think>\n", "\n<answer>\n", "\n</answer>")
@@ -22,7 +22,7 @@ class TagCountReason(Reason):
     NO_TAGS = "no_tags", "0: none is there exactly once."
 
 
-class TagCount(Verifier):
+class TagCount(TextVerifier):
     """A quarter for each of the four tags that is there exactly once."""
 
     purpose: ClassVar[str] = (

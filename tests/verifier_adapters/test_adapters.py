@@ -1,0 +1,178 @@
+"""Each adapter, called as its framework calls it, against the real service."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verifier_adapters import Verifier, areal, ms_swift, prime_verifiers, rllm, skyrl_gym, trl, verl
+from verifier_adapters.reference import reference_of
+from verifier_service.compat import label
+
+ROOT = Path(__file__).parents[2]
+RIGHT, WRONG = r"\boxed{4}", r"\boxed{5}"
+
+
+@pytest.fixture(autouse=True)
+def environment(service_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REWARD_VERIFIER_URL", service_url)
+
+
+class Log:
+    """TRL's two callbacks."""
+
+    def __init__(self) -> None:
+        self.extra: dict[str, list[Any]] = {}
+        self.metrics: dict[str, float] = {}
+
+    def as_columns(self) -> dict[str, Any]:
+        return {
+            "log_extra": self.extra.__setitem__,
+            "log_metric": self.metrics.__setitem__,
+            "trainer_state": None,
+            "completion_ids": [[1], [2], [3]],
+        }
+
+
+def called(function: Callable[..., Any], *arguments: Any, **columns: Any) -> Any:
+    found = function(*arguments, **columns)
+    return asyncio.run(found) if inspect.iscoroutine(found) else found
+
+
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_trl_gets_rewards_and_none_for_what_cannot_be_judged(make: Callable[..., Any]) -> None:
+    log = Log()
+    function = pickle.loads(pickle.dumps(make(name="correct")))
+    rewards = called(
+        function,
+        prompts=["2+2?"] * 3,
+        completions=[[{"role": "assistant", "content": RIGHT}], WRONG, RIGHT],
+        solution=["4", "4", ""],
+        **log.as_columns(),
+    )
+    assert rewards == [1.0, 0.0, None]
+    assert log.extra == {"correct_reason": ["equal", "different", "missing_reference"]}
+    assert log.metrics == {"correct/unjudged_fraction": pytest.approx(1 / 3)}
+    assert function.__name__ == "correct"
+
+
+def test_trl_can_tell_the_asynchronous_function() -> None:
+    assert inspect.iscoroutinefunction(trl.async_reward_function())
+    assert not inspect.iscoroutinefunction(trl.RewardFunction())
+
+
+def test_a_missing_column_is_named() -> None:
+    with pytest.raises(KeyError, match=r"no column 'solution'.*\['answer'\]"):
+        trl.RewardFunction()(["?"], ["4"], answer=["4"])
+
+
+@pytest.mark.parametrize("compute", [verl.compute_score, verl.compute_score_async])
+def test_verl_gets_the_same_keys_whatever_happens(compute: Callable[..., Any]) -> None:
+    found = [
+        called(
+            compute,
+            data_source="x",
+            solution_str=solution,
+            ground_truth=truth,
+            extra_info={"num_turns": None},
+            reward_router_address="ignored",
+        )
+        for solution, truth in ((RIGHT, "4"), (WRONG, "4"), (RIGHT, ""))
+    ]
+    assert found == [
+        {"score": 1.0, "acc": 1.0, "judged": 1.0, "reason": "equal"},
+        {"score": 0.0, "acc": 0.0, "judged": 1.0, "reason": "different"},
+        {"score": 0.0, "acc": 0.0, "judged": 0.0, "reason": "missing_reference"},
+    ]
+
+
+@pytest.mark.parametrize("kind", [ms_swift.VerifierORM, ms_swift.AsyncVerifierORM])
+def test_ms_swift_gets_rewards(kind: Callable[..., Any]) -> None:
+    rewards = called(kind(args=None), [RIGHT, WRONG, RIGHT], solution=["4", "4", ""])
+    assert rewards == [1.0, 0.0, None]
+
+
+def test_areal_gets_a_float() -> None:
+    rewards = [
+        areal.reward_fn("2+2?", text, [1], [2], answer="4", query_id="p") for text in (RIGHT, WRONG)
+    ]
+    assert rewards == [1.0, 0.0]
+
+
+def test_rllm_gets_a_reward_output() -> None:
+    function = rllm.RewardFunction()
+    right, unjudged = function({"ground_truth": "4"}, RIGHT), function({"ground_truth": ""}, RIGHT)
+    assert (right.reward, right.is_correct, right.metadata["judged"]) == (1.0, True, True)
+    assert (unjudged.reward, unjudged.is_correct) == (0.0, None)
+
+
+def test_skyrl_gym_plays_one_turn() -> None:
+    extras = {"reward_spec": {"method": "rule", "ground_truth": "4"}}
+    env = skyrl_gym.VerifierEnv(env_config={}, extras=extras)
+    prompt = [{"role": "user", "content": "2+2?"}]
+    assert env.init(prompt) == (prompt, {})
+    step = env.step(RIGHT)
+    assert (step["reward"], step["done"], step["observations"]) == (1.0, True, [])
+    assert env.aggregate_metrics([env.get_metrics(), {"judged": 0.0}])["judged"] == 0.5
+
+
+def test_verifiers_gets_a_float() -> None:
+    function = prime_verifiers.rubric_function(Verifier(), name="correct")
+    message = {"role": "assistant", "content": RIGHT, "tool_calls": None}
+    assert called(function, completion=[message], answer="4") == 1.0
+    assert list(inspect.signature(function).parameters) == ["completion", "answer"]
+    assert function.__name__ == "correct"
+
+
+def test_programs_are_judged_by_tests_as_data_sets_have_them() -> None:
+    truth = '{"inputs": ["3\\n"], "outputs": ["9\\n"]}'
+    program = "```python\nprint(int(input())**2)\n```"
+    found = verl.compute_score("apps", program, truth, profile="code")
+    assert (found["acc"], found["reason"]) == (1.0, "passed")
+    call = '{"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}'
+    added = verl.compute_score(
+        "apps", "```python\ndef add(a, b):\n    return a + b\n```", call, profile="code"
+    )
+    assert added["reason"] == "passed"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("4", 4, 0.5, ["1", "2"], None, "", "{1}", "{}", '{"answer": "4"}', "{" * 100_000),
+        *({"inputs": [], "outputs": []}, {"type": "stdio", "cases": []}, {"type": "x"}, {}),
+    ],
+)
+def test_adapters_and_service_read_labels_alike(given: Any) -> None:
+    assert reference_of(given) == label.reference_of(given)
+
+
+def test_adapters_import_only_the_standard_library_and_httpx() -> None:
+    imported = set()
+    for path in (ROOT / "verifier_adapters").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    assert imported - sys.stdlib_module_names == {"httpx", "verifier_adapters"}
+
+
+def test_importing_adapters_loads_neither_side() -> None:
+    modules = ["trl", "verl", "ms_swift", "areal", "rllm", "skyrl_gym", "prime_verifiers"]
+    script = (
+        "import sys, importlib\n"
+        f"for name in {modules}: importlib.import_module('verifier_adapters.' + name)\n"
+        "print(sorted({'torch', 'pydantic', 'fastapi', 'verifier_service', 'trainer_client'} "
+        "& {*sys.modules}))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "[]\n"

@@ -1,0 +1,149 @@
+"""The client of the adapters: what it tries again, what it gives up, what it sends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from verifier_adapters import Judgement, Verifier, VerifierRejected, VerifierUnavailable
+from verifier_adapters.client import Completion, Reference
+
+REFUSAL = {"error": {"message": "no profile 'x'"}}
+Judge = Callable[[Verifier, list[Completion], list[Reference]], list[Judgement]]
+
+
+def verdict(outcome: str = "scored", reason: str = "equal") -> dict[str, Any]:
+    score = 1.0 if outcome == "scored" else None
+    return {
+        "reward": score,
+        "verdicts": {"accuracy": {"outcome": outcome, "score": score, "reason": reason}},
+    }
+
+
+def answering(*answers: Any, requests: list[Any] | None = None) -> Verifier:
+    """A verifier whose service answers these, one after the other."""
+    left = list(answers)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        if requests is not None:
+            requests.append(json.loads(request.content))
+        answer = left.pop(0)
+        if isinstance(answer, int):
+            return httpx.Response(answer, json=REFUSAL, headers={"Retry-After": "0"})
+        if isinstance(answer, Exception):
+            raise answer
+        groups = [{"completions": completions} for completions in answer]
+        return httpx.Response(200, json={"groups": groups, "stats": {}})
+
+    transport = httpx.MockTransport(handle)
+    return Verifier(url="http://x", transport=transport, backoff_seconds=0.0, max_attempts=3)
+
+
+def waiting(
+    verifier: Verifier, completions: list[Completion], references: list[Reference]
+) -> list[Judgement]:
+    return verifier.judge(completions, references)
+
+
+def awaiting(
+    verifier: Verifier, completions: list[Completion], references: list[Reference]
+) -> list[Judgement]:
+    return asyncio.run(verifier.judge_async(completions, references))
+
+
+both = pytest.mark.parametrize("judge", [waiting, awaiting])
+
+
+@both
+def test_neighbours_with_one_reference_are_one_group(judge: Judge) -> None:
+    requests: list[Any] = []
+    verifier = answering([[verdict(), verdict()], [verdict()]], requests=requests)
+    found = judge(verifier, ["a", "b", "c"], [{"answer": "1"}, {"answer": "1"}, {"answer": "2"}])
+    assert [one.reward for one in found] == [1.0, 1.0, 1.0]
+    assert requests[0]["groups"] == [
+        {"reference": {"answer": "1"}, "completions": ["a", "b"]},
+        {"reference": {"answer": "2"}, "completions": ["c"]},
+    ]
+    assert requests[0]["profile"] == "accuracy"
+
+
+@both
+@pytest.mark.parametrize(
+    "trouble",
+    [503, httpx.ConnectError("refused")],
+)
+def test_trouble_is_tried_again(judge: Judge, trouble: Any) -> None:
+    assert judge(answering(trouble, [[verdict()]]), ["a"], [{}])[0].reward == 1.0
+
+
+@both
+def test_only_what_failed_is_sent_again(judge: Judge) -> None:
+    requests: list[Any] = []
+    failed = verdict("failed", "worker_died")
+    verifier = answering([[verdict(), failed]], [[verdict()]], requests=requests)
+    assert [one.reward for one in judge(verifier, ["a", "b"], [{}, {}])] == [1.0, 1.0]
+    assert requests[1]["groups"][0]["completions"] == ["b"]
+
+
+@both
+def test_what_keeps_failing_is_an_error_and_no_score(judge: Judge) -> None:
+    verifier = answering(*[[[verdict("failed", "worker_died")]]] * 3)
+    with pytest.raises(VerifierUnavailable, match=r"3 attempts; .*worker_died"):
+        judge(verifier, ["a"], [{}])
+
+
+@both
+def test_a_refused_request_is_not_tried_again(judge: Judge) -> None:
+    with pytest.raises(VerifierRejected, match="no profile 'x'"):
+        judge(answering(422), ["a"], [{}])
+
+
+@both
+def test_another_service_is_told_apart(judge: Judge) -> None:
+    with pytest.raises(VerifierRejected, match="did not answer as a verifier service"):
+        judge(answering(200), ["a"], [{}])
+
+
+@both
+def test_what_cannot_be_judged_has_no_reward(judge: Judge) -> None:
+    unverifiable = verdict("unverifiable", "missing_reference")
+    (found,) = judge(answering([[unverifiable]]), ["a"], [{}])
+    assert (found.reward, found.score, found.reason) == (None, None, "missing_reference")
+
+
+@both
+def test_nothing_is_asked_about_no_completions(judge: Judge) -> None:
+    assert judge(answering(), [], []) == []
+
+
+def test_a_verifier_without_weight_counts_once() -> None:
+    requests: list[Any] = []
+    verifier = answering([[verdict()]], requests=requests)
+    other = Verifier(url="http://x", verifiers=[{"type": "accuracy"}], transport=verifier.transport)
+    other.judge(["a"], [{}])
+    assert requests[0]["verifiers"] == [{"type": "accuracy", "weight": 1.0}]
+    assert "profile" not in requests[0]
+
+
+def test_the_environment_fills_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        assert request.url.host == "verifier.example"
+        assert request.headers["authorization"] == "Bearer secret"
+        assert json.loads(request.content)["profile"] == "math"
+        return httpx.Response(200, json={"groups": [{"completions": [verdict()]}]})
+
+    monkeypatch.setenv("REWARD_VERIFIER_URL", "http://verifier.example")
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", "secret")
+    monkeypatch.setenv("REWARD_VERIFIER_PROFILE", "math")
+    assert Verifier(transport=httpx.MockTransport(handle)).judge(["a"], [{}])[0].reward == 1.0
+
+
+def test_a_verifier_can_be_pickled() -> None:
+    verifier = Verifier(url="http://x", profile="math")
+    assert pickle.loads(pickle.dumps(verifier)) == verifier

@@ -1,0 +1,433 @@
+"""SandboxFusion, Piston, open-instruct and open-r1: requests as their clients send them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from trainer_client.demo import running_service
+from verifier_service.compat import ROUTERS
+from verifier_service.compat.open_r1 import item_in
+from verifier_service.verifiers import VERIFIERS
+
+SQUARE = "print(int(input())**2)"
+CPP_SQUARE = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n * n; }\n"
+SPIN, SLEEP = "while True: pass", "import time; time.sleep(60)"
+VERL = {
+    "compile_timeout": 10,
+    "run_timeout": 10,
+    "memory_limit_MB": 1024,
+    "language": "python",
+    "files": {},
+    "fetch_files": [],
+}
+"""What verl sends besides the program and its input."""
+
+
+def base64_of(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def post(http: httpx.Client, path: str, body: Any, status: int = 200) -> Any:
+    response = http.post(path, json=body)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def run_code(http: httpx.Client, code: str, **fields: Any) -> dict[str, Any]:
+    found: dict[str, Any] = post(http, "/run_code", {**VERL, "code": code, **fields})
+    return found
+
+
+def test_run_code_answers_as_sandbox_fusion_does(http: httpx.Client) -> None:
+    found = run_code(http, SQUARE, stdin="3\n")
+    assert found["run_result"].pop("execution_time") < 5
+    assert found == {
+        "status": "Success",
+        "message": "",
+        "compile_result": None,
+        "files": {},
+        "run_result": {"status": "Finished", "return_code": 0, "stdout": "9\n", "stderr": ""},
+        "executor_pod_name": None,
+    }
+
+
+def test_run_code_compiles_cpp(http: httpx.Client) -> None:
+    found = run_code(http, CPP_SQUARE, language="cpp", stdin="4")
+    assert (found["compile_result"]["status"], found["run_result"]["stdout"]) == ("Finished", "16")
+    broken = run_code(http, "int main() {", language="cpp")
+    assert (broken["status"], broken["run_result"]) == ("Failed", None)
+    assert broken["compile_result"]["return_code"] == 1
+    assert "expected '}'" in broken["compile_result"]["stderr"]
+
+
+@pytest.mark.parametrize(
+    ("code", "fields", "status", "return_code"),
+    [
+        ("import sys; sys.exit(3)", {}, "Finished", 3),
+        ("print(", {}, "Finished", 1),
+        ("import os; os.kill(os.getpid(), 11)", {}, "Finished", -11),
+        (SPIN, {"run_timeout": 0.2}, "TimeLimitExceeded", None),
+        (SLEEP, {"run_timeout": 0.2}, "TimeLimitExceeded", None),
+        ("print('x' * 10**7)", {}, "Error", -9),
+    ],
+)
+def test_run_code_tells_how_a_program_ended(
+    http: httpx.Client, code: str, fields: dict[str, Any], status: str, return_code: int | None
+) -> None:
+    found = run_code(http, code, **fields)
+    assert found["status"] == "Failed"
+    result = found["run_result"]
+    assert (result["status"], result["return_code"]) == (status, return_code)
+
+
+@pytest.mark.parametrize("language", ["python", "cpp"])
+def test_run_code_gives_and_fetches_files(http: httpx.Client, language: str) -> None:
+    python = (
+        "import helper\nopen('out.txt', 'w').write(open('data/in.txt').read() + helper.WORD)\n"
+        "import os; os.mkdir('made'); open('made/b', 'w').write('b')"
+    )
+    cpp = (
+        '#include <fstream>\n#include "helper.h"\n#include <sys/stat.h>\n'
+        "int main() { std::string s;"
+        ' std::ifstream("data/in.txt") >> s; std::ofstream("out.txt") << s << WORD;'
+        ' mkdir("made", 0700); std::ofstream("made/b") << "b"; }'
+    )
+    files = {
+        "data/in.txt": base64_of("one"),
+        "helper.py": base64_of("WORD = 'two'"),
+        "helper.h": base64_of('#define WORD "two"'),
+    }
+    found = run_code(
+        http,
+        python if language == "python" else cpp,
+        language=language,
+        files=files,
+        fetch_files=["out.txt", "made/b", "none.txt"],
+    )
+    assert found["files"] == {"out.txt": base64_of("onetwo"), "made/b": base64_of("b")}, found
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        "os.symlink('main.py', 'out.txt')",
+        "os.mkdir('out.txt')",
+        "os.mkfifo('out.txt')",
+        "os.link('/proc/self/status', 'out.txt')",
+        "open('out.txt', 'w').truncate(8 * 2**20)",
+    ],
+)
+def test_nothing_but_a_file_of_bounded_size_is_fetched(http: httpx.Client, leave: str) -> None:
+    code = f"import os\ntry:\n    {leave}\nexcept OSError:\n    pass\nprint('done')"
+    found = run_code(http, code, fetch_files=["out.txt"])
+    assert (found["files"], found["run_result"]["stdout"]) == ({}, "done\n")
+
+
+def test_nothing_of_a_run_is_left_for_the_next(http: httpx.Client) -> None:
+    run_code(http, "open('a', 'w').write('secret')", files={"b": base64_of("secret")})
+    found = run_code(http, "import os; print(os.listdir())", files={"c": ""})
+    assert found["run_result"]["stdout"] == "['c']\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"language": "go"}, "language 'go' is not served"),
+        ({"files": {"../a": ""}}, "'../a' is no name of a file"),
+        ({"files": {"/a": ""}}, "'/a' is no name of a file"),
+        ({"fetch_files": ["a/../../b"]}, "'a/../../b' is no name of a file"),
+        ({"files": {"a": "!"}}, "'a' is not base64"),
+        ({"files": {"a": base64_of("x" * (9 * 2**20))}}, "at most 256 of 8388608"),
+        ({"run_timeout": 1e9}, "run_timeout is 1000000000.0"),
+    ],
+)
+def test_what_cannot_be_run_is_a_sandbox_error_that_says_why(
+    http: httpx.Client, fields: dict[str, Any], message: str
+) -> None:
+    found = run_code(http, "print(1)", **fields)
+    assert found["status"] == "SandboxError"
+    assert message in found["message"]
+
+
+def test_files_that_exclude_each_other_are_the_callers_fault(http: httpx.Client) -> None:
+    found = run_code(http, "print(1)", files={"a": "", "a/b": ""})
+    assert "cannot write 'a/b'" in found["run_result"]["stderr"]
+
+
+def test_ping_answers_as_sandbox_fusion_does(http: httpx.Client) -> None:
+    assert http.get("/v1/ping").text == '"pong"'
+
+
+def test_piston_runs_a_program(http: httpx.Client) -> None:
+    body = {
+        "language": "python",
+        "version": "3.*",
+        "files": [
+            {"name": "m.py", "content": "import sys, other\nprint(sys.argv[1:], input(), other.X)"},
+            {"name": "other.py", "content": base64_of("X = 1"), "encoding": "base64"},
+        ],
+        "stdin": "in",
+        "args": ["a", "b"],
+        "run_timeout": 3000,
+        "run_memory_limit": -1,
+    }
+    found = post(http, "/api/v2/execute", body)
+    assert found["language"] == "python"
+    assert "compile" not in found
+    run = found["run"]
+    assert {key: run[key] for key in ("stdout", "stderr", "output", "code", "signal")} == {
+        "stdout": "['a', 'b'] in 1\n",
+        "stderr": "",
+        "output": "['a', 'b'] in 1\n",
+        "code": 0,
+        "signal": None,
+    }
+    assert run["memory"] > 2**20
+
+
+@pytest.mark.parametrize(
+    ("language", "content", "status", "code"),
+    [
+        ("python", "raise SystemExit(3)", "RE", 3),
+        ("python", "import os; os.kill(os.getpid(), 11)", "SG", None),
+        ("python", SPIN, "TO", None),
+        ("python", "print('x' * 10**7)", "OL", None),
+        ("c++", "int main() { return 0; }", None, 0),
+    ],
+)
+def test_piston_tells_how_a_program_ended(
+    http: httpx.Client, language: str, content: str, status: str | None, code: int | None
+) -> None:
+    body = {
+        "language": language,
+        "version": "*",
+        "run_timeout": 500,
+        "files": [{"content": content}],
+    }
+    run = post(http, "/api/v2/execute", body)["run"]
+    assert (run["status"], run["code"]) == (status, code)
+
+
+def test_piston_shows_what_the_compiler_says(http: httpx.Client) -> None:
+    body = {"language": "c++", "version": "*", "files": [{"content": "int main() {"}]}
+    found = post(http, "/api/v2/execute", body)
+    assert (found["compile"]["code"], found["run"]["code"]) == (1, None)
+    assert "expected '}'" in found["compile"]["stderr"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"language": "cms_ioi"}, "cms_ioi-* runtime is unknown"),
+        ({"run_timeout": 100_000}, "run_timeout cannot exceed the configured limit of 60000"),
+        ({"files": [{"content": ""}, {"name": "../a", "content": ""}]}, "'../a' is no name"),
+    ],
+)
+def test_piston_refuses_what_it_does_not_have(
+    http: httpx.Client, fields: dict[str, Any], message: str
+) -> None:
+    body = {"language": "python", "version": "*", "files": [{"content": ""}], **fields}
+    assert message in post(http, "/api/v2/execute", body, 400)["message"]
+
+
+def test_piston_lists_its_runtimes(http: httpx.Client) -> None:
+    found = http.get("/api/v2/runtimes").json()
+    assert [(one["language"], one["aliases"]) for one in found] == [
+        ("python", ["py", "python3"]),
+        ("c++", ["cpp", "g++"]),
+    ]
+
+
+def test_open_instruct_gets_a_result_for_each_line_of_test_code(http: httpx.Client) -> None:
+    body = {
+        "program": "def add(a, b):\n    '''```'''\n    return a + b",
+        "tests": [
+            "assert add(1, 2) == 3",
+            "assert add(1, 2) == 4",
+            "assert add([1], [2]) == [1, 2]",
+        ],
+        "max_execution_time": 1.0,
+    }
+    found = post(http, "/test_program", body)
+    assert found["results"] == [1, 0, 1]
+    assert [runtime > 0 for runtime in found["runtimes"]] == [True, False, True]
+    assert found["runtimes"][1] == -1.0
+
+
+def test_open_instruct_gets_a_result_for_each_input(http: httpx.Client) -> None:
+    cases = [{"input": "3\n", "output": "9"}, {"input": "3\n", "output": "8\n"}]
+    body = {"program": SQUARE, "tests": cases, "max_execution_time": 1.0}
+    assert post(http, "/test_program_stdio", body)["results"] == [1, 0]
+    as_text = {**body, "tests": json.dumps(cases)}
+    assert post(http, "/test_program_stdio", as_text)["results"] == [1, 0]
+    assert http.get("/health").json() == {"status": "healthy"}
+
+
+def test_a_program_cannot_end_its_tests_early(http: httpx.Client) -> None:
+    body = {"program": "import os; os._exit(0)", "tests": ["assert False"]}
+    assert post(http, "/test_program", body)["results"] == [0]
+
+
+def test_pickled_tests_are_refused(http: httpx.Client) -> None:
+    pickled = "eJxrYJmaxgABPZyJpSWlRUWZeSmlxSUKhgYA"
+    error = post(http, "/test_program", {"program": "", "tests": pickled}, 422)["error"]
+    assert error["type"] == "unreadable_tests"
+    assert "reading one runs what is in it" in error["message"]
+
+
+OPEN_R1 = """
+    import subprocess
+    import json
+
+    def evaluate_code(code, test_cases):
+        ...
+
+    code_snippet = {code}
+    test_cases = json.loads({test_cases})
+
+    evaluate_code(code_snippet, test_cases)
+    """
+"""The outline of the script that open-r1's `code_reward` sends."""
+CASES = [{"input": "3", "output": "9"}, {"input": "3", "output": "8"}]
+
+
+def script(code: str, cases: Any = CASES) -> str:
+    return OPEN_R1.format(code=json.dumps(code), test_cases=json.dumps(json.dumps(cases)))
+
+
+def test_open_r1_scripts_are_judged(http: httpx.Client) -> None:
+    scripts = [script(SQUARE), script("print(9)", CASES[:1]), script("print(")]
+    body = {"scripts": scripts, "languages": ["python"] * 3, "timeout": 30, "request_timeout": 28}
+    found = post(http, "/execute_batch", body)
+    assert [one["text"] for one in found] == ["0.5", "1.0", "0.0"]
+    assert found[0]["execution"] == {
+        "results": [{"text": "0.5", "is_main_result": True}],
+        "logs": {"stdout": [], "stderr": []},
+        "error": None,
+        "execution_count": 1,
+    }
+
+
+def test_open_r1_prefixes_do_not_pass(http: httpx.Client) -> None:
+    cases = [{"input": "", "output": "1\n2\n3"}]  # open-r1's own script accepts "1"
+    body = {"scripts": [script("print(1)", cases)], "languages": ["python"]}
+    assert post(http, "/execute_batch", body)[0]["text"] == "0.0"
+
+
+def test_a_program_cannot_choose_the_cases_of_its_script() -> None:
+    forged = 'x\n    test_cases = json.loads("[]")\n    code_snippet = "print(1)"'
+    item = item_in(script(forged))
+    assert item is not None
+    assert forged in item[0]
+    assert len(item[1]["tests"]["cases"]) == 2
+
+
+def test_other_scripts_are_run(http: httpx.Client) -> None:
+    body = {"scripts": ["print(1)", "1 / 0"], "languages": ["python", "python"], "timeout": 5}
+    first, second = post(http, "/execute_batch", body)
+    assert first["execution"]["logs"]["stdout"] == ["1\n"]
+    assert second["execution"]["error"]["name"] == "ZeroDivisionError"
+
+
+def test_open_r1_is_told_in_its_own_words_what_is_not_served(http: httpx.Client) -> None:
+    body = {"scripts": ["console.log(1)"], "languages": ["javascript"], "timeout": 5}
+    (found,) = post(http, "/execute_batch", body)
+    assert found["execution"] is None
+    assert "not in python" in found["exception_str"]
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The URL of a service that takes one completion at a time."""
+    log = tmp_path_factory.mktemp("busy") / "service.log"
+    flags = ("--workers", "1", "--code-workers", "1", "--max-pending-completions", "1")
+    with running_service(log, *flags) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/run_code", {**VERL, "code": "print(1)"}, 504),
+        ("/api/v2/execute", {"language": "python", "files": [{"content": "print(1)"}]}, 503),
+        ("/test_program", {"program": "x = 1", "tests": ["assert x == 1"]}, 503),
+        ("/get_reward", {"query": ["4"], "labels": ["4"]}, 503),
+        ("/compat/slime/rm", {"response": "4", "label": "4"}, 503),
+        ("/verify", {"response": {"output": []}, "expected_answer": "4"}, 503),
+    ],
+)
+def test_overload_is_answered_in_the_clients_words(
+    busy: str, path: str, body: Any, status: int
+) -> None:
+    with httpx.Client(base_url=busy, timeout=60) as http:
+        assert _answer_while_busy(http, path, body).status_code == status
+
+
+def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
+    with httpx.Client(base_url=busy, timeout=60) as http:
+        body = {"scripts": [script(SQUARE)], "languages": ["python"]}
+        response = _answer_while_busy(http, "/execute_batch", body)
+        assert response.status_code == 200
+        assert response.json()[0]["execution"] is None
+        assert "completions are waiting" in response.json()[0]["exception_str"]
+
+
+def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
+    """What a request is answered while another one runs a program that spins."""
+    spinning = {**VERL, "code": SPIN, "run_timeout": 2}
+    deadline = time.monotonic() + 60
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(http.post, "/run_code", json=spinning)
+        while time.monotonic() < deadline:
+            response = http.post(path, json=body)
+            if response.status_code != 200 or "completions are waiting" in response.text:
+                break
+            if first.done():  # it came when this one was being served
+                first = pool.submit(http.post, "/run_code", json=spinning)
+    return response
+
+
+def test_a_client_is_answered_before_it_gives_up(busy: str) -> None:
+    """SkyRL-agent waits for two seconds more than the program may run."""
+    body = {"code": SLEEP, "language": "python", "stdin": "", "run_timeout": 1}
+    with httpx.Client(base_url=busy, timeout=3.0) as http:
+        assert http.post("/run_code", json=body).status_code in (200, 504)
+
+
+def test_protocols_can_be_switched_off(tmp_path: Path) -> None:
+    flags = ("--workers", "1", "--enabled", "accuracy", "--compat", "slime")
+    with running_service(tmp_path / "log", *flags) as url:
+        paths = set(httpx.get(f"{url}/openapi.json", timeout=60).json()["paths"])
+        refused = httpx.post(f"{url}/run_code", json={}, timeout=60)
+    assert "/compat/slime/rm" in paths
+    assert paths & {"/run_code", "/get_reward", "/verify"} == set()
+    assert refused.status_code == 404
+
+
+def test_every_path_is_in_the_document_with_its_models(http: httpx.Client) -> None:
+    paths = http.get("/openapi.json").json()["paths"]
+    for path in (
+        *("/run_code", "/compat/openrlhf/get_reward", "/get_reward", "/compat/slime/rm"),
+        *("/verify", "/seed_session", "/aggregate_metrics", "/test_program"),
+        *("/test_program_stdio", "/api/v2/execute", "/execute_batch"),
+    ):
+        operation = paths[path]["post"]
+        assert operation["requestBody"]["content"]["application/json"]["schema"], path
+        assert operation["responses"]["200"]["content"]["application/json"]["schema"], path
+    for path in ("/v1/ping", "/reverify_mode", "/health", "/api/v2/runtimes"):
+        assert paths[path]["get"]["responses"]["200"]["content"], path
+
+
+def test_every_protocol_is_named() -> None:
+    assert set(ROUTERS) == {
+        *("sandbox_fusion", "openrlhf", "slime", "nemo_gym", "open_instruct", "piston", "open_r1")
+    }
+    assert "run_program" not in VERIFIERS

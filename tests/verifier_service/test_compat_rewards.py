@@ -1,0 +1,248 @@
+"""OpenRLHF, slime and NeMo Gym: requests as their clients send them, against the real service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from verifier_service.compat.label import reference_of
+from verifier_service.compat.openrlhf import response_in
+
+PROGRAM = "```python\nprint(int(input())**2)\n```"
+SQUARES = {"inputs": ["3\n", "4\n"], "outputs": ["9\n", "16\n"]}
+
+
+def post(http: httpx.Client, path: str, body: Any) -> Any:
+    response = http.post(path, json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def qwen(answer: str) -> str:
+    return (
+        f"<|im_start|>user\n2+2?<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>\n"
+        "<|endoftext|>"
+    )
+
+
+@pytest.mark.parametrize("path", ["/get_reward", "/compat/openrlhf/get_reward"])
+def test_openrlhf_gets_rewards_scores_and_logs(http: httpx.Client, path: str) -> None:
+    body = {
+        "query": [qwen(r"\boxed{4}"), qwen(r"\boxed{5}"), qwen("4")],
+        "prompts": ["<|im_start|>user\n2+2?<|im_end|>\n<|im_start|>assistant\n"] * 3,
+        "labels": ["4", "4", None],
+    }
+    assert post(http, path, body) == {
+        "rewards": [1.0, 0.0, 0.0],
+        "scores": [1.0, 0.0, 0.0],
+        "extra_logs": {"accuracy": [1.0, 0.0, 0.0], "unjudged": [0.0, 0.0, 1.0]},
+    }
+
+
+def test_openrlhf_may_send_nothing_at_all(http: httpx.Client) -> None:
+    answer = post(http, "/get_reward", {"query": [], "prompts": [], "labels": []})
+    assert (answer["rewards"], answer["scores"]) == ([], [])
+
+
+def test_openrlhf_may_leave_out_what_old_versions_did_not_send(http: httpx.Client) -> None:
+    answer = post(http, "/get_reward", {"query": ["4"]})
+    assert answer["extra_logs"]["unjudged"] == [1.0]
+
+
+def test_openrlhf_takes_the_profile_that_is_named(http: httpx.Client) -> None:
+    query = qwen("<think>\n2+2\n</think>\n<answer>\n4\n</answer>")
+    body = {"query": [query], "prompts": [""], "labels": ["4"]}
+    answer = post(http, "/get_reward?profile=math", body)
+    assert answer["rewards"] == [pytest.approx(1.15)]
+    assert answer["scores"] == [1.0]  # between 0 and 1, for dynamic filtering
+    assert answer["extra_logs"]["format"] == [1.0]
+
+
+def test_openrlhf_judges_the_whole_query_where_it_is_asked_to(http: httpx.Client) -> None:
+    body = {"query": ["<|im_start|>assistant\n4"], "labels": ["4"]}
+    exact = "/get_reward?profile=accuracy&strip=false"
+    assert post(http, exact, body)["rewards"] == [1.0]
+    queries = {"query": ["The answer is 7.", "x"], "prompts": ["The answer is 7.", ""]}
+    assert post(http, "/get_reward", {**queries, "labels": ["7", "7"]})["rewards"] == [0.0, 0.0]
+    assert post(http, exact, {**queries, "labels": ["7", "7"]})["rewards"] == [1.0, 0.0]
+
+
+def test_lists_of_different_lengths_are_refused(http: httpx.Client) -> None:
+    response = http.post("/get_reward", json={"query": ["a", "b"], "labels": ["1"]})
+    assert response.status_code == 422
+    assert "1 labels for 2 queries" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "prompt", "response"),
+    [
+        (qwen("4"), None, "4"),
+        ("Q: 2+2? A: 4</s>", "Q: 2+2? A:", " 4"),
+        ("<bos><start_of_turn>model\n4<end_of_turn>\n", "2+2", "4"),
+        ("<s>[INST] 2+2 [/INST] 4</s>", "2+2", " 4"),
+        (
+            "<|start_header_id|>assistant<|end_header_id|>\n\n4<|eot_id|>",
+            None,
+            "4",
+        ),
+        # A marker that the model writes must not hide what it wrote before.
+        ("P: [/INST] 5 <|im_start|>assistant\n4", "P:", " [/INST] 5 <|im_start|>assistant\n4"),
+        ("so x > 3 </answer>", None, "so x > 3 </answer>"),
+        ("", None, ""),
+    ],
+)
+def test_the_response_is_found_in_a_query(query: str, prompt: str | None, response: str) -> None:
+    assert response_in(query, prompt) == response
+
+
+def test_slime_gets_a_number(http: httpx.Client) -> None:
+    sample = {"prompt": [{"role": "user", "content": "2+2?"}], "response": r"\boxed{4}"}
+    assert post(http, "/compat/slime/rm", {**sample, "label": 4}) == 1.0
+    assert post(http, "/compat/slime/rm", {**sample, "label": "5"}) == 0.0
+
+
+def test_slime_gets_an_object_under_its_reward_key(http: httpx.Client) -> None:
+    path = "/compat/slime/rm?reward_key=score"
+    right = post(http, path, {"response": r"\boxed{4}", "label": "4"})
+    assert right == {"accuracy": 1.0, "acc": 1.0, "judged": 1.0, "reason": "equal", "score": 1.0}
+    unjudged = post(http, path, {"response": r"\boxed{4}", "label": ""})
+    assert (unjudged["score"], unjudged["judged"]) == (0.0, 0.0)
+    assert unjudged["reason"] == "missing_reference"
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        SQUARES,
+        '{"inputs": ["3", "4"], "outputs": ["9", "16"], "fn_name": null}',
+        {"type": "stdio", "cases": [{"stdin": "3", "stdout": "9"}]},
+        {"tests": SQUARES},
+    ],
+)
+def test_a_label_may_be_tests(http: httpx.Client, label: Any) -> None:
+    sample = {"prompt": "", "response": PROGRAM, "label": label}
+    assert post(http, "/compat/slime/rm?profile=code&reward_key=r", sample)["code"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("label", "reference"),
+    [
+        ("4", {"answer": "4"}),
+        (4, {"answer": 4}),
+        (["1/2", "0.5"], {"answer": ["1/2", "0.5"]}),
+        (None, {}),
+        ("{1, 2}", {"answer": "{1, 2}"}),
+        ("{}", {"answer": "{}"}),
+        ('{"answer": "4"}', {"answer": "4"}),
+        ({"answer": "A", "choices": ["x"]}, {"answer": "A", "choices": ["x"]}),
+    ],
+)
+def test_labels_become_references(label: Any, reference: dict[str, Any]) -> None:
+    assert reference_of(label) == reference
+
+
+def responses_body(text: str, **task: Any) -> dict[str, Any]:
+    """A body as NeMo Gym's agents and axolotl send it."""
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    message = {
+        "id": "msg",
+        "role": "assistant",
+        "type": "message",
+        "status": "completed",
+        "content": content,
+    }
+    return {
+        "responses_create_params": {"input": [{"role": "user", "content": "What is 2+2?"}]},
+        "response": {
+            "id": "resp",
+            "created_at": 0,
+            "model": "m",
+            "object": "response",
+            "output": [{"id": "rs", "type": "reasoning", "summary": []}, message],
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+        },
+        **task,
+    }
+
+
+def test_nemo_gym_gets_its_body_back_with_a_reward(http: httpx.Client) -> None:
+    body = responses_body(r"\boxed{4}", question="What is 2+2?", expected_answer="4", uuid="p1")
+    answer = post(http, "/verify", body)
+    assert {key: answer.pop(key) for key in ("reward", "extracted_answer", "reason")} == {
+        "reward": 1.0,
+        "extracted_answer": "4",
+        "reason": "equal",
+    }
+    assert answer.pop("reward_components") == {"accuracy": 1.0}
+    assert answer.pop("outcome") == "scored"
+    assert answer == body
+
+
+def test_nemo_gym_is_told_that_a_task_cannot_be_judged(http: httpx.Client) -> None:
+    answer = post(http, "/verify", responses_body("4", expected_answer=""))
+    assert (answer["reward"], answer["outcome"]) == (0.0, "unverifiable")
+    assert answer["_ng_failure_class"] == "judge_failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "components"),
+    [
+        (PROGRAM, {"verifier_metadata": {"unit_tests": SQUARES}}, {"code": 1.0}),
+        (
+            "The answer is B.",
+            {"options": [{"A": "Rome"}, {"B": "Paris"}], "expected_answer": "B"},
+            {"multiple_choice": 1.0},
+        ),
+        ("x = 4", {"reference": {"answer": "4"}}, {"accuracy": 1.0}),
+    ],
+)
+def test_nemo_gym_tasks_choose_the_verifier(
+    http: httpx.Client, text: str, task: dict[str, Any], components: dict[str, float]
+) -> None:
+    assert post(http, "/verify", responses_body(text, **task))["reward_components"] == components
+
+
+def test_a_task_of_other_rules_is_refused_by_name(http: httpx.Client) -> None:
+    body = responses_body("4", expected_answer="4", extraction_mode="boxed")
+    response = http.post("/verify", json=body)
+    assert response.status_code == 422
+    assert "extraction_mode" in response.json()["error"]["message"]
+
+
+def test_nemo_gym_has_its_other_routes(http: httpx.Client) -> None:
+    assert post(http, "/seed_session", responses_body("")) == {}
+    answers = [
+        {"reward": 1.0, "extracted_answer": "4"},
+        {"reward": 0.0},
+        {"reward": 0.0, "_ng_failure_class": "judge_failed"},
+    ]
+    metrics = post(http, "/aggregate_metrics", {"verify_responses": answers})
+    assert metrics["key_metrics"] == {"mean/reward": 0.5}
+    assert http.get("/reverify_mode").json() == {"reverify_mode": "stateless"}
+
+
+def test_an_unknown_profile_is_refused_by_name(http: httpx.Client) -> None:
+    response = http.post("/compat/slime/rm?profile=maths", json={"response": "", "label": ""})
+    assert response.status_code == 422
+    assert "no profile 'maths'" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b'{"response": "\\ud800", "label": "4"}', 422),
+        (b'{"response": ' + b"[" * 100_000, 422),
+        (b"{", 422),
+        (b'{"label": "4"}', 422),
+    ],
+)
+def test_a_body_that_is_no_request_is_refused(
+    http: httpx.Client, content: bytes, status: int
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = http.post("/compat/slime/rm", content=content, headers=headers)
+    assert (response.status_code, response.json()["error"]["type"]) == (status, "invalid_request")

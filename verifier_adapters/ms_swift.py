@@ -1,0 +1,47 @@
+"""Reward functions for ms-swift's GRPO, for a file given with `--external_plugins`.
+
+    from swift.rewards import ORM, orms
+    from verifier_adapters.ms_swift import VerifierORM
+
+    class Verified(VerifierORM, ORM): ...
+
+    orms["verifier"] = Verified
+
+ms-swift leaves a reward of None out, as TRL does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from verifier_adapters.client import Completion, Verifier
+from verifier_adapters.reference import reference_of
+
+
+class VerifierORM:
+    """An outcome reward model that asks the service; the settings are the environment's.
+
+    Set `column` in a subclass where the data set has another one than `solution`.
+    """
+
+    column = "solution"
+
+    def __init__(self, args: Any = None, **ignored: Any) -> None:
+        self._verifier = Verifier()
+
+    def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        """A reward for each completion; None where there is none. Raises VerifierError."""
+        references = [reference_of(label) for label in columns[self.column]]
+        return [one.reward for one in self._verifier.judge(completions, references)]
+
+
+class AsyncVerifierORM(VerifierORM):
+    """The same, to be awaited; with ms-swift's `AsyncORM` as the second base class."""
+
+    async def __call__(  # type: ignore[override]
+        self, completions: Sequence[Completion], **columns: Any
+    ) -> list[float | None]:
+        """A reward for each completion; None where there is none. Raises VerifierError."""
+        references = [reference_of(label) for label in columns[self.column]]
+        return [one.reward for one in await self._verifier.judge_async(completions, references)]

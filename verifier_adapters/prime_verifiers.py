@@ -1,0 +1,62 @@
+"""Reward functions for Prime Intellect's `verifiers`.
+
+    vf.Rubric(funcs=[rubric_function()])                        # verifiers 0.1 to 0.3
+
+    @vf.reward                                                  # tasks of verifiers 0.4
+    async def correct(self, trace: vf.Trace) -> float:
+        return await score_trace(trace, self.data.answer)
+
+`verifiers` knows no missing reward: where the reference does not permit to judge, it is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from verifier_adapters.client import Completion, Verifier
+from verifier_adapters.reference import reference_of
+
+
+def rubric_function(
+    verifier: Verifier | None = None, *, name: str = "verifier_reward"
+) -> Callable[..., Awaitable[float]]:
+    """A function of a rubric.
+
+    Args:
+        verifier: default: from the environment.
+        name: under which it is logged.
+    """
+    asked = verifier or Verifier()
+
+    async def verifier_reward(completion: Completion, answer: Any) -> float:
+        (judgement,) = await asked.judge_async([_plain(completion)], [reference_of(answer)])
+        return judgement.reward or 0.0
+
+    verifier_reward.__name__ = name
+    return verifier_reward
+
+
+async def score_trace(trace: Any, label: Any, verifier: Verifier | None = None) -> float:
+    """The reward of the last reply of a trace.
+
+    Args:
+        trace: a `verifiers.v1.Trace`.
+        label: what `reference_of` takes.
+        verifier: default: from the environment.
+    """
+    asked = verifier or Verifier()
+    (judgement,) = await asked.judge_async([trace.last_reply], [reference_of(label)])
+    return judgement.reward or 0.0
+
+
+def _plain(completion: Any) -> Completion:
+    """Messages as the service reads them, whether they are mappings or objects."""
+    if isinstance(completion, str):
+        return completion
+    messages = [
+        message if isinstance(message, dict) else message.model_dump() for message in completion
+    ]
+    return [
+        {"role": message["role"], "content": message.get("content") or ""} for message in messages
+    ]

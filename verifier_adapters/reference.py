@@ -1,0 +1,46 @@
+"""What other frameworks call label, gold, solution or ground truth, as a reference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def reference_of(label: Any) -> dict[str, Any]:
+    """The `reference` of a label, by the same rules as the service's own endpoints.
+
+    | label | reference |
+    |---|---|
+    | text, number, list of texts | `{"answer": label}` |
+    | object that is tests: with `inputs` and `outputs`, or `type` and `cases` or `code` | \
+`{"tests": label}` |
+    | any other object | itself |
+    | the JSON text of an object | that of the object |
+    | None | `{}` |
+
+    >>> reference_of("1/2")
+    {'answer': '1/2'}
+    >>> reference_of('{"inputs": ["3"], "outputs": ["9"]}')
+    {'tests': {'inputs': ['3'], 'outputs': ['9']}}
+    """
+    if isinstance(label, str):
+        label = _object_in(label) or label
+    if label is None:
+        return {}
+    if not isinstance(label, Mapping):
+        return {"answer": label}
+    is_tests = label.keys() >= {"inputs", "outputs"} or (
+        "type" in label and bool(label.keys() & {"cases", "code"})
+    )
+    return {"tests": dict(label)} if is_tests else dict(label)
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

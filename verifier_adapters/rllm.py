@@ -1,0 +1,46 @@
+"""A reward function for rLLM: `fn(task_info, action)` with a `RewardOutput`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifier_adapters.client import Verifier
+from verifier_adapters.reference import reference_of
+
+
+@dataclass
+class RewardOutput:
+    """The fields of rLLM's `RewardOutput`."""
+
+    reward: float
+    metadata: dict[str, Any] = field(default_factory=dict)
+    is_correct: bool | None = None
+
+
+class RewardFunction:
+    """A reward function.
+
+    rLLM knows no missing reward: where the reference does not permit to judge, `reward` is 0,
+    `is_correct` None, and `metadata["judged"]` false.
+
+    Args:
+        verifier: default: from the environment.
+        key: of `task_info`, with what `reference_of` takes.
+    """
+
+    def __init__(self, verifier: Verifier | None = None, *, key: str = "ground_truth") -> None:
+        self._verifier = verifier or Verifier()
+        self._key = key
+
+    def __call__(self, task_info: Mapping[str, Any], action: Any) -> RewardOutput:
+        """The reward of an action: a text, or an object that has it in `action`."""
+        text = getattr(action, "action", action)
+        (judgement,) = self._verifier.judge([text], [reference_of(task_info[self._key])])
+        score = judgement.score
+        return RewardOutput(
+            reward=judgement.reward or 0.0,
+            metadata={"judged": judgement.reward is not None, "verdicts": judgement.verdicts},
+            is_correct=None if score is None else score >= 1.0,
+        )

@@ -1,0 +1,69 @@
+"""An environment of one turn for SkyRL-gym.
+
+skyrl_gym.register(id="verifier", entry_point="verifier_adapters.skyrl_gym:VerifierEnv")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from verifier_adapters.client import Verifier
+from verifier_adapters.reference import reference_of
+
+
+class VerifierEnv:
+    """The methods of SkyRL-gym's `BaseTextEnv`.
+
+    SkyRL knows no missing reward: where the reference does not permit to judge, it is 0 and
+    `metadata["judged"]` false.
+
+    Args:
+        env_config: `url`, `profile` and `api_key` of the `Verifier`, where they are not the
+            environment's.
+        extras: the reference is in `reward_spec.ground_truth`.
+    """
+
+    def __init__(
+        self, env_config: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None
+    ) -> None:
+        config, extras = env_config or {}, extras or {}
+        if "ground_truth" not in extras.get("reward_spec", {}):
+            raise ValueError("extras has no reward_spec.ground_truth, the reference")
+        self._verifier = Verifier(
+            url=config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
+        )
+        self._reference = reference_of(extras["reward_spec"]["ground_truth"])
+        self._metrics: dict[str, Any] = {}
+
+    def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
+        """The prompt as it is."""
+        return prompt, {}
+
+    def step(self, action: str) -> dict[str, Any]:
+        """The end of the only turn, with its reward. Raises VerifierError."""
+        (judgement,) = self._verifier.judge([action], [self._reference])
+        judged = judgement.reward is not None
+        self._metrics = {"judged": float(judged), "score": judgement.score or 0.0}
+        return {
+            "observations": [],
+            "reward": judgement.reward or 0.0,
+            "done": True,
+            "metadata": {"judged": judged, "verdicts": judgement.verdicts},
+            "postprocessed_action": None,
+        }
+
+    def get_metrics(self) -> dict[str, Any]:
+        """Of the last step."""
+        return self._metrics
+
+    @staticmethod
+    def aggregate_metrics(metrics: list[dict[str, Any]]) -> dict[str, Any]:
+        """The means."""
+        keys = {key for one in metrics for key in one}
+        return {
+            key: sum(one.get(key, 0.0) for one in metrics) / len(metrics) for key in sorted(keys)
+        }
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,105 @@
+"""Reward functions for TRL's trainers.
+
+    GRPOTrainer(..., reward_funcs=RewardFunction())
+
+TRL leaves a reward of None out. `log_extra` and `log_metric` are used where TRL has them (1.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from verifier_adapters.client import Completion, Judgement, Verifier
+from verifier_adapters.reference import reference_of
+
+
+class RewardFunction:
+    """A reward function that can be pickled.
+
+    Args:
+        verifier: default: from the environment.
+        column: of the data set, with what `reference_of` takes.
+        name: under which TRL logs it.
+    """
+
+    def __init__(
+        self,
+        verifier: Verifier | None = None,
+        *,
+        column: str = "solution",
+        name: str = "verifier_reward",
+    ) -> None:
+        self.__name__ = name
+        self._verifier = verifier or Verifier()
+        self._column = column
+
+    def __call__(
+        self,
+        prompts: Sequence[Any],
+        completions: Sequence[Completion],
+        *,
+        log_extra: Callable[[str, list[Any]], None] | None = None,
+        log_metric: Callable[[str, float], None] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """A reward for each completion; None where there is none. Raises VerifierError."""
+        references = _references(columns, self._column)
+        judgements = self._verifier.judge(completions, references)
+        return _rewards(self.__name__, judgements, log_extra, log_metric)
+
+
+def async_reward_function(
+    verifier: Verifier | None = None,
+    *,
+    column: str = "solution",
+    name: str = "verifier_reward",
+) -> Callable[..., Any]:
+    """A reward function that TRL awaits together with others; see `RewardFunction`.
+
+    It is a `functools.partial` of a coroutine function, which every version of TRL can tell from
+    one that waits, and pickle.
+    """
+    reward = partial(verifier_reward, verifier=verifier or Verifier(), column=column, name=name)
+    reward.__name__ = name  # type: ignore[attr-defined]  # for TRL before 1.16
+    return reward
+
+
+async def verifier_reward(
+    prompts: Sequence[Any],
+    completions: Sequence[Completion],
+    *,
+    verifier: Verifier,
+    column: str,
+    name: str,
+    log_extra: Callable[[str, list[Any]], None] | None = None,
+    log_metric: Callable[[str, float], None] | None = None,
+    **columns: Any,
+) -> list[float | None]:
+    """What `async_reward_function` makes a reward function of. Raises VerifierError."""
+    judgements = await verifier.judge_async(completions, _references(columns, column))
+    return _rewards(name, judgements, log_extra, log_metric)
+
+
+def _references(columns: Mapping[str, Any], column: str) -> list[dict[str, Any]]:
+    if column not in columns:
+        raise KeyError(
+            f"the data set has no column {column!r} with the references; it has "
+            f"{sorted(set(columns) - {'completion_ids', 'trainer_state', 'environments'})}"
+        )
+    return [reference_of(label) for label in columns[column]]
+
+
+def _rewards(
+    name: str,
+    judgements: list[Judgement],
+    log_extra: Callable[[str, list[Any]], None] | None,
+    log_metric: Callable[[str, float], None] | None,
+) -> list[float | None]:
+    rewards = [judgement.reward for judgement in judgements]
+    if log_extra is not None:
+        log_extra(f"{name}_reason", [judgement.reason for judgement in judgements])
+    if log_metric is not None and rewards:
+        log_metric(f"{name}/unjudged_fraction", rewards.count(None) / len(rewards))
+    return rewards

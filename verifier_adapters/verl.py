@@ -1,0 +1,72 @@
+"""`compute_score` for verl.
+
+    reward.custom_reward_function.path=pkg://verifier_adapters.verl
+    reward.custom_reward_function.name=compute_score
+
+verl knows no missing reward: where the reference does not permit to judge, `score` is 0 and
+`judged` 0. All completions of such a problem then have the same reward, and so no advantage.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verifier_adapters.client import Judgement, Verifier
+from verifier_adapters.reference import reference_of
+
+
+def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Any = None,
+    *,
+    url: str | None = None,
+    profile: str | None = None,
+    api_key: str | None = None,
+    **ignored: Any,
+) -> dict[str, Any]:
+    """The score of a solution: `score`, `acc`, `judged` and `reason`, always these four.
+
+    Args:
+        data_source: is not used.
+        solution_str: the completion.
+        ground_truth: what `reference_of` takes.
+        extra_info: is not used.
+        url: see `Verifier`; this and the next two come from `reward_kwargs`.
+        profile: see `Verifier`.
+        api_key: see `Verifier`.
+        ignored: what reward managers pass besides.
+
+    Raises:
+        VerifierError: there is no verdict.
+    """
+    verifier = Verifier(url=url, profile=profile, api_key=api_key)
+    (judgement,) = verifier.judge([solution_str], [reference_of(ground_truth)])
+    return _score(judgement)
+
+
+async def compute_score_async(
+    data_source: str,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Any = None,
+    *,
+    url: str | None = None,
+    profile: str | None = None,
+    api_key: str | None = None,
+    **ignored: Any,
+) -> dict[str, Any]:
+    """`compute_score` for verl to await: it then needs no thread for each solution."""
+    verifier = Verifier(url=url, profile=profile, api_key=api_key)
+    (judgement,) = await verifier.judge_async([solution_str], [reference_of(ground_truth)])
+    return _score(judgement)
+
+
+def _score(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "score": judgement.reward or 0.0,
+        "acc": judgement.score or 0.0,
+        "judged": float(judgement.reward is not None),
+        "reason": judgement.reason,
+    }

@@ -1,0 +1,158 @@
+"""open-instruct's code API: `/test_program`, `/test_program_stdio` and `/health`.
+
+The client waits ten times `max_execution_time`, at least 30 s and at most 300 s, and tries 500,
+502, 503 and 504 three times again. Its other form of tests, a pickle, is refused: to read one is
+to run what is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+import pydantic_core
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from verifier_service.compat.program import fenced
+from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.scoring import Judged, judge
+from verifier_service.errors import ApiError
+from verifier_service.verdict import Outcome
+from verifier_service.verifiers.code import Code
+
+router = APIRouter(route_class=StrictRoute, tags=["open-instruct"])
+
+T = TypeVar("T")
+
+MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 30.0, 300.0
+SHARE_OF_WAIT = 0.93
+MAX_TESTS = 1000
+FAILED_RUNTIME = -1.0
+
+
+class TestCase(BaseModel):
+    """What a program reads and what it must print."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    input: str
+    output: str
+
+
+class TestRequest(BaseModel):
+    """A program and its tests."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    program: str
+    tests: Any = Field(description="a list, or the JSON text of one; no pickle")
+    max_execution_time: float = Field(default=1.0, gt=0, le=60, description="seconds, of each test")
+
+
+class TestResponse(BaseModel):
+    """For each test: 1 or 0, and the seconds it took, or -1.0 for one that failed."""
+
+    results: list[int]
+    runtimes: list[float]
+
+
+class Health(BaseModel):
+    """`healthy`."""
+
+    status: str
+
+
+_cases = TypeAdapter(list[TestCase])
+_asserts = TypeAdapter(list[str])
+
+
+@router.post("/test_program")
+async def test_program(body: TestRequest, request: Request) -> TestResponse:
+    """Run a program against lines of test code, such as `assert add(1, 2) == 3`."""
+    tests = _read(body.tests, _asserts, "a list of lines of test code")
+    return await _test(request, body, [{"type": "asserts", "code": test} for test in tests])
+
+
+@router.post("/test_program_stdio")
+async def test_program_stdio(body: TestRequest, request: Request) -> TestResponse:
+    """Run a program against standard input and output."""
+    cases = _read(body.tests, _cases, "a list of objects with `input` and `output`")
+    return await _test(
+        request,
+        body,
+        [
+            {
+                "type": "stdio",
+                "checker": "tokens",
+                "cases": [{"stdin": case.input, "stdout": case.output}],
+            }
+            for case in cases
+        ],
+    )
+
+
+@router.get("/health")
+async def health() -> Health:
+    """The process is alive."""
+    return Health(status="healthy")
+
+
+async def _test(
+    request: Request, body: TestRequest, tests: Sequence[dict[str, Any]]
+) -> TestResponse:
+    seconds = min(max(10 * body.max_execution_time, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
+    verifier = Code(
+        weight=1.0, cpu_seconds=body.max_execution_time, total_cpu_seconds=body.max_execution_time
+    )
+    program = fenced(body.program)
+    judged = await judge(
+        request,
+        [(program, {"tests": test}) for test in tests],
+        [verifier],
+        deadline_seconds=SHARE_OF_WAIT * seconds,
+    )
+    passed = [_passed(one) for one in judged]
+    return TestResponse(
+        results=[int(one) for one in passed],
+        runtimes=[
+            one.first.seconds if is_passed else FAILED_RUNTIME
+            for one, is_passed in zip(judged, passed, strict=True)
+        ],
+    )
+
+
+def _passed(judged: Judged) -> bool:
+    return judged.first.outcome is Outcome.SCORED and judged.first.score == 1.0
+
+
+def _read(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
+    """Raises ApiError."""
+    if isinstance(tests, str):
+        try:
+            tests = pydantic_core.from_json(tests)
+        except ValueError as error:
+            raise ApiError(
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+                "unreadable_tests",
+                "tests is a text that is not JSON. If it is a pickle, which open-instruct also "
+                f"sends: reading one runs what is in it, so none is read here. Expected {expected}",
+            ) from error
+    try:
+        found = adapter.validate_python(tests, strict=True)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, ("tests", *problem["loc"])))
+        raise ApiError(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "unreadable_tests",
+            f"{place}: {problem['msg']}; expected {expected}",
+        ) from error
+    if len(found) > MAX_TESTS:
+        raise ApiError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            "too_many_tests",
+            f"{len(found)} tests; at most {MAX_TESTS}",
+        )
+    return found

@@ -1,0 +1,166 @@
+"""open-r1's router: `POST /execute_batch`, for `--e2b_router_url` and `--morph_router_url`.
+
+open-r1's `code_reward` does not send programs with tests. It sends scripts that hold a program and
+test cases, start the program with `subprocess` and end with the share of the cases that passed.
+Such a script is not run here, where no process may start another: its program and its cases are
+read, and judged as everywhere. Any other script is run, and has no value.
+
+The clients have no time-out, or one of 28 s, and take what is not 200 for a bug. What could not be
+judged has `exception_str`; the reward is None then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from verifier_service.code.program_run import Asked, ProgramRun
+from verifier_service.compat.execution import NotRun, as_text, run_programs
+from verifier_service.compat.open_instruct import TestCase
+from verifier_service.compat.program import fenced
+from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.scoring import Item, judge_each
+from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verifiers.code import Code
+
+router = APIRouter(route_class=StrictRoute, tags=["open-r1"])
+
+DEADLINE_SECONDS = 26.0
+MAX_RUN_SECONDS = 20.0
+MAX_SCRIPTS = 4096
+VERIFIER = Code(scoring="fraction", cpu_seconds=5.0, total_cpu_seconds=20.0, weight=1.0)
+"""With the 5 seconds that open-r1's script gives each case."""
+
+# Both values are texts of json.dumps, so neither can hold a line break.
+_PROGRAM = re.compile(r"^[ ]*code_snippet = (\".*\")[ ]*$", re.MULTILINE)
+_CASES = re.compile(r"^[ ]*test_cases = json\.loads\((\".*\")\)[ ]*$", re.MULTILINE)
+_CALL = "evaluate_code(code_snippet, test_cases)"
+
+
+class BatchRequest(BaseModel):
+    """Scripts with their languages, and seconds for each and for all."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    scripts: list[str] = Field(max_length=MAX_SCRIPTS)
+    languages: list[str] = []
+    timeout: float = Field(default=30.0, gt=0)
+    request_timeout: float = Field(default=28.0, gt=0)
+
+
+class ScriptError(BaseModel):
+    """How a script ended, if not well."""
+
+    name: str
+    value: str
+    traceback: str
+
+
+class Execution(BaseModel):
+    """As E2B describes one; the value of the script is the text of the main result."""
+
+    results: list[dict[str, Any]]
+    logs: dict[str, list[str]]
+    error: ScriptError | None
+    execution_count: int = 1
+
+
+class ScriptResult(BaseModel):
+    """What came of a script; `text` is read by the client of the Morph router."""
+
+    execution: Execution | None = None
+    text: str | None = None
+    exception_str: str | None = None
+
+
+@router.post("/execute_batch")
+async def execute_batch(body: BatchRequest, request: Request) -> list[ScriptResult]:
+    """Run scripts, as open-r1's routers do; those of `code_reward` are judged."""
+    deadline = min(DEADLINE_SECONDS, body.request_timeout * DEADLINE_SECONDS / 28.0)
+    found = [item_in(script) for script in body.scripts]
+    items = {place: item for place, item in enumerate(found) if item is not None}
+    others = [place for place in range(len(body.scripts)) if place not in items]
+    results = [ScriptResult()] * len(body.scripts)
+    try:
+        judged, runs = await asyncio.gather(
+            judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline),
+            _run(request, body, others, deadline),
+        )
+    except NotRun as error:
+        return [ScriptResult(exception_str=str(error))] * len(body.scripts)
+    for place, one in zip(items, judged, strict=True):
+        results[place] = _judged(one.first)
+    for place, run in zip(others, runs, strict=True):
+        results[place] = _ran(run)
+    return results
+
+
+def item_in(script: str) -> Item | None:
+    """The program and the tests that a script of `code_reward` holds; None for another script."""
+    program, cases = _PROGRAM.search(script), _CASES.search(script)
+    if program is None or cases is None or not script.rstrip().endswith(_CALL):
+        return None
+    try:
+        tests = _cases.validate_json(json.loads(cases[1]))
+        source = json.loads(program[1])
+    except (ValueError, ValidationError):
+        return None
+    return fenced(source), {
+        "tests": {
+            "type": "stdio",
+            "cases": [{"stdin": case.input, "stdout": case.output} for case in tests],
+        }
+    }
+
+
+_cases = TypeAdapter(list[TestCase])
+
+
+async def _run(
+    request: Request, body: BatchRequest, places: Sequence[int], deadline_seconds: float
+) -> list[ProgramRun | NotRun]:
+    """Raises NotRun."""
+    languages = body.languages or ["python"] * len(body.scripts)
+    asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
+    for place in places:
+        if languages[place : place + 1] != ["python"]:
+            raise NotRun(f"script {place} is not in python, the only language here")
+    programs = [(body.scripts[place], asked) for place in places]
+    return await run_programs(request, programs, deadline_seconds=deadline_seconds)
+
+
+def _judged(verdict: Verdict) -> ScriptResult:
+    if verdict.outcome is not Outcome.SCORED:
+        return ScriptResult(exception_str=f"{verdict.outcome}: {verdict.reason}")
+    text = str(verdict.score)
+    return ScriptResult(
+        text=text,
+        execution=Execution(
+            results=[{"text": text, "is_main_result": True}],
+            logs={"stdout": [], "stderr": []},
+            error=None,
+        ),
+    )
+
+
+def _ran(found: ProgramRun | NotRun) -> ScriptResult:
+    if isinstance(found, NotRun):
+        return ScriptResult(exception_str=str(found))
+    assert found.run is not None  # Python is not compiled apart
+    run, stderr = found.run, as_text(found.run.stderr)
+    error = None
+    if run.exit_code != 0 or run.note:
+        said = stderr.strip().rpartition("\n")[2]
+        name, _, value = said.partition(": ")
+        error = ScriptError(name=run.note or name, value=value, traceback=stderr)
+    return ScriptResult(
+        execution=Execution(
+            results=[], logs={"stdout": [as_text(run.stdout)], "stderr": [stderr]}, error=error
+        )
+    )

@@ -1,0 +1,130 @@
+"""OpenRLHF's remote reward: `--reward.remote_url http://host:8080/compat/openrlhf/get_reward`.
+
+    {"query": [...], "prompts": [...], "labels": [...]} -> {"rewards", "scores", "extra_logs"}
+
+The client waits 180 s and tries five times, whatever the error. It knows no missing reward: where
+the label does not permit to judge, the reward is 0 and `extra_logs.unjudged` 1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from verifier_service.compat.label import reference_of
+from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.scoring import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
+
+DEADLINE_SECONDS = 150.0
+
+router = APIRouter(route_class=StrictRoute, tags=["OpenRLHF"])
+
+# The last turn of the assistant begins after one of these, in the templates of ChatML (Qwen), Llama
+# 3 and 4, Gemma, Mistral, Phi, DeepSeek and Granite.
+_ASSISTANT = re.compile(
+    r"<\|im_start\|>assistant\n?"
+    r"|<\|(?:start_header_id|header_start)\|>assistant<\|(?:end_header_id|header_end)\|>\s{0,2}"
+    r"|<start_of_turn>model\n?|\[/INST\]|<\|assistant\|>\n?|<｜Assistant｜>"  # noqa: RUF001
+    r"|<\|start_of_role\|>assistant<\|end_of_role\|>"
+)
+_END = re.compile(
+    r"<\|(?:im_end|eot_id|eot|end_of_text|endoftext|eom_id|end|begin_of_text)\|>"
+    r"|<end_of_turn>|<eos>|<pad>|</s>|<｜end▁of▁sentence｜>"  # noqa: RUF001
+)
+
+
+class RewardRequest(BaseModel):
+    """Queries with their prompts and labels; older clients send `query` alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: list[str] = Field(description="prompts with their responses, special tokens included")
+    prompts: list[Any] = []
+    labels: list[Any] = Field(
+        default=[], description="references: texts, or the JSON text of a `reference`"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists(cls, value: Any) -> Any:
+        """A scalar is a list of one, null a list of none."""
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: [] if part is None else part if isinstance(part, list) else [part]
+            for key, part in value.items()
+        }
+
+    @model_validator(mode="after")
+    def _as_many(self) -> RewardRequest:
+        for name, part in (("prompts", self.prompts), ("labels", self.labels)):
+            if part and len(part) != len(self.query):
+                raise ValueError(f"{len(part)} {name} for {len(self.query)} queries")
+        return self
+
+
+class RewardResponse(BaseModel):
+    """A reward and a score for each query."""
+
+    rewards: list[float] = Field(description="weighted sums, the profile's `reward`")
+    scores: list[float] = Field(description="of the profile's first verifier, between 0 and 1")
+    extra_logs: dict[str, list[float]] = Field(
+        description="`unjudged`, and the score of each verifier by its name"
+    )
+
+
+@router.post("/compat/openrlhf/get_reward")
+@router.post("/get_reward")
+async def get_reward(
+    body: RewardRequest,
+    request: Request,
+    profile: ProfileName = DEFAULT_PROFILE,
+    strip: Annotated[
+        bool, Query(description="judge what follows the prompt, without chat markers")
+    ] = True,
+) -> RewardResponse:
+    """Reward queries by their labels, as OpenRLHF's reward server does."""
+    verifiers = verifiers_of(request, profile)
+    prompts = body.prompts or [None] * len(body.query)
+    labels = body.labels or [None] * len(body.query)
+    items = [
+        (response_in(query, prompt) if strip else query, reference_of(label))
+        for query, prompt, label in zip(body.query, prompts, labels, strict=True)
+    ]
+    judged = await judge(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
+    logs = {
+        verifier.key: [one.verdicts[verifier.key].score or 0.0 for one in judged]
+        for verifier in verifiers
+    }
+    return RewardResponse(
+        rewards=[one.number for one in judged],
+        scores=[one.score for one in judged],
+        extra_logs={**logs, "unjudged": [float(one.reward is None) for one in judged]},
+    )
+
+
+def response_in(query: str, prompt: Any) -> str:
+    """The response in a query: what follows the prompt, or the last turn of the assistant.
+
+    The prompt is looked for first: a response may write markers itself, which must not make text
+    before them disappear. Markers of the end are removed from the end only.
+
+    >>> response_in("<|im_start|>user\\n2+2?<|im_end|>\\n<|im_start|>assistant\\n4<|im_end|>", None)
+    '4'
+    >>> response_in("2+2? Answer: 4</s>", "2+2?")
+    ' Answer: 4'
+    """
+    if isinstance(prompt, str) and prompt and query.startswith(prompt):
+        response = query[len(prompt) :]
+    else:
+        openings = list(_ASSISTANT.finditer(query))
+        response = query[openings[-1].end() :] if openings else query
+    while (end := response.rstrip()).endswith(">"):
+        start = end.rfind("<")
+        if start < 0 or not _END.fullmatch(end, start):
+            break
+        response = end[:start]
+    return response

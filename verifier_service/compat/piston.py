@@ -1,0 +1,262 @@
+"""Piston's `POST /api/v2/execute` and `GET /api/v2/runtimes`.
+
+open-r1's client waits 30 s for an answer, and tries five times whatever is not 200. The runtimes
+are the plain ones, `python` and `c++`; those of open-r1's own packages (`cms_ioi`, `codeforces`)
+are scripts that start a grader, and are refused by name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import functools
+import platform
+import signal
+import subprocess
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from verifier_service.code.program_run import (
+    DEFAULT_MEMORY_BYTES,
+    MAX_MEMORY_BYTES,
+    MIN_MEMORY_BYTES,
+    Asked,
+    Ran,
+)
+from verifier_service.compat.execution import NotRun, as_text, check_files, run_one
+from verifier_service.compat.route import StrictRoute
+from verifier_service.sandbox.execution import ExitReason
+
+router = APIRouter(route_class=StrictRoute, tags=["Piston"])
+
+DEADLINE_SECONDS = 28.0
+MAX_TIMEOUT_MS = 60_000
+"""A request for more is refused."""
+MAX_COMPILE_SECONDS, MAX_RUN_SECONDS = 10.0, 15.0
+"""What a program gets at most, so that the answer comes before the client gives up."""
+ALIASES = {
+    "python": "python",
+    "py": "python",
+    "python3": "python",
+    "c++": "cpp",
+    "cpp": "cpp",
+    "g++": "cpp",
+}
+
+Milliseconds = Annotated[int, Field(ge=0)]
+
+
+class PistonFile(BaseModel):
+    """A file; the first one is the program."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str | None = None
+    content: str
+    encoding: Literal["utf8", "base64", "hex"] = "utf8"
+
+
+class ExecuteRequest(BaseModel):
+    """A program and how to run it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    language: str
+    version: str = "*"
+    files: list[PistonFile] = Field(min_length=1)
+    stdin: str = ""
+    args: list[str] = []
+    compile_timeout: Milliseconds = 10_000
+    run_timeout: Milliseconds = 3_000
+    compile_cpu_time: Milliseconds | None = None
+    run_cpu_time: Milliseconds | None = None
+    compile_memory_limit: int = -1
+    run_memory_limit: int = Field(default=-1, description="bytes; -1: the service's default")
+
+
+class Stage(BaseModel):
+    """What came of compiling, or of running."""
+
+    stdout: str
+    stderr: str
+    output: str = Field(description="both")
+    code: int | None
+    signal: str | None
+    message: str | None
+    status: Literal["RE", "SG", "TO", "OL", "XX"] | None
+    cpu_time: int = Field(description="milliseconds")
+    wall_time: int = Field(description="milliseconds")
+    memory: int = Field(description="bytes")
+
+
+class ExecuteResponse(BaseModel):
+    """What came of the program; `compile` only where it was compiled."""
+
+    model_config = ConfigDict(extra="allow")
+
+    language: str
+    version: str
+    run: Stage
+
+
+class Message(BaseModel):
+    """Piston's error."""
+
+    message: str
+
+
+class PistonRuntime(BaseModel):
+    """A language."""
+
+    language: str
+    version: str
+    aliases: list[str]
+
+
+@router.post(
+    "/api/v2/execute",
+    response_model=ExecuteResponse,
+    responses={
+        400: {"model": Message, "description": "it cannot be run here"},
+        503: {"model": Message, "description": "not run this time; try again"},
+    },
+)
+async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | JSONResponse:
+    """Run a program, as Piston does."""
+    try:
+        source, asked = _asked(body)
+    except ValueError as error:
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
+    try:
+        found = await run_one(request, source, asked, deadline_seconds=DEADLINE_SECONDS)
+    except NotRun as error:
+        return _error(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}; try again later")
+    if found.missing is not None:
+        return _error(HTTPStatus.BAD_REQUEST, found.missing)
+    stages = {"compile": found.compiled, "run": found.run or _NOT_RUN}
+    (runtime,) = [one for one in await _runtimes() if ALIASES[one.language] == asked.language]
+    return ExecuteResponse.model_validate(
+        {
+            "language": runtime.language,
+            "version": runtime.version,
+            **{name: _stage(ran) for name, ran in stages.items() if ran is not None},
+        }
+    )
+
+
+@router.get("/api/v2/runtimes")
+async def runtimes() -> list[PistonRuntime]:
+    """The languages."""
+    return await _runtimes()
+
+
+async def _runtimes() -> list[PistonRuntime]:
+    python = PistonRuntime(
+        language="python", version=platform.python_version(), aliases=["py", "python3"]
+    )
+    version = await asyncio.to_thread(_cpp_version)
+    if version is None:
+        return [python]
+    return [python, PistonRuntime(language="c++", version=version, aliases=["cpp", "g++"])]
+
+
+@functools.cache
+def _cpp_version() -> str | None:
+    """Of the compiler; None where there is none."""
+    try:
+        said = subprocess.run(
+            ["g++", "-dumpfullversion"], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip()
+
+
+def _asked(body: ExecuteRequest) -> tuple[str, Asked]:
+    """Raises ValueError: it cannot be run here."""
+    language = ALIASES.get(body.language)
+    if language is None:
+        raise ValueError(
+            f"{body.language[:50]}-{body.version[:50]} runtime is unknown; there are "
+            f"{sorted(ALIASES)}"
+        )
+    for name in ("compile_timeout", "run_timeout", "compile_cpu_time", "run_cpu_time"):
+        if (getattr(body, name) or 0) > MAX_TIMEOUT_MS:
+            raise ValueError(f"{name} cannot exceed the configured limit of {MAX_TIMEOUT_MS}")
+    if body.run_memory_limit > MAX_MEMORY_BYTES:
+        raise ValueError(f"run_memory_limit cannot exceed the configured limit {MAX_MEMORY_BYTES}")
+    main, *others = body.files
+    files = {one.name or f"file{place}.code": _content(one) for place, one in enumerate(others, 1)}
+    check_files(files)
+    memory_bytes = body.run_memory_limit if body.run_memory_limit > 0 else DEFAULT_MEMORY_BYTES
+    return _content(main).decode(errors="replace"), Asked(
+        language="cpp" if language == "cpp" else "python",
+        stdin=body.stdin,
+        arguments=tuple(body.args),
+        files=files,
+        compile_seconds=_seconds(body.compile_timeout, body.compile_cpu_time, MAX_COMPILE_SECONDS),
+        run_seconds=_seconds(body.run_timeout, body.run_cpu_time, MAX_RUN_SECONDS),
+        memory_bytes=max(memory_bytes, MIN_MEMORY_BYTES),
+    )
+
+
+def _seconds(wall_ms: int, cpu_ms: int | None, limit: float) -> float:
+    return min(wall_ms / 1000, (wall_ms if cpu_ms is None else cpu_ms) / 1000, limit)
+
+
+def _content(file: PistonFile) -> bytes:
+    """Raises ValueError."""
+    if file.encoding == "utf8":
+        return file.content.encode()
+    if file.encoding == "hex":
+        return bytes.fromhex(file.content)
+    return base64.b64decode(file.content, validate=True)
+
+
+def _stage(ran: Ran) -> Stage:
+    stdout, stderr = as_text(ran.stdout), as_text(ran.stderr)
+    code, number = ran.exit_code, ran.signal
+    if ran.note and code is None and number is None:
+        number = signal.SIGKILL
+    return Stage(
+        stdout=stdout,
+        stderr=stderr,
+        output=stdout + stderr,
+        code=code,
+        signal=None if number is None else signal.Signals(number).name,
+        message=ran.note or None,
+        status=_status(ran),
+        cpu_time=round(ran.cpu_seconds * 1000),
+        wall_time=round(ran.wall_seconds * 1000),
+        memory=ran.peak_memory_bytes,
+    )
+
+
+def _status(ran: Ran) -> Literal["RE", "SG", "TO", "OL"] | None:
+    if ran.is_timeout:
+        return "TO"
+    if ran.reason is ExitReason.OUTPUT_LIMIT:
+        return "OL"
+    if ran.signal is not None:
+        return "SG"
+    return "RE" if ran.exit_code != 0 else None
+
+
+def _error(status: HTTPStatus, message: str) -> JSONResponse:
+    return JSONResponse(Message(message=message).model_dump(), status_code=status)
+
+
+_NOT_RUN = Ran(
+    reason=ExitReason.STOPPED,
+    exit_code=None,
+    signal=None,
+    stdout=b"",
+    stderr=b"",
+    cpu_seconds=0.0,
+    wall_seconds=0.0,
+    peak_memory_bytes=0,
+)

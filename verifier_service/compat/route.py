@@ -1,0 +1,43 @@
+"""Routes whose bodies are parsed as strictly as those of `/v1/score`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pydantic_core
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+
+class StrictRoute(APIRoute):
+    """A route that refuses lone surrogates and endless nesting, and passes our own errors on.
+
+    FastAPI's own parser lets the former through, which then fail wherever text is encoded. An error
+    while the body is read, such as that it is too large, would become a 400.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See `APIRoute`."""
+        handle = super().get_route_handler()
+
+        async def handle_strictly(request: Request) -> Response:
+            return await handle(_StrictRequest(request.scope, await request.body()))
+
+        return handle_strictly
+
+
+class _StrictRequest(Request):
+    """A request whose body has been read."""
+
+    def __init__(self, scope: Any, body: bytes) -> None:
+        super().__init__(scope)
+        self._body = body
+
+    async def json(self) -> Any:
+        """The body; raises JSONDecodeError."""
+        try:
+            return pydantic_core.from_json(self._body)
+        except ValueError as error:
+            raise json.JSONDecodeError(str(error), "", 0) from error

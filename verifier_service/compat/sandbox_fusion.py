@@ -1,0 +1,191 @@
+"""SandboxFusion's `POST /run_code` and `GET /v1/ping`.
+
+verl, SkyRL-agent, tinker-cookbook and ROLL call it. The answer is 200 with a `status`, whatever the
+program does; only what could not be run this time is 504, since that is what verl tries again.
+"""
+
+from __future__ import annotations
+
+import base64
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from verifier_service.code.program_run import (
+    DEFAULT_MEMORY_BYTES,
+    MAX_MEMORY_BYTES,
+    MAX_SECONDS,
+    MIN_MEMORY_BYTES,
+    Asked,
+    ProgramRun,
+    Ran,
+)
+from verifier_service.compat.execution import (
+    NotRun,
+    as_text,
+    check_files,
+    decoded_files,
+    run_one,
+)
+from verifier_service.compat.route import StrictRoute
+from verifier_service.errors import ApiError
+from verifier_service.schemas import ErrorResponse
+
+router = APIRouter(route_class=StrictRoute, tags=["SandboxFusion"])
+
+LANGUAGES = {"python": "python", "cpp": "cpp"}
+MARGIN_SECONDS = 8.0
+"""verl waits for 10 s more than compiling and running may take."""
+SHORT_MARGIN_SECONDS = 1.5
+"""SkyRL-agent sends no time for compiling and waits for 2 s more than running may take."""
+
+
+class RunCodeRequest(BaseModel):
+    """A program and how to run it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    code: str
+    language: str = Field(default="python", description="python or cpp")
+    stdin: str | None = None
+    compile_timeout: float = Field(default=10.0, description="seconds")
+    run_timeout: float = Field(default=10.0, description="seconds")
+    memory_limit_MB: int = Field(default=-1, description="-1: the service's default, 1024")
+    files: dict[str, str | None] = Field(default={}, description="base64 by name")
+    fetch_files: list[str] = Field(default=[], description="names of files to answer with")
+
+
+class RunStatus(StrEnum):
+    """Of one command."""
+
+    FINISHED = "Finished"
+    ERROR = "Error"
+    TIME_LIMIT_EXCEEDED = "TimeLimitExceeded"
+
+
+class Status(StrEnum):
+    """Of the whole."""
+
+    SUCCESS = "Success"
+    FAILED = "Failed"
+    SANDBOX_ERROR = "SandboxError"
+
+
+class CommandRunResult(BaseModel):
+    """What came of a command."""
+
+    status: RunStatus
+    execution_time: float | None
+    return_code: int | None
+    stdout: str | None
+    stderr: str | None
+
+
+class RunCodeResponse(BaseModel):
+    """What came of the program."""
+
+    status: Status
+    message: str
+    compile_result: CommandRunResult | None = None
+    run_result: CommandRunResult | None = None
+    executor_pod_name: str | None = None
+    files: dict[str, str] = Field(default={}, description="base64 by name")
+
+
+@router.post(
+    "/run_code",
+    responses={504: {"model": ErrorResponse, "description": "not run this time; try again"}},
+)
+async def run_code(
+    body: RunCodeRequest,
+    request: Request,
+    wait_seconds: Annotated[
+        float | None,
+        Query(gt=0, description="how long this client waits; default: as verl and SkyRL-agent do"),
+    ] = None,
+) -> RunCodeResponse:
+    """Run a program, as SandboxFusion does."""
+    try:
+        asked = _asked(body)
+    except ValueError as error:
+        return RunCodeResponse(status=Status.SANDBOX_ERROR, message=str(error))
+    deadline = wait_seconds or _wait_seconds(body)
+    try:
+        found = await run_one(request, body.code, asked, deadline_seconds=deadline)
+    except NotRun as error:
+        raise ApiError(
+            HTTPStatus.GATEWAY_TIMEOUT, "not_run", f"{error}; try again later"
+        ) from error
+    return _response(found)
+
+
+@router.get("/v1/ping")
+async def ping() -> str:
+    """The process is alive."""
+    return "pong"
+
+
+def _asked(body: RunCodeRequest) -> Asked:
+    """Raises ValueError: it cannot be run here."""
+    if body.language not in LANGUAGES:
+        raise ValueError(
+            f"language {body.language[:50]!r} is not served; there are {sorted(LANGUAGES)}"
+        )
+    for name in ("compile_timeout", "run_timeout"):
+        if not 0 < getattr(body, name) <= MAX_SECONDS:
+            raise ValueError(f"{name} is {getattr(body, name)}; expected up to {MAX_SECONDS} s")
+    files = decoded_files({name: text for name, text in body.files.items() if text is not None})
+    check_files(files, body.fetch_files)
+    memory_bytes = (
+        body.memory_limit_MB * 2**20 if body.memory_limit_MB > 0 else DEFAULT_MEMORY_BYTES
+    )
+    return Asked(
+        language="cpp" if body.language == "cpp" else "python",
+        stdin=body.stdin or "",
+        files=files,
+        fetched_files=tuple(body.fetch_files),
+        compile_seconds=body.compile_timeout,
+        run_seconds=body.run_timeout,
+        memory_bytes=min(
+            max(memory_bytes or DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES
+        ),
+    )
+
+
+def _wait_seconds(body: RunCodeRequest) -> float:
+    """For less time than the client waits."""
+    if "compile_timeout" in body.model_fields_set:
+        return body.compile_timeout + body.run_timeout + MARGIN_SECONDS
+    return body.run_timeout + SHORT_MARGIN_SECONDS
+
+
+def _response(found: ProgramRun) -> RunCodeResponse:
+    if found.missing is not None:
+        return RunCodeResponse(status=Status.SANDBOX_ERROR, message=found.missing)
+    results = [_result(ran) for ran in (found.compiled, found.run)]
+    succeeded = found.run is not None and found.run.exit_code == 0 and not found.run.note
+    return RunCodeResponse(
+        status=Status.SUCCESS if succeeded else Status.FAILED,
+        message="",
+        compile_result=results[0],
+        run_result=results[1],
+        files={name: base64.b64encode(data).decode() for name, data in found.files.items()},
+    )
+
+
+def _result(ran: Ran | None) -> CommandRunResult | None:
+    if ran is None:
+        return None
+    status = RunStatus.FINISHED
+    if ran.note:
+        status = RunStatus.TIME_LIMIT_EXCEEDED if ran.is_timeout else RunStatus.ERROR
+    return CommandRunResult(
+        status=status,
+        execution_time=ran.wall_seconds,
+        return_code=None if ran.is_timeout else ran.return_code,
+        stdout=as_text(ran.stdout),
+        stderr=as_text(ran.stderr) + (f"\n{ran.note}" if ran.note else ""),
+    )

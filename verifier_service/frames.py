@@ -1,0 +1,50 @@
+"""Frames carry messages between processes: four bytes of length, big-endian, then a body."""
+
+from __future__ import annotations
+
+import socket
+
+HEADER_BYTES = 4
+MAX_PART_BYTES = 2**20
+
+
+class FrameTooLarge(ValueError):
+    """A frame is larger than the receiver takes."""
+
+
+def pack(body: bytes) -> bytes:
+    """The frame of a body."""
+    return len(body).to_bytes(HEADER_BYTES, "big") + body
+
+
+def body_length(header: bytes, *, max_bytes: int | None = None) -> int:
+    """How many bytes follow a header.
+
+    Raises:
+        FrameTooLarge: more than max_bytes.
+    """
+    length = int.from_bytes(header, "big")
+    if max_bytes is not None and length > max_bytes:
+        raise FrameTooLarge(f"a frame of {length} bytes, of at most {max_bytes}")
+    return length
+
+
+def receive(connection: socket.socket, *, max_bytes: int | None = None) -> bytes:
+    """The body of the next frame of a blocking socket.
+
+    Raises:
+        EOFError: the other side has closed the connection.
+        FrameTooLarge: the body has more than max_bytes.
+    """
+    header = _exactly(connection, HEADER_BYTES)
+    return _exactly(connection, body_length(header, max_bytes=max_bytes))
+
+
+def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < num_bytes:
+        part = connection.recv(min(num_bytes - len(parts), MAX_PART_BYTES))
+        if not part:
+            raise EOFError
+        parts += part
+    return bytes(parts)

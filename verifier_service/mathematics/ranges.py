@@ -1,0 +1,270 @@
+"""Sets of numbers between bounds: from inequalities and brackets, joined, met and cut."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from fractions import Fraction
+
+from verifier_service.mathematics.answers import (
+    EVERYTHING,
+    Answer,
+    Named,
+    Range,
+    Ranges,
+    Relation,
+    Several,
+    Value,
+)
+from verifier_service.mathematics.evaluation import DIGITS, NotExact, Undefined, exact, numeric
+from verifier_service.mathematics.expressions import (
+    CONSTANTS,
+    Call,
+    Expression,
+    Number,
+    Product,
+    Symbol,
+    difference,
+    negative,
+    variables,
+)
+from verifier_service.mathematics.notation import Unreadable
+
+
+def is_constant(symbol: Symbol) -> bool:
+    """Whether a symbol is a number, such as pi."""
+    return symbol.name in CONSTANTS
+
+
+def inequality(sides: list[Expression], found: list[str]) -> Answer:
+    """What a chain of expressions with signs between them says. Raises Unreadable."""
+    found = ["=" if sign == "≈" else sign for sign in found]
+    if len(sides) == 2:
+        return _single_inequality(sides[0], found[0], sides[1])
+    if len(sides) == 3 and len({sign[0] for sign in found}) == 1 and found[0][0] in "<>":
+        if found[0][0] == ">":
+            sides, found = sides[::-1], [sign.replace(">", "<") for sign in found[::-1]]
+        low, middle, high = sides
+        piece = Range(_bound(low), found[0] == "<=", _bound(high), found[1] == "<=")
+        if isinstance(middle, Symbol):
+            return Ranges((piece,), middle.name)
+        linear = _linear(middle)
+        if linear is not None:
+            name, slope, offset = linear
+            return _scaled(piece, name, slope, offset)
+    raise Unreadable("a chain of relations")
+
+
+def _bound(expression: Expression) -> Expression | None:
+    if expression in (Symbol("infty"), negative(Symbol("infty"))):
+        return None
+    return expression
+
+
+def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer:
+    if sign[0] == ">":
+        left, sign, right = right, sign.replace(">", "<"), left
+    names = variables(left) | variables(right)
+    if (distance := _distance(left, sign, right)) is not None:
+        return distance
+    if sign in ("<", "<=", "!="):
+        for variable, other, is_left in ((left, right, True), (right, left, False)):
+            if (
+                isinstance(variable, Symbol)
+                and not is_constant(variable)
+                and variable.name not in variables(other)
+                and (len(names) == 1 or not isinstance(other, Symbol))
+            ):
+                return _half_line(variable.name, other, sign, below=is_left)
+        linear = _linear(difference(left, right)) if len(names) == 1 else None
+        if linear is not None:
+            name, slope, offset = linear
+            return _half_line(
+                name, Number(-offset / slope, None), sign, below=slope > 0 or sign == "!="
+            )
+    return Relation(sign, left, right)
+
+
+def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
+    """`|x| < 2` and `2 < |x|`."""
+    for inside, bound, is_near in ((left, right, True), (right, left, False)):
+        if not (isinstance(inside, Call) and inside.name == "abs" and not variables(bound)):
+            continue
+        (variable,) = inside.arguments
+        if not isinstance(variable, Symbol) or sign == "!=":
+            return None
+        closed = sign == "<="
+        if is_near:
+            return Ranges((Range(negative(bound), closed, bound, closed),), variable.name)
+        outer = (Range(None, False, negative(bound), closed), Range(bound, closed, None, False))
+        return Ranges(outer, variable.name)
+    return None
+
+
+def _half_line(name: str, bound: Expression, sign: str, *, below: bool) -> Ranges:
+    if sign == "!=":
+        return Ranges((Range(None, False, bound, False), Range(bound, False, None, False)), name)
+    closed = sign == "<="
+    if below:
+        return Ranges((Range(None, False, _bound(bound), closed),), name)
+    return Ranges((Range(_bound(bound), closed, None, False),), name)
+
+
+def _linear(expression: Expression) -> tuple[str, Fraction, Fraction] | None:
+    """Name, slope and value at 0 of a linear expression of one variable."""
+    names = variables(expression)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    try:
+        values = [exact(expression, {name: Fraction(x)}) for x in (0, 1, 2, 5, 11)]
+    except (NotExact, Undefined):
+        return None
+    slope = values[1] - values[0]
+    if not slope or any(
+        value != values[0] + slope * x for value, x in zip(values, (0, 1, 2, 5, 11), strict=True)
+    ):
+        return None
+    return name, slope, values[0]
+
+
+def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Ranges:
+    """The range of a variable of which slope * x + offset lies in a range."""
+
+    def solve(bound: Expression | None) -> Expression | None:
+        if bound is None:
+            return None
+        shifted = difference(bound, Number(offset))
+        solved = Product((shifted, Number(1 / slope)))
+        try:
+            return Number(exact(solved, {}))
+        except (NotExact, Undefined):
+            return solved
+
+    low, high = solve(piece.low), solve(piece.high)
+    if slope > 0:
+        return Ranges((Range(low, piece.low_closed, high, piece.high_closed),), name)
+    return Ranges((Range(high, piece.high_closed, low, piece.low_closed),), name)
+
+
+def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
+    """Two values in brackets as a range."""
+    if len(items) != 2:
+        return None
+    low, high = items
+    if not (isinstance(low, Value) and isinstance(high, Value)):
+        return None
+    return Ranges(
+        (Range(_bound(low.expression), brackets[0] == "[", _bound(high.expression),
+               brackets[-1] == "]"),)
+    )  # fmt: skip
+
+
+def as_ranges(answer: Answer) -> Ranges | None:
+    """Ranges, also of a two-element tuple; None for anything else."""
+    if isinstance(answer, Ranges):
+        return answer
+    if isinstance(answer, Several) and answer.kind == "tuple":
+        return interval(answer.items, answer.brackets)
+    if isinstance(answer, Value) and answer.expression == Symbol("R"):
+        return EVERYTHING
+    return None
+
+
+def without(whole: Ranges | None, removed: Answer) -> Answer:
+    """All real numbers but some points."""
+    if whole != EVERYTHING:
+        raise Unreadable("a difference of sets")
+    points = removed.items if isinstance(removed, Several) else (removed,)
+    ends = [point.expression for point in points if isinstance(point, Value)]
+    if len(ends) != len(points) or not ends:
+        raise Unreadable("a difference of sets")
+    with contextlib.suppress(NotExact, Undefined):
+        ends.sort(key=lambda end: exact(end, {}))
+    lows: list[Expression | None] = [None, *ends]
+    highs: list[Expression | None] = [*ends, None]
+    return Ranges(
+        tuple(Range(low, False, high, False) for low, high in zip(lows, highs, strict=True))
+    )
+
+
+def combined(items: Sequence[Answer], *, is_union: bool) -> Answer:
+    """Ranges joined by `or`, `and` or a comma: a union unless their intersection makes sense."""
+    ranges = [as_ranges(item) for item in items]
+    if any(one is None for one in ranges):
+        if all(isinstance(item, Ranges | Named) for item in items):
+            return Several("list", tuple(items))
+        raise Unreadable("ranges and other things")
+    found = [one for one in ranges if one is not None]
+    names = {one.variable for one in found if one.variable}
+    if len(names) > 1:
+        return Several("list", tuple(found))
+    name = names.pop() if names else None
+    pieces = tuple(piece for one in found for piece in one.pieces)
+    if not is_union and name:
+        common: tuple[Range, ...] | None = found[0].pieces
+        for one in found[1:]:
+            common = _intersection(common, one.pieces) if common is not None else None
+        if common:
+            return Ranges(common, name)
+        if common is None:
+            raise Unreadable("ranges whose ends cannot be ordered")
+    return Ranges(pieces, name)
+
+
+def _intersection(left: Sequence[Range], right: Sequence[Range]) -> tuple[Range, ...] | None:
+    """What two unions of ranges have in common; None where their ends cannot be ordered."""
+    found = []
+    for one in left:
+        for other in right:
+            low = _inner(one.low, one.low_closed, other.low, other.low_closed, 1)
+            high = _inner(one.high, one.high_closed, other.high, other.high_closed, -1)
+            if low is None or high is None:
+                return None
+            (start, start_closed), (end, end_closed) = low, high
+            if start is not None and end is not None:
+                order = _order(start, end)
+                if order is None:
+                    return None
+                if order > 0 or (order == 0 and not (start_closed and end_closed)):
+                    continue
+            found.append(Range(start, start_closed, end, end_closed))
+    return tuple(found)
+
+
+def _inner(
+    one: Expression | None,
+    one_closed: bool,
+    other: Expression | None,
+    other_closed: bool,
+    sign: int,
+) -> tuple[Expression | None, bool] | None:
+    """The larger of two lower ends (sign 1) or the smaller of two upper ones (sign -1)."""
+    if one is None:
+        return other, other_closed
+    if other is None:
+        return one, one_closed
+    order = _order(one, other)
+    if order is None:
+        return None
+    if order == 0:
+        return one, one_closed and other_closed
+    return (one, one_closed) if order == sign else (other, other_closed)
+
+
+def _order(one: Expression, other: Expression) -> int | None:
+    """-1, 0 or 1 as one is less than, equal to or greater than the other; None if unknown."""
+    try:
+        gap = exact(difference(one, other), {})
+        return (gap > 0) - (gap < 0)
+    except Undefined:
+        return None
+    except NotExact:
+        pass
+    try:
+        value = numeric(difference(one, other), {}, DIGITS)
+    except (Undefined, Unreadable):
+        return None
+    if value.imag or abs(value) < 1e-30:
+        return None if value.imag else 0
+    return 1 if value > 0 else -1

@@ -1,0 +1,219 @@
+"""Where a pool's workers come from: a fork server, or processes started one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from verifier_service import frames
+from verifier_service.progress import Progress
+from verifier_service.sandbox.scratch import remove_directory
+from verifier_service.verdict import Hello
+
+log = logging.getLogger(__name__)
+
+START_TIMEOUT_SECONDS = 60.0
+STOP_SECONDS = 5.0
+POLL_SECONDS = 0.02
+ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+"""Of every worker: nothing of ours, and the same order of sets each time."""
+
+
+class WorkerStartError(RuntimeError):
+    """No worker could be started."""
+
+
+class StartedWorker(NamedTuple):
+    """A worker process and what leads to it; all of it is the receiver's to close."""
+
+    pid: int
+    pidfd: int
+    connection: socket.socket
+    progress: Progress
+    """Where the worker tells how far it is."""
+
+
+class WorkerSource(Protocol):
+    """Where a pool's workers come from."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can give more, and those that it gave are not ended by its end."""
+        ...
+
+    def fork(self) -> StartedWorker:
+        """A new worker. Blocks until it is there. Raises WorkerStartError."""
+        ...
+
+    def close(self) -> None:
+        """End every worker. Blocks until they are gone."""
+        ...
+
+
+class ForkServer:
+    """The parent's handle on `verifier_service.text_worker`."""
+
+    def __init__(self, address_space_bytes: int) -> None:
+        ours, theirs = socket.socketpair()
+        ours.settimeout(START_TIMEOUT_SECONDS)
+        with theirs:
+            self._process = _start(
+                "verifier_service.text_worker",
+                (str(theirs.fileno()), str(address_space_bytes)),
+                descriptors=[theirs.fileno()],
+            )
+        self._control = ours
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is running."""
+        return self._process.poll() is None
+
+    def fork(self) -> StartedWorker:
+        """A new worker. Blocks for milliseconds, the first time for as long as the imports take.
+
+        Raises:
+            WorkerStartError: the fork server is gone or does not answer.
+        """
+        with contextlib.ExitStack() as stack:
+            ours, theirs = socket.socketpair()
+            stack.callback(ours.close)
+            shared = Progress.create_file()
+            try:
+                with theirs:
+                    socket.send_fds(self._control, [b"f"], [theirs.fileno(), shared])
+                message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
+                if not message:
+                    status = self._process.wait()
+                    raise WorkerStartError(f"the fork server ended with status {status}")
+                progress = Progress(shared)
+            except OSError as error:
+                raise WorkerStartError(f"the fork server does not answer: {error}") from error
+            finally:
+                os.close(shared)
+            stack.pop_all()
+        return StartedWorker(int(message), descriptors[0], ours, progress)
+
+    def close(self) -> None:
+        """End the process and every worker it forked. Blocks until they are gone."""
+        self._control.close()  # it reaps its workers and ends
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class CodeWorkers:
+    """Starts processes of `verifier_service.code_worker`.
+
+    Each has a directory for its sandbox, which is removed here: a worker that is killed cannot.
+
+    Args:
+        unsafe_without: layers of the sandbox to leave out.
+    """
+
+    def __init__(self, unsafe_without: Sequence[str] = ()) -> None:
+        self._unsafe_without = unsafe_without
+        self._processes: dict[subprocess.Popen[bytes], Path] = {}
+
+    @property
+    def alive(self) -> bool:
+        """Always: no process stands behind the workers."""
+        return True
+
+    def fork(self) -> StartedWorker:
+        """A new worker whose sandbox works. Blocks until it does.
+
+        Raises:
+            WorkerStartError: it does not start, or its sandbox does not.
+        """
+        self._forget_ended()
+        with contextlib.ExitStack() as stack:
+            ours, theirs = socket.socketpair()
+            stack.callback(ours.close)
+            ours.settimeout(START_TIMEOUT_SECONDS)
+            shared = Progress.create_file()
+            stack.callback(os.close, shared)
+            progress = Progress(shared)
+            stack.callback(progress.close)
+            with theirs:
+                process = self._start(theirs.fileno(), shared)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            problem = _hello(ours)
+            if problem is not None:
+                raise WorkerStartError(problem)
+            pidfd = os.pidfd_open(process.pid)
+            stack.pop_all()
+        os.close(shared)
+        return StartedWorker(process.pid, pidfd, ours, progress)
+
+    def _start(self, connection: int, shared: int) -> subprocess.Popen[bytes]:
+        directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
+        directory.chmod(0o711)  # the users of its sandbox pass through
+        try:
+            process = _start(
+                "verifier_service.code_worker",
+                (str(connection), str(shared), ",".join(self._unsafe_without)),
+                descriptors=[connection, shared],
+                environment={"TMPDIR": str(directory)},
+            )
+        except OSError:
+            directory.rmdir()
+            raise
+        self._processes[process] = directory
+        return process
+
+    def _forget_ended(self) -> None:
+        for process, directory in list(self._processes.items()):
+            if process.poll() is not None and remove_directory(directory):
+                del self._processes[process]
+
+    def close(self) -> None:
+        """End every worker. Blocks until they and their directories are gone."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._processes and time.monotonic() < deadline:
+            self._forget_ended()
+            time.sleep(POLL_SECONDS)
+        for directory in self._processes.values():
+            log.warning("%s is left: a process is still writing to it", directory)
+
+
+def _start(
+    module: str,
+    arguments: Sequence[str],
+    *,
+    descriptors: Sequence[int],
+    environment: dict[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """A process of one of our modules, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", module, *arguments],
+        pass_fds=descriptors,
+        stdin=subprocess.DEVNULL,
+        env=ENVIRONMENT | (environment or {}),
+        start_new_session=True,
+    )
+
+
+def _hello(connection: socket.socket) -> str | None:
+    """What is wrong with a worker that starts; None if nothing is."""
+    try:
+        return msgspec.json.decode(frames.receive(connection), type=Hello).problem
+    except (OSError, EOFError, msgspec.MsgspecError) as error:
+        return f"a worker did not start: {error or 'it ended'}"
