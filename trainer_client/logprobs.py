@@ -16,6 +16,10 @@ from trainer_client.output_layer import CHUNK_TOKENS, output_layer
 from trainer_client.packing import pack, packed_attention
 
 
+SCORE = "score_tokens"
+"""A model that needs its own forward around `score` has it as this method."""
+
+
 @dataclass(frozen=True)
 class TokenLogprobs:
     """Aligned to tokens, 0 off the mask."""
@@ -53,17 +57,40 @@ def token_logprobs(
         chunk_tokens: tokens whose logits exist at a time.
     """
     causal = causal_model(model)
-    states = _states(causal, input_ids, attention_mask, packed=packed)
-    # Among the N tokens, each stands right after the one that predicts it.
+    logprobs, entropy = getattr(causal, SCORE, partial(score, causal))(
+        input_ids,
+        attention_mask,
+        mask,
+        temperature=temperature,
+        entropy_gradient=entropy_gradient,
+        packed=packed,
+        chunk_tokens=chunk_tokens,
+    )
+    return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
+
+
+def score(
+    model: PreTrainedModel,
+    input_ids: Tensor,
+    attention_mask: Tensor,
+    mask: Tensor,
+    *,
+    temperature: float,
+    entropy_gradient: bool,
+    packed: bool,
+    chunk_tokens: int,
+) -> tuple[Tensor, Tensor]:
+    """Log-probability and entropy, float32 `[N]`, of the tokens under the mask."""
+    states = _states(model, input_ids, attention_mask, packed=packed)
+    # Among all tokens, each stands right after the one that predicts it.
     tokens = mask[attention_mask].nonzero()[:, 0]
-    logprobs, entropy = output_layer(causal).logprobs(
+    return output_layer(model).logprobs(
         states[tokens - 1],
         input_ids[mask],
         temperature=temperature,
         entropy_gradient=entropy_gradient,
         chunk_tokens=chunk_tokens,
     )
-    return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
 
 
 def _states(
