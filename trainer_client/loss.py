@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, distributed
 
 from trainer_client.config import ImportanceConfig, LossConfig
 
@@ -30,6 +30,14 @@ class StepTotals:
     def of(cls, mask: Tensor) -> StepTotals:
         """The totals of a bool `[B, T]` mask of completion tokens."""
         return cls(mask.shape[0], int(mask.sum()))
+
+    def over_processes(self, device: torch.device) -> StepTotals:
+        """The sum over the processes of `torch.distributed`; the same without them."""
+        if not distributed.is_initialized():
+            return self
+        sums = torch.tensor([self.num_sequences, self.num_tokens], device=device)
+        distributed.all_reduce(sums)
+        return StepTotals(*sums.tolist())
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def update_policy(
     Returns:
         `policy/*` metrics, means over completion tokens; those of a skipped step are left out.
     """
-    totals = StepTotals.of(batch.completion_mask)
+    totals = StepTotals.of(batch.completion_mask).over_processes(batch.completion_mask.device)
     if not totals.num_tokens:
         return {"policy/updates": 0, "policy/skipped_updates": 0}
     sums = _backward(learner, batch, totals, config, proximal_logprobs)

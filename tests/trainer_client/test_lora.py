@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from trainer_client.lora import merged
 from trainer_client.train import train
 
 LORA = {"lora": {"rank": 4, "alpha": 8}}
-SECTIONS = {
+SECTIONS: dict[str, Any] = {
     "model": LORA,
     "loss": {"kl_coefficient": 0.1},
     "guards": {"stop_if_kl_above": None},

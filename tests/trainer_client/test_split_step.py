@@ -1,0 +1,35 @@
+"""A step's gradient does not depend on how many processes share it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from tests.trainer_client.split_step import KINDS
+
+
+def gradients(task: Path, output: Path, processes: int) -> dict[str, torch.Tensor]:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    script = Path(__file__).with_name("split_step.py")
+    result = subprocess.run(
+        [*command, f"--nproc-per-node={processes}", str(script), str(task / "model"), str(output)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stderr
+    loaded: dict[str, torch.Tensor] = torch.load(output, weights_only=True)
+    return loaded
+
+
+def test_two_processes_have_the_gradient_of_one(task: Path, tmp_path: Path) -> None:
+    one = gradients(task, tmp_path / "one.pt", 1)
+    two = gradients(task, tmp_path / "two.pt", 2)
+    assert one.keys() == two.keys() == set(KINDS)
+    for kind in KINDS:
+        assert one[kind].norm() > 0.01
+        torch.testing.assert_close(two[kind], one[kind], rtol=0, atol=1e-6)
