@@ -62,11 +62,18 @@ class MicroBatch:
     rows: Tensor
     """int64 `[b]`, row numbers of the batch."""
     width: int
+    empty: bool = False
+    """Stands for no sequence at all; its row is there because a forward needs one."""
 
     def take(self, tensor: Tensor) -> Tensor:
         """These rows of a `[B]` or `[B, T]` tensor, without the positions that only others use."""
         rows = tensor[self.rows]
         return rows[:, : self.width] if rows.dim() > 1 else rows
+
+    def take_mask(self, mask: Tensor) -> Tensor:
+        """These rows of a bool `[B, T]` mask; all False in an empty micro-batch."""
+        rows = self.take(mask)
+        return torch.zeros_like(rows) if self.empty else rows
 
 
 def micro_batches(

@@ -7,14 +7,16 @@ size.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
+import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from trainer_client.lora import causal_model
+from trainer_client.memory_savers import recomputing
 from trainer_client.output_layer import CHUNK_TOKENS, output_layer
-from trainer_client.packing import pack, packed_attention
-
+from trainer_client.packing import packed_states
 
 SCORE = "score_tokens"
 """A model that needs its own forward around `score` has it as this method."""
@@ -39,6 +41,7 @@ def token_logprobs(
     temperature: float,
     entropy_gradient: bool = False,
     packed: bool = False,
+    autocast: torch.dtype | None = None,
     chunk_tokens: int = CHUNK_TOKENS,
 ) -> TokenLogprobs:
     """log softmax(logits / temperature)[token], over the whole vocabulary, where mask is True.
@@ -53,19 +56,22 @@ def token_logprobs(
         mask: bool `[B, T]`; position 0 is never True, since nothing predicts it.
         temperature: of the sampler.
         entropy_gradient: for a loss with an entropy bonus.
-        packed: compute nothing for padding; the model must support it (`supports_packing`).
+        packed: compute nothing for padding; after `packing.enable_packing`.
+        autocast: the type to compute in where that is safe; None: that of the weights.
         chunk_tokens: tokens whose logits exist at a time.
     """
     causal = causal_model(model)
-    logprobs, entropy = getattr(causal, SCORE, partial(score, causal))(
-        input_ids,
-        attention_mask,
-        mask,
-        temperature=temperature,
-        entropy_gradient=entropy_gradient,
-        packed=packed,
-        chunk_tokens=chunk_tokens,
-    )
+    precision = torch.autocast(input_ids.device.type, autocast, enabled=autocast is not None)
+    with precision, recomputing(causal):
+        logprobs, entropy = getattr(causal, SCORE, partial(score, causal))(
+            input_ids,
+            attention_mask,
+            mask,
+            temperature=temperature,
+            entropy_gradient=entropy_gradient,
+            packed=packed,
+            chunk_tokens=chunk_tokens,
+        )
     return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
 
 
@@ -97,20 +103,12 @@ def _states(
     model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor, *, packed: bool
 ) -> Tensor:
     """Last hidden states of the tokens under the mask, `[N, H]`."""
-    decoder = model.get_decoder()
-    if not packed:
-        output = decoder(input_ids=input_ids, attention_mask=attention_mask.long(), use_cache=False)
-        states: Tensor = output.last_hidden_state[attention_mask]
-        return states
-    rows = pack(input_ids, attention_mask)
-    with packed_attention(model):
-        output = decoder(
-            input_ids=rows.input_ids,
-            position_ids=rows.position_ids,
-            use_cache=False,
-            sequence_lengths=rows.lengths,
-        )
-    states = output.last_hidden_state[0]
+    if packed:
+        return packed_states(model, input_ids, attention_mask)
+    output = model.get_decoder()(
+        input_ids=input_ids, attention_mask=attention_mask.long(), use_cache=False
+    )
+    states: Tensor = output.last_hidden_state[attention_mask]
     return states
 
 

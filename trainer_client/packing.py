@@ -6,8 +6,6 @@ model's ordinary scaled dot product attention everywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention.varlen import varlen_attn
-from transformers import AttentionInterface, PreTrainedModel
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 NAME = "packed"
 
@@ -60,15 +60,29 @@ def supports_packing(model: PreTrainedModel) -> bool:
     )
 
 
-@contextmanager
-def packed_attention(model: PreTrainedModel) -> Iterator[None]:
-    """Inside, the model's forward takes `sequence_lengths` and one packed row."""
-    before = model.config._attn_implementation
+def enable_packing(model: PreTrainedModel) -> None:
+    """Let the model's forward take `sequence_lengths` with one packed row.
+
+    For good: layers that are computed again in the backward pass must find the same attention.
+    """
     model.set_attn_implementation(NAME)
-    try:
-        yield
-    finally:
-        model.set_attn_implementation(before)
+
+
+def packed_states(model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    """Last hidden states of the tokens under the mask, `[N, H]`; both arguments are `[B, T]`."""
+    if model.config._attn_implementation != NAME:
+        raise ValueError("packed rows need enable_packing(model)")
+    rows = pack(input_ids, attention_mask)
+    output = model.get_decoder()(
+        input_ids=rows.input_ids,
+        position_ids=rows.position_ids,
+        # One of four dimensions is passed on as it is: none of N * N is made, this one not read.
+        attention_mask=rows.input_ids.new_ones((1, 1, 1, 1), dtype=torch.bool),
+        use_cache=False,
+        sequence_lengths=rows.lengths,
+    )
+    states: Tensor = output.last_hidden_state[0]
+    return states
 
 
 def _attention(
@@ -78,11 +92,16 @@ def _attention(
     value: Tensor,
     attention_mask: Tensor | None,
     *,
-    sequence_lengths: tuple[int, ...],
+    sequence_lengths: tuple[int, ...] | None = None,
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """`[1, heads, N, D]` each; returns `[1, N, heads, D]`."""
+    """`[1, heads, N, D]` each; returns `[1, N, heads, D]`. Without lengths, rows as usual."""
+    if sequence_lengths is None:
+        ordinary: tuple[Tensor, None] = ALL_ATTENTION_FUNCTIONS["sdpa"](
+            module, query, key, value, attention_mask, scaling=scaling, **kwargs
+        )
+        return ordinary
     if query.is_cuda and query.dtype in (torch.float16, torch.bfloat16):
         return _fused(query, key, value, sequence_lengths, scaling), None
     lengths = list(sequence_lengths)
@@ -130,3 +149,4 @@ def _fused(
 
 
 AttentionInterface.register(NAME, _attention)
+AttentionMaskInterface.register(NAME, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])

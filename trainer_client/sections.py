@@ -46,6 +46,10 @@ class ModelConfig(Section):
     dtype: Literal["float32", "bfloat16"] = Field(
         default="float32", description="of the weights that are trained"
     )
+    autocast: Literal["bfloat16"] | None = Field(
+        default=None,
+        description="bfloat16: compute in it where that is safe, with float32 master weights",
+    )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="auto: cuda where there is one"
     )
@@ -263,6 +267,24 @@ class TrainConfig(Section):
         default=True,
         description="no padding in micro-batches, where the model's attention allows it; false, "
         "and elsewhere: sequences of like length are padded",
+    )
+    gradient_checkpointing: bool = Field(
+        default=False, description="less memory for more time: layers are computed again backward"
+    )
+    offload: bool = Field(
+        default=False,
+        description="optimizer state and reference policy in CPU memory while completions are "
+        "sampled",
+    )
+    one_step_off: bool = Field(
+        default=False,
+        description="sample the next step's completions while this one trains; needs "
+        "rollout.engine vllm_server and loss.importance",
+    )
+    reshard_after_forward: bool = Field(
+        default=True,
+        description="with several processes: gather a layer's weights again for the backward pass "
+        "(ZeRO-3); false keeps them (ZeRO-2): more memory, less communication",
     )
     checkpoint_every_steps: PositiveInt | None = Field(
         default=50, description="null: only at the end"

@@ -14,20 +14,23 @@ from typing import Any
 
 import torch
 from torch import distributed
-from torch.distributed import checkpoint as sharded_files
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_optimizer_state_dict,
     set_optimizer_state_dict,
 )
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
+from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
 from trainer_client.logprobs import SCORE, score
 
 OPTIMIZER_FOLDER = "optimizer"
+RESHARDS = "reshards_after_forward"
 
 
 def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
@@ -46,6 +49,7 @@ def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
         module.set_gradient_divide_factor(1.0)
         # As said by the divide factor; gloo has no averaging.
         module.set_force_sum_reduction_for_comms(True)
+    setattr(model, RESHARDS, reshard_after_forward)
     setattr(model, SCORE, MethodType(score, model))
     register_fsdp_forward_method(model, SCORE)
 
@@ -66,20 +70,27 @@ def whole(model: PreTrainedModel) -> Iterator[None]:
         yield
     finally:
         for part in parts:
-            part.set_reshard_after_forward(part is not model, recurse=False)
+            reshards = getattr(model, RESHARDS) and part is not model
+            part.set_reshard_after_forward(reshards, recurse=False)
             part.reshard()
+
+
+def clip_gradient(model: PreTrainedModel, max_norm: float) -> float:
+    """Scale the gradient down to this norm, over all processes; the norm before. Collective."""
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    return float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
 
 
 def save_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -> None:
     """Write the optimizer's state, each process its part; collective."""
     state = get_optimizer_state_dict(model, optimizer)
-    sharded_files.save(state, checkpoint_id=folder / OPTIMIZER_FOLDER)
+    save(state, checkpoint_id=folder / OPTIMIZER_FOLDER)
 
 
 def load_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -> None:
     """Read what any number of processes has written; collective."""
     state = get_optimizer_state_dict(model, optimizer)
-    sharded_files.load(
+    load(
         state,
         checkpoint_id=folder / OPTIMIZER_FOLDER,
         no_dist=not distributed.is_initialized(),
@@ -90,7 +101,7 @@ def load_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -
 def spread_optimizer(model: PreTrainedModel, optimizer: Optimizer, state: dict[str, Any]) -> None:
     """Take the state dict of an optimizer of one process, whose weights have numbers for names."""
     names = [name for name, weight in model.named_parameters() if weight.requires_grad]
-    named = {
+    named: dict[str, Any] = {
         "state": {names[index]: values for index, values in state["state"].items()},
         "param_groups": [
             {**group, "params": [names[index] for index in group["params"]]}

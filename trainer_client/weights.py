@@ -31,8 +31,8 @@ def checkpoint_weights(model: PreTrainedModel) -> Iterator[tuple[str, Tensor]]:
         yield name, _whole(parameter)
 
 
-def save_weights(model: PreTrainedModel, folder: Path) -> None:
-    """Write the weights and the configuration as a model folder that vLLM reloads.
+def save_weights(model: PreTrainedModel, folder: Path) -> bool:
+    """Write the weights and the configuration as a model folder; whether this process did.
 
     Collective where the model is sharded; only the first process writes.
     """
@@ -46,6 +46,7 @@ def save_weights(model: PreTrainedModel, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         model.config.save_pretrained(folder)
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return writes
 
 
 def _whole(parameter: Tensor) -> Tensor:

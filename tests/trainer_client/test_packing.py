@@ -15,7 +15,7 @@ from transformers import (
 )
 
 from trainer_client.logprobs import token_logprobs
-from trainer_client.packing import supports_packing
+from trainer_client.packing import enable_packing, supports_packing
 
 LENGTHS = (9, 1, 4, 17, 2)
 SHAPE = {
@@ -49,6 +49,7 @@ def test_value_and_gradient_equal_those_of_padding(
     """For architectures with grouped queries; also that sequences do not see each other."""
     model = model_of(config(**SHAPE))
     assert supports_packing(model)
+    enable_packing(model)
     ids, attention_mask, completion = inputs()
     factors = torch.randn(ids.shape)
     results = []
@@ -64,12 +65,16 @@ def test_value_and_gradient_equal_those_of_padding(
         torch.testing.assert_close(packed_value, padded, atol=1e-5, rtol=1e-5)
 
 
-def test_the_models_own_attention_is_back_afterwards() -> None:
-    """Generation pads and needs it."""
+def test_padded_rows_are_as_before() -> None:
+    """Generation pads, with the same attention implementation."""
     model = model_of(LlamaConfig(**SHAPE))
     ids, attention_mask, completion = inputs()
-    token_logprobs(model, ids, attention_mask, completion, temperature=1.0, packed=True)
-    assert model.config._attn_implementation == "sdpa"
+    before = token_logprobs(model, ids, attention_mask, completion, temperature=1.0).logprobs
+    with pytest.raises(ValueError, match="need enable_packing"):
+        token_logprobs(model, ids, attention_mask, completion, temperature=1.0, packed=True)
+    enable_packing(model)
+    after = token_logprobs(model, ids, attention_mask, completion, temperature=1.0).logprobs
+    torch.testing.assert_close(after, before, atol=0, rtol=0)
 
 
 def test_models_with_windows_or_other_attention_are_padded() -> None:

@@ -171,6 +171,27 @@ def test_a_run_with_a_server_trains_to_its_end(
     assert not (settings.output_dir / "server_weights").exists()
 
 
+def test_a_run_one_step_off_trains_with_the_correction(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """The completions of a step are of the weights before the last update: their KL shows it."""
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        rollout=served_by(server),
+        loss={"importance": {"mode": "token_truncate"}},
+        train={"one_step_off": True},
+    )
+    train(settings)
+    lines = (settings.output_dir / "metrics.jsonl").read_text().splitlines()
+    divergence = [json.loads(line)["policy/sampler_kl"] for line in lines]
+    assert divergence[0] < 1e-6
+    assert len(divergence) == 5
+    assert min(divergence[1:]) > 1e-5
+
+
 def test_completions_of_other_weights_are_refused(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:

@@ -111,7 +111,7 @@ class VllmEngine:
                 seed=seed,
                 # vLLM's CPU build packs a tied output layer once and never again.
                 hf_overrides={} if self._sleeps else {"tie_word_embeddings": False},
-                **_executor(),
+                distributed_executor_backend="uni",
             )
         except (RuntimeError, ValueError) as error:
             raise ConfigError(f"vLLM does not start: {error}") from error
@@ -157,9 +157,3 @@ class VllmEngine:
             text=self._policy.decode(ids),
             truncated=ids[-1] not in self._policy.eos_ids,
         )
-
-
-def _executor() -> dict[str, str]:
-    """Under torchrun the engine is one of many that share the launcher's processes."""
-    launched = torch.distributed.is_initialized()
-    return {"distributed_executor_backend": "external_launcher" if launched else "uni"}

@@ -85,12 +85,15 @@ class VllmServerEngine:
         """See `RolloutEngine`; in a distributed run the first process talks to the servers."""
         self._updates += 1
         self._transfer.prepare(self._policy.model)
+        failure = None
         if self._leads:
-            self._within_deadline(self._update())
-        if torch.distributed.is_initialized():
-            shared = [self._run]
-            torch.distributed.broadcast_object_list(shared)
-            self._run = shared[0]
+            try:
+                self._within_deadline(self._update())
+            except RolloutError as error:
+                failure = str(error)
+        self._run, failure = _of_the_first_process(self._run, failure)
+        if failure is not None:
+            raise RolloutError(failure)
 
     def generate(
         self,
@@ -236,6 +239,14 @@ class VllmServerEngine:
                 f"the vLLM servers {', '.join(self._config.urls)} did not finish within "
                 f"rollout.vllm_server.deadline_seconds = {self._config.deadline_seconds:g}"
             ) from error
+
+
+def _of_the_first_process(*values: Any) -> tuple[Any, ...]:
+    """Its values, in every process; the same without `torch.distributed`."""
+    shared = list(values)
+    if torch.distributed.is_initialized():
+        torch.distributed.broadcast_object_list(shared)
+    return tuple(shared)
 
 
 def _client() -> httpx.AsyncClient:
