@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 from benchmarks.accuracy_modes import FILES, math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
-from verifier_service.scheduler import Scheduler
+from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 
@@ -132,7 +132,7 @@ async def measure(
 
 async def score(pool: WorkerPool, asked: list[ScoreRequest]) -> dict[int, bool]:
     """Whether each completion is accepted, by its position in all requests."""
-    scheduler = Scheduler({"text": pool}, max_pending_completions=10**9, max_settled_verdicts=0)
+    scheduler = Scheduler({"text": pool}, bounds=Bounds(10**9, 2**40), max_cached_verdicts=0)
     in_flight = asyncio.Semaphore(REQUESTS_IN_FLIGHT)
     verdicts: dict[int, bool] = {}
 

@@ -36,7 +36,7 @@ from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import read_tests
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Completion, Part, Question, Task, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.worker_pool import WorkerPool
 from verifier_service.worker_sources import CodeWorkers
 
@@ -139,7 +139,8 @@ def with_pool(pool: WorkerPool) -> Judge:
         completion = Completion(f"```python\n{problem.source}\n```\n")
         part = Part({"tests": problem.tests}, [completion])
         verdicts: list[Verdict | Question] = []
-        await pool.judge(Task({"type": "code"}, [part]), verdicts)
+        task = EncodedTask.of(Task({"type": "code"}, [part]), "code")
+        await pool.judge(task, verdicts)
         assert isinstance(verdicts[0], Verdict)
         assert verdicts[0].score == 1.0, verdicts
 

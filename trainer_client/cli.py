@@ -218,10 +218,14 @@ def presets() -> None:
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option(help="folder of the run; must not exist")] = Path(
-        "runs/demo"
-    ),
+    output: Annotated[Path, typer.Option(help="folder of the run")] = Path("runs/demo"),
     seed: Annotated[int, typer.Option(help="of data, model and sampling")] = 0,
+    url: Annotated[
+        str | None, typer.Option(help="a service that runs already; otherwise one is started")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="remove an earlier demonstration in the folder")
+    ] = False,
 ) -> None:
     """Make a tiny model and a task, start the real service, and watch the reward rise."""
-    run_demo(output, seed=seed)
+    run_demo(output, seed=seed, url=url, replace=replace)

@@ -1,18 +1,19 @@
 """The demonstration: a model made on the spot learns to add against the real verifier service.
 
 The reward is nothing but the service's verdicts, fetched over HTTP. Held-out problems are in
-neither training set.
+neither training set. The service is started for it, or one that runs already.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import torch
@@ -32,16 +33,28 @@ class DemoError(RuntimeError):
     """The demonstration cannot run; the message says why."""
 
 
-def run_demo(folder: Path, *, seed: int = 0) -> RunResult:
-    """Make data and model, fine-tune, train against a service of its own, and tell the outcome.
+def run_demo(
+    folder: Path, *, seed: int = 0, url: str | None = None, replace: bool = False
+) -> RunResult:
+    """Make data and model, fine-tune, train against the service, and tell the outcome.
+
+    Args:
+        folder: of the run.
+        seed: of data, model and sampling.
+        url: of a running service; None starts one.
+        replace: whether an earlier demonstration in the folder is removed.
 
     Raises:
-        ConfigError: the folder exists.
+        ConfigError: the folder exists and is not to be replaced, or is no demonstration's.
         DemoError: the service does not start.
     """
     folder = folder.resolve()  # so that the configurations work from anywhere
+    if replace:
+        _remove_demo(folder)
     if folder.exists():
-        raise ConfigError(f"{folder} exists; choose another folder with --output or remove it")
+        raise ConfigError(
+            f"{folder} exists; choose another folder with --output, or remove it with --replace"
+        )
     start = time.monotonic()
     torch.manual_seed(seed)
     arithmetic.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
@@ -54,14 +67,24 @@ def run_demo(folder: Path, *, seed: int = 0) -> RunResult:
     CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
     sft(sft_config(folder, seed=seed))
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
-    with running_service(folder / "service.log") as url:
-        log = folder / "service.log"
-        CONSOLE.print(f"verifier service: {url} (log: {_shown(log)})", soft_wrap=True)
-        config = write_grpo_config(folder, url=url, seed=seed)
+    log = folder / "service.log"
+    with nullcontext(url) if url else running_service(log) as service:
+        where = "" if url else f" (log: {_shown(log)})"
+        CONSOLE.print(f"verifier service: {service}{where}", soft_wrap=True)
+        config = write_grpo_config(folder, url=service, seed=seed)
         result = train(config)
     CONSOLE.rule("3. result")
     _tell(folder, result, time.monotonic() - start)
     return result
+
+
+def _remove_demo(folder: Path) -> None:
+    """Remove a folder that a demonstration has made; one that is not there is fine."""
+    if not folder.exists():
+        return
+    if not (folder / "data" / "demonstrations.jsonl").is_file():
+        raise ConfigError(f"{folder} is not of a demonstration; it is left alone")
+    shutil.rmtree(folder)
 
 
 def sft_config(folder: Path, *, seed: int) -> Config:

@@ -9,16 +9,20 @@ import sys
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
     needed = (
-        *("fastapi", "jsonschema", "math_verify", "msgspec", "pydantic_settings", "re2"),
-        *("uvicorn", "yaml"),
+        *("fastapi", "jsonschema", "math_verify", "msgspec", "prometheus_client"),
+        *("pydantic_settings", "re2", "uvicorn", "yaml", "zstandard"),
     )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(
             f"verifier-service needs {', '.join(missing)}: pip install 'reward-verifier[service]'"
         )
-    from verifier_service.cli import run  # noqa: PLC0415  only now is it known to be importable
+    from verifier_service.plugins import PluginError  # noqa: PLC0415  now it can be imported
 
+    try:
+        from verifier_service.cli import run  # noqa: PLC0415
+    except PluginError as error:
+        sys.exit(str(error))
     run()
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import verifier_service
+from verifier_service.call_context import CallContext
 from verifier_service.compat import ROUTERS
-from verifier_service.errors import ApiError, install_error_handlers
+from verifier_service.drain import Drain
+from verifier_service.error_handlers import install_error_handlers
+from verifier_service.metrics import Metrics
 from verifier_service.profiles import read_profiles
+from verifier_service.request_body import body_too_large
+from verifier_service.request_processes import RequestProcesses
 from verifier_service.routes import router
-from verifier_service.scheduler import Scheduler
+from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
+from verifier_service.score_call import Service
 from verifier_service.settings import Settings
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 from verifier_service.worker_sources import CodeWorkers
@@ -28,24 +33,27 @@ CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_second
 
 def create_app(settings: Settings) -> FastAPI:
     """The application; its worker processes start and end with its lifespan."""
+    metrics = Metrics()
+    profiles = read_profiles(settings.profiles, settings.enabled)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        limits = ItemLimits(settings.item_cpu_seconds, settings.item_memory_bytes)
         async with AsyncExitStack() as stack:
-            pools = {"text": await stack.enter_async_context(WorkerPool(settings.workers, limits))}
-            if "code" in settings.enabled:
-                code = WorkerPool(
-                    settings.code_workers,
-                    CODE_LIMITS,
-                    lambda: CodeWorkers(settings.unsafe_code_without),
-                )
-                pools["code"] = await stack.enter_async_context(code)
-            app.state.pools = pools
-            app.state.scheduler = Scheduler(
+            pools = await start_pools(settings, stack)
+            scheduler = Scheduler(
                 pools,
-                max_pending_completions=settings.max_pending_completions,
-                max_settled_verdicts=settings.max_cached_verdicts,
+                bounds=Bounds(settings.max_pending_completions, settings.max_pending_bytes),
+                max_cached_verdicts=settings.max_cached_verdicts,
+                metrics=metrics,
+            )
+            metrics.watch(scheduler, pools)
+            processes = await stack.enter_async_context(
+                RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
+            )
+            app.state.pools = pools
+            app.state.scheduler = scheduler
+            app.state.service = Service(
+                settings, profiles, scheduler, processes, metrics, app.state.drain
             )
             yield
 
@@ -57,14 +65,34 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.settings = settings
-    app.state.profiles = read_profiles(settings.profiles, settings.enabled)
+    app.state.profiles = profiles
+    app.state.metrics = metrics
+    app.state.drain = Drain()
     app.include_router(router)
     for protocol in settings.compat:
         app.include_router(ROUTERS[protocol])
     install_error_handlers(app)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        CallContext,
+        key_hashes=settings.all_api_key_hashes,
+        drain=app.state.drain,
+        metrics=metrics,
+    )
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
+
+
+async def start_pools(settings: Settings, stack: AsyncExitStack) -> dict[str, WorkerPool]:
+    """The worker pools that the enabled verifiers need, by kind; they end with the stack."""
+    limits = ItemLimits(settings.item_cpu_seconds, settings.item_memory_bytes)
+    pools = {"text": await stack.enter_async_context(WorkerPool(settings.workers, limits))}
+    if "code" in settings.enabled:
+        code = WorkerPool(
+            settings.code_workers, CODE_LIMITS, lambda: CodeWorkers(settings.unsafe_code_without)
+        )
+        pools["code"] = await stack.enter_async_context(code)
+    return pools
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
@@ -95,11 +123,7 @@ class BodyLimit:
             message = await receive()
             received += len(message.get("body", b""))
             if received > self._max_bytes:
-                raise ApiError(
-                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                    "body_too_large",
-                    f"the body is larger than {self._max_bytes} bytes",
-                )
+                raise body_too_large(self._max_bytes)
             return message
 
         await self._app(scope, limited_receive, send)

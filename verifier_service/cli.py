@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import uvicorn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import CliApp, CliPositionalArg, CliSubCommand, SettingsConfigDict
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
-from verifier_service.app import create_app
+from verifier_service.api_keys import hash_of, new_key
+from verifier_service.app import start_pools
 from verifier_service.code.reference_check import (
     BadRows,
     Misfit,
@@ -22,14 +24,19 @@ from verifier_service.code.reference_check import (
     read_rows,
     summary,
 )
+from verifier_service.file_scoring import BadFile, read_groups, resume, score_rows
+from verifier_service.file_scoring import summary as summary_of_scores
+from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
+from verifier_service.scheduler import Bounds, Scheduler
+from verifier_service.schemas import Group
+from verifier_service.server import serve
 from verifier_service.settings import Settings, usable_cores
+from verifier_service.verifier import Verifier
+from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
-
-KEEP_ALIVE_SECONDS = 75
-"""Longer than a trainer's pause between requests, so that it can use its connections again."""
 
 
 class Serve(Settings):
@@ -40,13 +47,7 @@ class Serve(Settings):
     def cli_cmd(self) -> None:
         """Serve until SIGINT or SIGTERM."""
         hide_process()
-        uvicorn.run(
-            create_app(self),
-            host=self.host,
-            port=self.port,
-            log_level=self.log_level,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        )
+        serve(self)
 
 
 class Doctor(BaseModel):
@@ -109,12 +110,107 @@ class CheckTests(BaseModel):
             )
 
 
+class Score(Settings):
+    """Score the rows of a file, without a server. Settings are those of `serve`."""
+
+    model_config = SettingsConfigDict(use_attribute_docstrings=True)
+
+    file: CliPositionalArg[Path]
+    """JSONL: `completion` or `completions` with a `reference`, or with `answer`, `tests`, ..."""
+    verifier: tuple[str | dict[str, Any], ...] = ()
+    """type of a verifier, or JSON such as '{"type": "format", "weight": 0.1}'; may be repeated"""
+    profile: str | None = None
+    """instead of --verifier: a list of verifiers by name"""
+    out: Path
+    """JSONL to write; rows that it has already are not scored again"""
+
+    def cli_cmd(self) -> None:
+        """Print what came of it; end with status 1 if verdicts failed, 2 if nothing can be done."""
+        hide_process()
+        try:
+            verifiers = self._verifiers()
+            groups = read_groups(self.file)
+            done = resume(self.out, verifiers, len(groups))
+            counts = asyncio.run(self._score(groups, verifiers, done))
+        except (OSError, ValueError) as error:  # BadFile and UnicodeDecodeError are ValueErrors
+            print(f"{self.file}: {error}", file=sys.stderr)  # noqa: T201
+            sys.exit(2)
+        if done:
+            print(f"{len(done)} rows were scored before")  # noqa: T201
+        print(summary_of_scores(counts))  # noqa: T201
+        sys.exit(any(outcome == "failed" for _, outcome, _ in counts))
+
+    def _verifiers(self) -> Verifiers:
+        if bool(self.verifier) == bool(self.profile):
+            raise BadFile("give either --verifier or --profile")
+        if self.profile is not None:
+            profiles = read_profiles(self.profiles, self.enabled)
+            if self.profile not in profiles:
+                raise BadFile(f"no profile {self.profile!r}; there are {sorted(profiles)}")
+            return profiles[self.profile]
+        return verifiers_from_arguments(self.verifier)
+
+    async def _score(
+        self, groups: list[Group], verifiers: Verifiers, done: set[int]
+    ) -> Counter[tuple[str, str, str]]:
+        columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+        async with AsyncExitStack() as stack:
+            needed = {verifier.type for verifier in verifiers}
+            pools = await start_pools(self.model_copy(update={"enabled": tuple(needed)}), stack)
+            scheduler = Scheduler(
+                pools,
+                bounds=Bounds(self.max_pending_completions, self.max_pending_bytes),
+                max_cached_verdicts=self.max_cached_verdicts,
+            )
+            bars = Progress(*columns, console=Console(stderr=True), transient=True)
+            with bars as progress:
+                bar = progress.add_task("scoring", total=len(groups), completed=len(done))
+                return await score_rows(
+                    scheduler,
+                    groups,
+                    verifiers=verifiers,
+                    out=self.out,
+                    done=done,
+                    on_scored=lambda number: progress.advance(bar, number),
+                )
+
+
+class ListVerifiers(BaseModel):
+    """List the verifiers: what each gives, needs and can be told."""
+
+    def cli_cmd(self) -> None:
+        """Print them."""
+        for name, verifier in VERIFIERS.items():
+            low, high = verifier.score_range
+            print(f"{name}  [{low:g} to {high:g}]\n  {verifier.purpose}")  # noqa: T201
+            if verifier.needs:
+                needs = ", ".join(f"reference.{key}" for key in verifier.needs)
+                print(f"  needs: {needs}")  # noqa: T201
+            options = [key for key in verifier.model_fields if key not in Verifier.model_fields]
+            if options:
+                print(f"  options: {', '.join(options)}")  # noqa: T201
+            reasons = ", ".join(reason.value for reason in verifier.reasons)
+            print(f"  reasons: {reasons}\n")  # noqa: T201
+
+
+class NewKey(BaseModel):
+    """Make an API key. Keep the key; give the service only its hash."""
+
+    def cli_cmd(self) -> None:
+        """Print both."""
+        key = new_key()
+        print(f"key:  {key}\nhash: {hash_of(key)}")  # noqa: T201
+
+
 class VerifierService(BaseModel):
     """A reward verifier: judges model completions, in batches, over HTTP."""
 
     serve: CliSubCommand[Serve]
     doctor: CliSubCommand[Doctor]
     check_tests: CliSubCommand[CheckTests]
+    score: CliSubCommand[Score]
+    verifiers: CliSubCommand[ListVerifiers]
+    new_key: CliSubCommand[NewKey]
 
     def cli_cmd(self) -> None:
         """Run the subcommand."""

@@ -14,7 +14,9 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -29,12 +31,15 @@ from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
+from verifier_service.shared_references import SharedReferences
 from verifier_service.verdict import (
     Completion,
     Hello,
     Judged,
     Outcome,
+    Part,
     Question,
+    SharedReference,
     Task,
     Verdict,
     failed,
@@ -44,13 +49,17 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
 
 MAX_READ_BYTES = 2**20
+Tests = Stdio | Function | Asserts
+_decoder: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
+    Task | SharedReference
+)
 REASONS = {
     result: CodeReason[result.name]
     for result in Result
     if result not in (Result.UNSUPPORTED_TEST, Result.BAD_TESTS)
 }
-WALL_SHARE = 3.0
-"""Wall time in shares of CPU time: on a busy machine a program has to wait."""
+WALL_SHARE, MIN_WAIT_SECONDS = 3.0, 5.0
+"""Wall time in shares of CPU time, and at least so much more: on a busy machine a program waits."""
 
 
 async def work(
@@ -71,8 +80,13 @@ async def work(
             _send(connection, Hello(f"the sandbox does not start: {error}"))
             return
         _send(connection, Hello(None))
+        shared: SharedReferences[_Reference] = SharedReferences()
         while (frame := await _receive(connection)) is not None:
-            await _work(runner, msgspec.json.decode(frame, type=Task), connection, progress)
+            message = _decoder.decode(frame)
+            if isinstance(message, SharedReference):
+                shared.add(message.name, _Reference(message.decode()))
+            else:
+                await _work(runner, message, shared, connection, progress)
 
 
 async def _receive(connection: socket.socket) -> bytes | None:
@@ -101,16 +115,39 @@ def _send(connection: socket.socket, message: Hello | Judged) -> None:
     connection.sendall(frames.pack(msgspec.json.encode(message)))
 
 
-async def _work(runner: Runner, task: Task, connection: socket.socket, progress: Progress) -> None:
-    if task.verifier["type"] == RUN_PROGRAM:
-        await _run_programs(runner, task, connection, progress)
-        return
-    verifier = Code.model_validate(task.verifier)
+class _Reference:
+    """A reference, with its tests read once for all completions."""
+
+    def __init__(self, reference: dict[str, Any]) -> None:
+        self.reference = reference
+
+    @cached_property
+    def tests(self) -> Tests | Unverifiable:
+        """What to run, or why it cannot be read."""
+        try:
+            return read_tests(self.reference)
+        except Unverifiable as error:
+            return error
+
+
+def _reference(part: Part, shared: SharedReferences[_Reference]) -> _Reference:
+    if part.shared_reference is not None:
+        return shared[part.shared_reference]
+    return _Reference(part.reference or {})
+
+
+async def _work(
+    runner: Runner,
+    task: Task,
+    shared: SharedReferences[_Reference],
+    connection: socket.socket,
+    progress: Progress,
+) -> None:
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         progress.write(index, in_reference=True)
         try:
-            tests = read_tests(part.reference)
+            judge = _prepare(runner, task.verifier, _reference(part, shared))
         except Unverifiable as error:
             verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
                 part.completions
@@ -120,25 +157,23 @@ async def _work(runner: Runner, task: Task, connection: socket.socket, progress:
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            verdict = await judge_completion(runner, verifier, tests, completion)
-            _send(connection, Judged([verdict], finished=index == last))
+            _send(connection, Judged([await judge(completion)], finished=index == last))
             index += 1
 
 
-async def _run_programs(
-    runner: Runner, task: Task, connection: socket.socket, progress: Progress
-) -> None:
-    index, last = 0, task.num_completions - 1
-    for part in task.parts:
-        for completion in part.completions:
-            progress.write(index, in_reference=False)
-            verdict = await judge_run(runner, part.reference, completion)
-            _send(connection, Judged([verdict], finished=index == last))
-            index += 1
+def _prepare(
+    runner: Runner, options: dict[str, Any], reference: _Reference
+) -> Callable[[Completion], Awaitable[Verdict]]:
+    """What judges completions by a reference. Raises Unverifiable."""
+    if options["type"] == RUN_PROGRAM:
+        return partial(judge_run, runner, reference.reference)
+    if isinstance(reference.tests, Unverifiable):
+        raise reference.tests
+    return partial(judge_completion, runner, Code.model_validate(options), reference.tests)
 
 
 async def judge_completion(
-    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, completion: Completion
+    runner: Runner, verifier: Code, tests: Tests, completion: Completion
 ) -> Verdict:
     """The verdict on a completion; the runner has the entries and tools of `grading`."""
     return await judge_program(
@@ -147,7 +182,7 @@ async def judge_completion(
 
 
 async def judge_program(
-    runner: Runner, verifier: Code, tests: Stdio | Function | Asserts, source: str | None
+    runner: Runner, verifier: Code, tests: Tests, source: str | None
 ) -> Verdict:
     """The verdict on a program, or on there being none."""
     start = time.perf_counter()
@@ -176,7 +211,9 @@ def plan_of(verifier: Code) -> Plan:
     """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
-        wall_seconds=WALL_SHARE * verifier.cpu_seconds,
+        wall_seconds=max(
+            WALL_SHARE * verifier.cpu_seconds, verifier.cpu_seconds + MIN_WAIT_SECONDS
+        ),
         memory_bytes=verifier.memory_bytes,
         output_bytes=verifier.output_bytes,
     )

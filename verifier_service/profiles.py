@@ -9,9 +9,9 @@ A YAML file adds more, or replaces one that is shipped:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
@@ -33,7 +33,12 @@ def _names_are_unique(verifiers: list[Verifier]) -> list[Verifier]:
     return verifiers
 
 
-Verifiers = Annotated[list[AnyVerifier], Field(min_length=1), AfterValidator(_names_are_unique)]
+MAX_VERIFIERS = 32
+Verifiers = Annotated[
+    list[AnyVerifier],
+    Field(min_length=1, max_length=MAX_VERIFIERS),
+    AfterValidator(_names_are_unique),
+]
 """What a request or a profile asks for."""
 ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
@@ -43,6 +48,7 @@ SHIPPED: dict[str, Verifiers] = {
     "code": [Code(weight=1.0), CodeFormat(weight=0.1)],
 }
 
+_list: TypeAdapter[Verifiers] = TypeAdapter(Verifiers)
 _file: TypeAdapter[dict[str, Verifiers]] = TypeAdapter(dict[ProfileName, Verifiers])
 
 
@@ -64,6 +70,31 @@ def read_profiles(path: Path | None, enabled: Iterable[str]) -> dict[str, Verifi
                 f"{path}: {name} asks for {missing}, which VERIFIER_ENABLED leaves out"
             )
     return shipped | own
+
+
+def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verifiers:
+    """Verifiers by their types, or by what a request would have of them.
+
+    Raises:
+        ValueError: naming what is wrong.
+    """
+    items = [{"type": one} if isinstance(one, str) else one for one in arguments]
+    try:
+        return _list.validate_python(items)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise ValueError(f"verifier {place}: {problem['msg']}") from error
+
+
+def profiles_to_json(profiles: Mapping[str, Verifiers]) -> bytes:
+    """Profiles for another process."""
+    return _file.dump_json(dict(profiles), exclude_defaults=False)
+
+
+def profiles_from_json(encoded: bytes) -> dict[str, Verifiers]:
+    """Profiles of another process."""
+    return _file.validate_json(encoded)
 
 
 def _read(path: Path) -> dict[str, Verifiers]:

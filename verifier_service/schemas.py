@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
 
 from verifier_service.profiles import Verifiers
-from verifier_service.verdict import EngineReason, Outcome
-from verifier_service.verifiers.accuracy import AccuracyReason
-from verifier_service.verifiers.code import CodeReason
-from verifier_service.verifiers.code_format import CodeFormatReason
-from verifier_service.verifiers.cosine_length import CosineLengthReason
-from verifier_service.verifiers.exact_match import ExactMatchReason
-from verifier_service.verifiers.format import FormatReason
-from verifier_service.verifiers.json_schema import JsonSchemaReason
-from verifier_service.verifiers.length import LengthReason
-from verifier_service.verifiers.multiple_choice import MultipleChoiceReason
-from verifier_service.verifiers.reasoning_steps import ReasoningStepsReason
-from verifier_service.verifiers.regex import RegexReason
-from verifier_service.verifiers.repetition import RepetitionReason
-from verifier_service.verifiers.soft_overlong import SoftOverlongReason
-from verifier_service.verifiers.tag_count import TagCountReason
+from verifier_service.verdict import EngineReason, Outcome, Reason
+from verifier_service.verifiers import VERIFIERS
 
-AnyReason = (
-    AccuracyReason
-    | CodeReason
-    | FormatReason
-    | TagCountReason
-    | ReasoningStepsReason
-    | CodeFormatReason
-    | ExactMatchReason
-    | MultipleChoiceReason
-    | RegexReason
-    | JsonSchemaReason
-    | SoftOverlongReason
-    | CosineLengthReason
-    | LengthReason
-    | RepetitionReason
-    | EngineReason
-)
+if TYPE_CHECKING:
+    AnyReason = Reason
+else:
+    AnyReason = reduce(or_, (one.reasons for one in VERIFIERS.values())) | EngineReason
+"""The closed set of each verifier."""
 
 
 class _Request(BaseModel):
@@ -75,7 +52,7 @@ class Group(_Request):
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
     )
-    completions: list[str | Messages | CompletionObject] = Field(
+    completions: Annotated[list[str | Messages | CompletionObject], FailFast()] = Field(
         description="texts, chats (the last assistant message is judged) or objects"
     )
 
@@ -87,7 +64,7 @@ class ScoreRequest(_Request):
     profile: str | None = Field(
         default=None, description="name of a list of verifiers, see GET /v1/profiles"
     )
-    groups: list[Group]
+    groups: Annotated[list[Group], FailFast()]
     deadline_seconds: float | None = Field(
         default=None,
         gt=0,

@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from verifier_service.api_keys import is_hash
 from verifier_service.compat import ROUTERS
+from verifier_service.logs import LogFormat
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
@@ -37,6 +39,12 @@ class Settings(BaseSettings):
     """port to listen on; 0 takes a free one and logs it"""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """least severe message to log"""
+    log_format: LogFormat = "text"
+    """json: an object for each line"""
+    api_key_hashes: Annotated[tuple[str, ...], NoDecode] = ()
+    """hashes of API keys, separated by commas, see `verifier-service new-key`; default: no key"""
+    api_key_hashes_file: Path | None = None
+    """file with more of them, one in a line; what follows # is a comment"""
     workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """worker processes; default: the usable CPU cores"""
     enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
@@ -58,13 +66,18 @@ class Settings(BaseSettings):
     max_completions: Annotated[int, Field(gt=0)] = 65_536
     """most completions in one request; more are answered 413"""
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
-    """most completions accepted and not yet judged; a request over it is answered 503"""
+    """most completions accepted and not yet answered; a request over it is answered 503"""
+    max_pending_bytes: Annotated[int, Field(gt=0)] = 256 * 2**20
+    """most bytes of bodies accepted and not yet answered; a request over it is answered 503"""
     max_cached_verdicts: Annotated[int, Field(ge=0)] = 65_536
-    """verdicts of math-verify kept for later requests; 0 keeps none"""
+    """verdicts kept for later requests; 0 keeps none"""
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
     """longest that a request may take; also the default of `deadline_seconds`"""
 
-    @field_validator("enabled", "compat", "unsafe_code_without", mode="before")
+    drain_seconds: Annotated[float, Field(ge=0)] = 25.0
+    """at SIGTERM, how long calls that are under way may take to end"""
+
+    @field_validator("enabled", "unsafe_code_without", "api_key_hashes", "compat", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if not isinstance(value, str):
@@ -79,6 +92,26 @@ class Settings(BaseSettings):
             raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
         return value
 
+    @field_validator("api_key_hashes")
+    @classmethod
+    def _are_hashes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(is_hash, value)):
+            raise ValueError("each must be the 64 hexadecimal digits of new-key, not a key itself")
+        return value
+
+    @field_validator("api_key_hashes_file")
+    @classmethod
+    def _has_hashes(cls, value: Path | None) -> Path | None:
+        if value is not None:
+            _read_hashes(value)
+        return value
+
+    @property
+    def all_api_key_hashes(self) -> tuple[str, ...]:
+        """Those of the setting and those of the file."""
+        file = self.api_key_hashes_file
+        return self.api_key_hashes + (_read_hashes(file) if file is not None else ())
+
     @field_validator("compat")
     @classmethod
     def _are_spoken(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -91,3 +124,16 @@ class Settings(BaseSettings):
     def _can_be_read(cls, value: Path | None, info: ValidationInfo) -> Path | None:
         read_profiles(value, info.data.get("enabled", VERIFIERS))
         return value
+
+
+def _read_hashes(path: Path) -> tuple[str, ...]:
+    """Raises ValueError, which does not tell what the file has."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {type(error).__name__}") from error
+    stripped = [line.partition("#")[0].strip() for line in lines]
+    for number, line in enumerate(stripped, 1):
+        if line and not is_hash(line):
+            raise ValueError(f"{path}: line {number} is not the hash that new-key prints")
+    return tuple(line for line in stripped if line)

@@ -82,13 +82,16 @@ class Completion(msgspec.Struct, frozen=True):
 class Part(msgspec.Struct, frozen=True):
     """Completions that share a reference."""
 
-    reference: dict[str, Any]
+    reference: dict[str, Any] | None
+    """None where it is a shared one."""
     completions: list[Completion]
     group: list[Completion] | None = None
     """The whole group that they belong to, for a verifier that is group-wise."""
+    shared_reference: str | None = None
+    """Name of a reference that the worker was sent before."""
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, tag="task"):
     """Work for a worker: one verifier's judgement of some completions, in order."""
 
     verifier: dict[str, Any]
@@ -112,6 +115,48 @@ class Task(msgspec.Struct, frozen=True):
             start -= len(part.completions)
             end -= len(part.completions)
         return msgspec.structs.replace(self, parts=parts)
+
+
+class SharedReference(msgspec.Struct, frozen=True, tag="reference"):
+    """Parent to worker: a large reference that tasks will name. See `SharedReferences`."""
+
+    name: str
+    reference: msgspec.Raw
+    """JSON, which the parent does not read."""
+
+    def decode(self) -> dict[str, Any]:
+        """The reference."""
+        return msgspec.json.decode(self.reference, type=dict[str, Any])
+
+
+class EncodedTask(msgspec.Struct, frozen=True):
+    """A task as it is sent; it is decoded only when a worker died at it."""
+
+    workers: str
+    """The kind of workers that it is for."""
+    verifier: str
+    """The type of its verifier."""
+    body: bytes
+    """A `Task` in JSON."""
+    num_completions: int
+    shared_name: str | None = None
+    """Name of the shared reference that it has, and that reference in JSON."""
+    shared_reference: bytes = b""
+
+    @classmethod
+    def of(cls, task: Task, workers: str) -> Self:
+        """Encode a task."""
+        return cls(workers, task.verifier["type"], msgspec.json.encode(task), task.num_completions)
+
+    def decode(self) -> Task:
+        """The task again."""
+        return msgspec.json.decode(self.body, type=Task)
+
+    def slice(self, start: int, end: int) -> Self:
+        """See `Task.slice`."""
+        task = self.decode().slice(start, end)
+        body = msgspec.json.encode(task)
+        return msgspec.structs.replace(self, body=body, num_completions=task.num_completions)
 
 
 Question = str

@@ -74,6 +74,8 @@ class Verifier(BaseModel, ABC):
     reasons: ClassVar[Iterable[Reason]]
     workers: ClassVar[Literal["text", "code"]] = "text"
     """The kind of workers that judge."""
+    is_cached: ClassVar[bool] = True
+    """Whether equal work has equal verdicts, so that later requests may have earlier ones."""
     unavailable: ClassVar[Reason] = EngineReason.WORKER_DIED
     """The reason of `failed` verdicts while there are no such workers."""
 

@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -23,12 +24,14 @@ from typing import Self
 import msgspec
 
 from verifier_service import frames
+from verifier_service.shared_references import SharedReferences
 from verifier_service.verdict import (
+    EncodedTask,
     EngineReason,
     Judged,
     Outcome,
     Question,
-    Task,
+    SharedReference,
     Verdict,
     failed,
     unverifiable,
@@ -113,6 +116,7 @@ class Worker:
         self._writer = writer
         self._progress = started.progress
         self._ordered: Ending | None = None
+        self._given_up = False
         self._num_tasks = 0
         self._watched: tuple[int, tuple[int, bool]] | None = None
         """The number of the task and the progress in it that the watch last saw."""
@@ -123,26 +127,28 @@ class Worker:
         self._last_cpu_use = 0.0
         self._item_start = 0.0
         self._resident_bytes = 0
+        self._shared: SharedReferences[None] = SharedReferences()
+        """What the worker holds."""
 
     async def run(
         self,
-        frame: bytes,
-        num_completions: int,
+        task: EncodedTask,
         limits: ItemLimits,
         verdicts: list[Verdict | Question],
     ) -> Run:
-        """Have the worker judge an encoded task; the verdicts are appended as they come.
+        """Have the worker judge a task; the verdicts are appended as they come.
 
         The worker is dead afterwards unless the run FINISHED.
         """
-        end = len(verdicts) + num_completions
+        end = len(verdicts) + task.num_completions
         ending = Ending.DIED
         self.busy = True
         self._num_tasks += 1
         self._item_start = time.monotonic()
         self._progress.write(0, in_reference=True)
         try:
-            self._writer.write(frames.pack(frame))
+            self._send_shared_reference(task)
+            self._writer.write(frames.pack(task.body))
             await self._writer.drain()
             while ending is not Ending.FINISHED:
                 message = await self._read()
@@ -159,6 +165,7 @@ class Worker:
                 log.warning("worker %d died: %s", self._pid, error)
             self.kill()
         except asyncio.CancelledError:
+            self._given_up = True
             self.kill()
             raise
         finally:
@@ -194,6 +201,11 @@ class Worker:
             self.kill()
 
     @property
+    def ending(self) -> str:
+        """Why it was killed."""
+        return "given_up" if self._given_up else (self._ordered or Ending.DIED).name.lower()
+
+    @property
     def is_fresh(self) -> bool:
         """Whether it has not worked yet."""
         return self._num_tasks == 0
@@ -226,6 +238,12 @@ class Worker:
         with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()
 
+    def _send_shared_reference(self, task: EncodedTask) -> None:
+        if task.shared_name is not None and task.shared_name not in self._shared:
+            message = SharedReference(task.shared_name, msgspec.Raw(task.shared_reference))
+            self._writer.write(frames.pack(msgspec.json.encode(message)))
+            self._shared.add(task.shared_name, None)
+
     async def _read(self) -> Judged:
         header = await self._reader.readexactly(frames.HEADER_BYTES)
         length = frames.body_length(header, max_bytes=MAX_FRAME_BYTES)
@@ -249,13 +267,33 @@ class WorkerPool:
     ) -> None:
         self.size = size
         self._limits = limits
-        self._new_source = source or (lambda: ForkServer(2 * limits.memory_bytes))
+        self._new_source = source or (
+            lambda: ForkServer("verifier_service.text_worker", 2 * limits.memory_bytes)
+        )
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._workers: set[Worker] = set()
+        self._num_waiting = 0
         self._start_error: str | None = None
         self._fork_lock = asyncio.Lock()
         self._source: WorkerSource | None = None
         self._background: set[asyncio.Task[None]] = set()
+        self.restarts: Counter[str] = Counter()
+        """Workers replaced, by why: an `Ending` in lower case, `worn`, or `given_up`."""
+
+    @property
+    def num_running(self) -> int:
+        """Workers that are there."""
+        return len(self._workers)
+
+    @property
+    def num_busy(self) -> int:
+        """Workers that are at a task."""
+        return sum(worker.busy for worker in self._workers)
+
+    @property
+    def num_waiting(self) -> int:
+        """Tasks that wait for a worker."""
+        return self._num_waiting
 
     async def __aenter__(self) -> Self:
         async with asyncio.TaskGroup() as group:
@@ -293,7 +331,7 @@ class WorkerPool:
         """Why no worker is running; None while one is, or is about to be."""
         return None if self._workers else self._start_error
 
-    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 
         Whatever happens to workers, every completion gets one.
@@ -308,29 +346,28 @@ class WorkerPool:
             if len(verdicts) - before > culprit:  # it was done, the worker died afterwards
                 continue
             unsent = task.slice(len(verdicts) - before, culprit)  # judged, but not received
-            if unsent.parts:
+            if unsent.num_completions:
                 await self.judge(unsent, verdicts)
             if run.ending is Ending.DIED:
                 run = await self._run_alone(task.slice(culprit, culprit + 1), verdicts)
             if run.ending is not Ending.FINISHED:
-                part = task.slice(culprit, num_completions).parts[0]
+                part = task.decode().slice(culprit, num_completions).parts[0]
                 verdicts += [_blame(run)] * (len(part.completions) if run.in_reference else 1)
 
     async def _run(
-        self, task: Task, verdicts: list[Verdict | Question], *, fresh: bool = False
+        self, task: EncodedTask, verdicts: list[Verdict | Question], *, fresh: bool = False
     ) -> Run:
-        frame, num_completions = msgspec.json.encode(task), task.num_completions
         while True:
             async with self._worker() as worker:
                 if self._is_running(worker) and (worker.is_fresh or not fresh):
-                    return await worker.run(frame, num_completions, self._limits, verdicts)
+                    return await worker.run(task, self._limits, verdicts)
                 worker.kill()
 
     def _is_running(self, worker: Worker) -> bool:
         # Workers end with their fork server. One that died idle must not count as a try of an item.
         return self._source is not None and self._source.alive and not worker.has_hung_up
 
-    async def _run_alone(self, task: Task, verdicts: list[Verdict | Question]) -> Run:
+    async def _run_alone(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""
         near_memory_limit = True
         before = len(verdicts)
@@ -345,13 +382,18 @@ class WorkerPool:
 
     @contextlib.asynccontextmanager
     async def _worker(self) -> AsyncIterator[Worker]:
-        worker = await self._idle.get()
+        self._num_waiting += 1
+        try:
+            worker = await self._idle.get()
+        finally:
+            self._num_waiting -= 1
         try:
             yield worker
         finally:
             if worker.alive and not worker.is_worn(self._limits):
                 self._idle.put_nowait(worker)
             else:
+                self.restarts["worn" if worker.alive else worker.ending] += 1
                 worker.kill()
                 self._workers.discard(worker)
                 self._in_background(self._replace_worker())

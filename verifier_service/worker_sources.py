@@ -62,14 +62,19 @@ class WorkerSource(Protocol):
 
 
 class ForkServer:
-    """The parent's handle on `verifier_service.text_worker`."""
+    """The parent's handle on a module that calls `fork_server`.
 
-    def __init__(self, address_space_bytes: int) -> None:
+    Args:
+        module: `verifier_service.text_worker` or `verifier_service.request_worker`.
+        address_space_bytes: what a worker may map beyond what it inherits.
+    """
+
+    def __init__(self, module: str, address_space_bytes: int) -> None:
         ours, theirs = socket.socketpair()
         ours.settimeout(START_TIMEOUT_SECONDS)
         with theirs:
             self._process = _start(
-                "verifier_service.text_worker",
+                module,
                 (str(theirs.fileno()), str(address_space_bytes)),
                 descriptors=[theirs.fileno()],
             )
@@ -86,24 +91,35 @@ class ForkServer:
         Raises:
             WorkerStartError: the fork server is gone or does not answer.
         """
-        with contextlib.ExitStack() as stack:
-            ours, theirs = socket.socketpair()
-            stack.callback(ours.close)
-            shared = Progress.create_file()
+        shared = Progress.create_file()
+        try:
+            progress = Progress(shared)
             try:
-                with theirs:
-                    socket.send_fds(self._control, [b"f"], [theirs.fileno(), shared])
-                message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
-                if not message:
-                    status = self._process.wait()
-                    raise WorkerStartError(f"the fork server ended with status {status}")
-                progress = Progress(shared)
-            except OSError as error:
-                raise WorkerStartError(f"the fork server does not answer: {error}") from error
-            finally:
-                os.close(shared)
-            stack.pop_all()
-        return StartedWorker(int(message), descriptors[0], ours, progress)
+                return StartedWorker(*self.fork_with(shared), progress)
+            except WorkerStartError:
+                progress.close()
+                raise
+        finally:
+            os.close(shared)
+
+    def fork_with(self, descriptor: int) -> tuple[int, int, socket.socket]:
+        """A new worker that is given a descriptor: its pid, a pidfd, and the socket to it.
+
+        Raises:
+            WorkerStartError: the fork server is gone or does not answer.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"f"], [theirs.fileno(), descriptor])
+            message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
+        except OSError as error:
+            ours.close()
+            raise WorkerStartError(f"the fork server does not answer: {error}") from error
+        if not message:
+            ours.close()
+            raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
+        return int(message), descriptors[0], ours
 
     def close(self) -> None:
         """End the process and every worker it forked. Blocks until they are gone."""

@@ -7,6 +7,7 @@ import dataclasses
 import marshal
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from verifier_service.sandbox.execution import (
     Limits,
     Profile,
     Program,
+    SandboxError,
 )
-from verifier_service.sandbox.runner import Runner
+from verifier_service.sandbox.runner import PACKAGES, Runner
 
 SHORT = Limits(cpu_seconds=0.3, wall_seconds=1.0)
 SCRATCH = Limits(cpu_seconds=5, wall_seconds=20, file_bytes=2**20)
@@ -112,6 +114,36 @@ def test_what_is_not_python_is_a_compile_error(sandbox: Sandbox, source: str | b
     execution = sandbox.run(source)
     assert (execution.reason, execution.exit_code) == (ExitReason.COMPILE_ERROR, 1)
     assert b"Error" in execution.stderr
+
+
+def test_a_program_finds_what_the_interpreter_sets_up(sandbox: Sandbox) -> None:
+    source = """
+import builtins, sys
+streams = sys.stdin, sys.stdout, sys.stderr
+print([(s.name, s.mode, s.encoding, s.line_buffering, s.fileno()) for s in streams])
+print(sys.stdout.buffer.name, __builtins__ is builtins, sys.argv)
+exit()
+"""
+    execution = sandbox.run(source)
+    assert execution.stdout.decode().splitlines() == [
+        "[('<stdin>', 'r', 'utf-8', False, 0), ('<stdout>', 'w', 'utf-8', False, 1), "
+        "('<stderr>', 'w', 'utf-8', True, 2)]",
+        "<stdout> True ['main.py']",
+    ]
+    assert (execution.exit_code, execution.stderr) == (0, b"")
+
+
+def test_a_program_may_set_its_stack_limit_and_no_other(sandbox: Sandbox) -> None:
+    source = """
+import resource
+resource.setrlimit(resource.RLIMIT_STACK, (2**27, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+for kind in resource.RLIMIT_AS, resource.RLIMIT_NPROC, resource.RLIMIT_CPU:
+    try:
+        resource.setrlimit(kind, (1, 1))
+    except ValueError:
+        print("refused")
+"""
+    assert sandbox.run(source).stdout == b"refused\n" * 3
 
 
 def test_a_program_that_runs_out_of_its_name_still_compiles_only_once(sandbox: Sandbox) -> None:
@@ -443,7 +475,8 @@ def test_a_program_can_say_what_it_likes_but_only_on_the_channel(
     program = Program(payload=f"{source}\n".encode(), entry="answer")
     judge = Program(payload=b"3\n4\n", entry="ask")
     try:
-        pair = sandbox.wait(sandbox.runner.run_pair(program, judge, SHORT, LIMITS))
+        limits = dataclasses.replace(SHORT, wall_seconds=5)
+        pair = sandbox.wait(sandbox.runner.run_pair(program, judge, limits, LIMITS))
     except BrokenPipeError:
         pytest.fail("the judge's failure reached the runner")
     assert pair.program.reason is reason
@@ -495,3 +528,19 @@ def test_an_entry_that_raises_ends_with_exit_code_1(sandbox: Sandbox) -> None:
     execution = sandbox.run("", entry="fail")
     assert (execution.reason, execution.exit_code) == (ExitReason.EXITED, 1)
     assert b"a bug in an entry" in execution.stderr
+
+
+def test_a_profile_without_its_packages_is_our_failure_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setitem(PACKAGES, Profile.SCI, ("numpy_that_nobody_installed",))
+
+    async def run_both() -> None:
+        async with Runner(1) as runner:
+            with pytest.raises(SandboxError, match="numpy_that_nobody_installed"):
+                await runner.run(Program(payload=b"", profile=Profile.SCI), SHORT)
+            assert (await runner.run(Program(payload=b"print(1)"), SCRATCH)).stdout == b"1\n"
+
+    asyncio.run(run_both())
+    assert list(tmp_path.iterdir()) == []

@@ -311,6 +311,41 @@ def test_a_function_and_its_calls(grader: Grader, source: str, result: str, pass
     assert (found.result, found.passed) == (result, passed)
 
 
+@pytest.mark.parametrize("entry_point", ["add", "Solution.add", "Solution().add"])
+def test_a_function_may_be_a_method_of_a_class(grader: Grader, entry_point: str) -> None:
+    tests = ADD | {"entry_point": entry_point}
+    check = {"type": "asserts", "entry_point": entry_point, "code": CHECK_ADD}
+    right = "class Solution:\n    def add(self, a, b): return a + b"
+    wrong = "class Solution:\n    def add(self, a, b): return a - b"
+    for asked in (tests, check):
+        assert grader(right, asked).result == "passed"
+        assert grader(wrong, asked).result == "wrong_answer"
+        assert grader("class Solution:\n    pass", asked).result == "runtime_error"
+
+
+CHECK_ADD = "def check(candidate):\n    assert candidate(1, b=2) == 3"
+
+
+def test_each_case_has_an_object_of_its_own(grader: Grader) -> None:
+    source = """
+class Solution:
+    def __init__(self):
+        self.n = 0
+
+    def f(self):
+        self.n += 1
+        return self.n
+"""
+    cases = [{"args": [], "returns": 1}] * 2
+    found = grader(source, {"type": "function", "entry_point": "f", "cases": cases})
+    assert (found.result, found.passed) == ("passed", 2)
+
+
+def test_an_entry_point_that_is_no_expression_is_the_tests_fault(grader: Grader) -> None:
+    tests = {"type": "asserts", "entry_point": "add one", "code": CHECK_ADD}
+    assert grader("def add(a, b): return a + b", tests).result == "bad_tests"
+
+
 def test_floats_may_differ_by_a_tolerance(grader: Grader) -> None:
     tests = {"type": "function", "entry_point": "f", "cases": [{"args": [], "returns": [0.3, [1]]}]}
     source = "def f(): return (0.1 + 0.2, [1.0])"
@@ -375,6 +410,8 @@ LIMIT = 9
         "def check_all(f):\n    for n in range(3): assert list(f(n)) == list(range(n))\n"
         "check_all(count)",
         "for n in range(3):\n    assert list(count(n)) == list(range(n))",
+        "def test_one():\n    assert Point(1).x == 1\ndef test_two():\n    assert LIMIT == 9",
+        "def test_once(): assert Point(1).x == 1\ntest_once()",
     ],
 )
 def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code: str) -> None:
@@ -390,6 +427,20 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
         ("assert Point(1) + Point(2)", "unsupported_test"),
         ("assert check(lambda: 1)", "unsupported_test"),
         ("def f(): pass\nassert count(f)", "unsupported_test"),
+        ("import pytest\nassert Point(1) == pytest.approx(1)", "unsupported_test"),
+        ("import pandas as pd\nassert pd.isna(count(1))", "unsupported_test"),
+        ("from unittest.mock import patch\nwith patch('print'): assert LIMIT", "unsupported_test"),
+        ("from unittest import mock\nassert LIMIT == 9", "unsupported_test"),
+        ("import sys, io\nsys.stdout = io.StringIO()\nassert LIMIT == 9", "unsupported_test"),
+        ("def test_prints(capsys):\n    assert LIMIT == 9", "unsupported_test"),
+        (
+            "import io, contextlib\nprinted = io.StringIO()\n"
+            "with contextlib.redirect_stdout(printed): check(Point(1))\n"
+            "assert printed.getvalue() == 'far'",
+            "unsupported_test",
+        ),
+        ("def test_x():\n    assert Point(1).x == 2", "wrong_answer"),
+        ("def test_x():\n    check(Point(10))", "runtime_error"),
         ("assert count(", "bad_tests"),
         ("x = 1", "bad_tests"),
         ("assert missing(1) == 2", "wrong_answer"),

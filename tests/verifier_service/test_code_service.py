@@ -15,7 +15,7 @@ import pytest
 from tests.verifier_service.test_score import score, verdicts
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.verdict import Question, Task, Verdict
+from verifier_service.verdict import EncodedTask, Question, Verdict
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 from verifier_service.worker_sources import CodeWorkers, StartedWorker, WorkerStartError
 
@@ -126,7 +126,7 @@ class Idle:
     size = 1
     problem = None
 
-    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
         raise AssertionError(task)
 
 
@@ -140,9 +140,7 @@ def test_without_a_sandbox_programs_fail_and_say_so() -> None:
 
     async def run() -> tuple[str | None, Verdict]:
         async with WorkerPool(1, ItemLimits(1.0, 2**30), Broken) as pool:
-            scheduler = Scheduler(
-                {"text": Idle(), "code": pool}, max_pending_completions=9, max_settled_verdicts=0
-            )
+            scheduler = Scheduler({"text": Idle(), "code": pool}, max_cached_verdicts=0)
             scored = await scheduler.score(request, deadline_seconds=60)
             return pool.problem, scored.groups[0][0]["code"]
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from verifier_service.app import CODE_LIMITS
-from verifier_service.verdict import Completion, Part, Question, Task, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.worker_pool import WorkerPool
 from verifier_service.worker_sources import CodeWorkers
 
@@ -135,7 +135,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def judge(pool: WorkerPool, chosen: Case, limits: dict[str, Any]) -> Verdict:
     part = Part({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
     verdicts: list[Verdict | Question] = []
-    await pool.judge(Task(limits, [part]), verdicts)
+    await pool.judge(EncodedTask.of(Task(limits, [part]), "code"), verdicts)
     (verdict,) = verdicts
     assert isinstance(verdict, Verdict)
     return verdict

@@ -382,7 +382,7 @@ def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
     """What a request is answered while another one runs a program that spins."""
-    spinning = {**VERL, "code": SPIN, "run_timeout": 2}
+    spinning = {**VERL, "code": SPIN, "run_timeout": 1}
     deadline = time.monotonic() + 60
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(http.post, "/run_code", json=spinning)

@@ -16,7 +16,7 @@ from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import POISON, verdicts
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.verdict import Completion, Outcome, Question, Task, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Outcome, Question, Task, Verdict
 from verifier_service.verifier import Judgement, Unverifiable
 from verifier_service.verifiers.cosine_length import CosineLength
 from verifier_service.verifiers.length import Length
@@ -247,7 +247,8 @@ class WatchedPool:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
 
-    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        task = encoded.decode()
         self.tasks.append(task)
         for part in task.parts:
             size = float(len(part.completions))
@@ -263,7 +264,7 @@ def test_a_group_is_never_split_nor_joined_nor_deduplicated(groups: list[list[st
         }
     )
     pool = WatchedPool()
-    scheduler = Scheduler({"text": pool}, max_pending_completions=10**6, max_settled_verdicts=100)
+    scheduler = Scheduler({"text": pool}, max_cached_verdicts=100)
     scored = asyncio.run(scheduler.score(request, deadline_seconds=60))
     found = [[place["length"].score for place in places] for places in scored.groups]
     assert found == [[float(len(texts))] * len(texts) for texts in groups]
@@ -274,7 +275,7 @@ def test_a_group_is_never_split_nor_joined_nor_deduplicated(groups: list[list[st
 def test_a_slice_of_a_task_keeps_the_whole_group() -> None:
     body = {"verifiers": [{"type": "length"}], "groups": [{"completions": ["a", "b", "c"]}]}
     pool = WatchedPool()
-    scheduler = Scheduler({"text": pool}, max_pending_completions=10**6, max_settled_verdicts=100)
+    scheduler = Scheduler({"text": pool}, max_cached_verdicts=100)
     asyncio.run(scheduler.score(ScoreRequest.model_validate(body), deadline_seconds=60))
     (part,) = pool.tasks[0].slice(1, 2).parts
     assert (part.completions, part.group) == (

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
-from verifier_service.scheduler import Scheduler, ScoredRequest
+from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.verdict import Outcome, Question, Task, Verdict
+from verifier_service.scoring import ScoredRequest
+from verifier_service.verdict import EncodedTask, Outcome, Question, Task, Verdict
 from verifier_service.verifier import Undecided
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -30,16 +31,18 @@ class WatchedPool:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
 
-    async def judge(self, task: Task, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        task = encoded.decode()
         self.tasks.append(task)
         verifier = Accuracy.model_validate(task.verifier)
         for part in task.parts:
+            reference = part.reference or {}
             for completion in part.completions:
                 await asyncio.sleep(0)
                 if task.settle:
-                    found = verifier.settle(part.reference)(completion.text)
+                    found = verifier.settle(reference)(completion.text)
                 else:
-                    quick = verifier.prepare(part.reference)(completion)
+                    quick = verifier.prepare(reference)(completion)
                     if isinstance(quick, Undecided):
                         verdicts.append(quick.question)
                         continue
@@ -71,11 +74,9 @@ def request(*groups: tuple[str, list[str]], **options: Any) -> ScoreRequest:
 
 
 def score(
-    pool: WatchedPool, *requests: ScoreRequest, max_settled_verdicts: int = 100
+    pool: WatchedPool, *requests: ScoreRequest, max_cached_verdicts: int = 100
 ) -> list[ScoredRequest]:
-    scheduler = Scheduler(
-        {"text": pool}, max_pending_completions=10**6, max_settled_verdicts=max_settled_verdicts
-    )
+    scheduler = Scheduler({"text": pool}, max_cached_verdicts=max_cached_verdicts)
 
     async def run() -> list[ScoredRequest]:
         return [await scheduler.score(one, deadline_seconds=60) for one in requests]
@@ -112,9 +113,12 @@ def test_later_requests_are_served_from_the_cache() -> None:
 def test_the_cache_is_bounded_and_forgets_what_was_not_used() -> None:
     pool = WatchedPool()
     asked = [request((answer, [OPEN])) for answer in ("6", "7", "6", "8", "6", "7")]
-    score(pool, *asked, max_settled_verdicts=2)
+    score(pool, *asked, max_cached_verdicts=2)
     references = [
-        part.reference["answer"] for task in pool.tasks if task.settle for part in task.parts
+        (part.reference or {})["answer"]
+        for task in pool.tasks
+        if task.settle
+        for part in task.parts
     ]
     assert references == ["6", "7", "8", "7"]
 
@@ -122,7 +126,7 @@ def test_the_cache_is_bounded_and_forgets_what_was_not_used() -> None:
 def test_without_a_cache_a_request_still_settles_a_pair_once() -> None:
     pool = WatchedPool()
     texts = [f"{'again ' * n}{OPEN}" for n in range(200)]
-    score(pool, request(("6", texts)), request(("6", [OPEN])), max_settled_verdicts=0)
+    score(pool, request(("6", texts)), request(("6", [OPEN])), max_cached_verdicts=0)
     assert len(pool.settled) == 2
 
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from verifier_service.verdict import Completion, Outcome, Part, Question, Task, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Outcome, Part, Question, Task, Verdict
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
@@ -32,7 +32,7 @@ def test_a_worker_has_a_filter_and_no_capability() -> None:
             verdicts: list[Verdict | Question] = []
             text = r"The answer is \boxed{\frac{1}{2} + \sin(0)}"
             task = Task({"type": "accuracy"}, [Part({"answer": "0.5"}, [Completion(text)])])
-            await pool.judge(task, verdicts)
+            await pool.judge(EncodedTask.of(task, "text"), verdicts)
             return [verdict for verdict in verdicts if isinstance(verdict, Verdict)], workers()
 
     verdicts, found = asyncio.run(inspect())

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from verifier_service.verdict import Completion, Part, Question, Task, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.worker_pool import ItemLimits, WorkerPool
 
 T = TypeVar("T")
@@ -21,9 +21,9 @@ LIMITS = ItemLimits(cpu_seconds=2.0, memory_bytes=2**30)
 POISON = r"\boxed{9^{9^{9^{9}}}}"
 
 
-def task(*texts: str) -> Task:
+def task(*texts: str) -> EncodedTask:
     part = Part({"answer": "2"}, [Completion(text) for text in texts])
-    return Task({"type": "accuracy", "mode": "math_verify"}, [part])
+    return EncodedTask.of(Task({"type": "accuracy", "mode": "math_verify"}, [part]), "text")
 
 
 def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
@@ -34,7 +34,7 @@ def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
     return asyncio.run(run())
 
 
-async def judge(pool: WorkerPool, work: Task) -> list[Verdict]:
+async def judge(pool: WorkerPool, work: EncodedTask) -> list[Verdict]:
     verdicts: list[Verdict | Question] = []
     await pool.judge(work, verdicts)
     return [verdict for verdict in verdicts if isinstance(verdict, Verdict)]

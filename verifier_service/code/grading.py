@@ -23,7 +23,8 @@ ENTRIES = {
 
 JUDGE_CPU_SHARE = 1.0
 """CPU time of a judge in shares of the program's: it may have as much to compare."""
-WALL_SHARE = 3.0
+JUDGE_WAIT_SECONDS = 3.0
+"""Wall time of a judge beyond the program's."""
 MAX_SHOWN_CHARACTERS = 500
 
 
@@ -187,7 +188,7 @@ async def _grade_calls(
     judge_limits = dataclasses.replace(
         limits,
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
-        wall_seconds=limits.wall_seconds + WALL_SHARE,
+        wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),

@@ -15,12 +15,12 @@ import os
 import sys
 import types
 import unittest
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from verifier_service.code.program_side import MODULE
 from verifier_service.code.proxies import ProgramGone, ProgramModule, RemoteProgram, Unsupported
+from verifier_service.code.test_source import TestSource
 from verifier_service.sandbox.entries import Context
 
 MAX_DETAIL_CHARACTERS = 500
@@ -83,12 +83,13 @@ class _BadTests(Exception):
 
 
 def _run_cases(program: RemoteProgram, asked: dict[str, Any], findings: Findings) -> None:
-    function = program.name(asked["entry_point"])
-    if function is None:
+    owner, name = _owner(program, asked["entry_point"])
+    if owner is None and program.name(name) is None:
         findings.add("runtime_error", f"there is no {asked['entry_point']}")
         return
     for case in asked["cases"]:
         try:
+            function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
             reason = (
                 "passed" if _same(found, case["returns"], asked["tolerance"]) else "wrong_answer"
@@ -98,6 +99,20 @@ def _run_cases(program: RemoteProgram, asked: dict[str, Any], findings: Findings
             findings.add("runtime_error", f"{type(error).__name__}: {error}")
         if findings.reason != "passed" and not asked["run_all"]:
             return
+
+
+def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
+    """The class that has an entry point as a method, if one has, and the last part of its name.
+
+    `two_sum` is looked for in a class `Solution` if there is no such function, as of LeetCode's
+    problems; `Solution.two_sum` and `Solution().two_sum` name the class.
+    """
+    class_name, _, name = entry_point.rpartition(".")
+    class_name = class_name.removesuffix("()")
+    if not class_name and program.name(name) is None:
+        class_name = "Solution"
+    owner = program.name(class_name) if class_name else None
+    return (owner if isinstance(owner, type) else None), name
 
 
 def _same(found: Any, expected: Any, tolerance: float) -> bool:
@@ -125,18 +140,19 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
 
 def _run_asserts(program: RemoteProgram, asked: dict[str, Any], findings: Findings) -> None:
     try:
-        tree = ast.parse(asked["code"])
+        source = TestSource(asked["code"])
+        why = source.cannot_be_run_apart()
+        if why:
+            raise Unsupported(why)
+        _prepare_imports(source, program)
+        if asked["entry_point"] and source.defines_uncalled_check():
+            source.add_call("check", _expression(program, asked["entry_point"]))
     except (SyntaxError, ValueError) as error:
         raise _BadTests(str(error)) from error
-    entry_point = asked["entry_point"]
-    if entry_point and _defines_uncalled_check(tree):
-        tree.body += ast.parse(f"check({entry_point})").body
     namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
-    nodes = list(ast.walk(tree))
-    _prepare_imports(nodes, program)
-    program.add_names(_free_names(tree, nodes), namespace)
+    program.add_names(source.free_names(), namespace)
     unittest.main = lambda *_, **__: None  # type: ignore[assignment]  # run below
-    for part in _parts(tree):
+    for part in source.parts():
         (statement,) = part.body
         before = program.num_requests
         reason, detail = _run_part(compile(part, "tests.py", "exec"), namespace)
@@ -147,9 +163,15 @@ def _run_asserts(program: RemoteProgram, asked: dict[str, Any], findings: Findin
             findings.add(reason, detail)
         if reason != "passed" and not (is_test and asked["run_all"]):
             return
-    _run_unittest(namespace, asked, findings)
+    _run_unittest(namespace, source.test_functions(), asked, findings)
     if not findings.total:
         raise _BadTests("there is no test in it")
+
+
+def _expression(program: RemoteProgram, entry_point: str) -> str:
+    """What test code writes for an entry point."""
+    owner, name = _owner(program, entry_point)
+    return f"{owner.__name__}().{name}" if owner else entry_point
 
 
 _PREPARATIONS = (
@@ -157,12 +179,6 @@ _PREPARATIONS = (
     *(ast.Assign, ast.AnnAssign, ast.AugAssign),
 )
 """Statements that are no test, though they may ask the program for something."""
-
-
-def _parts(tree: ast.Module) -> Iterator[ast.Module]:
-    """The statements one by one: each assertion is a test of its own."""
-    for statement in tree.body:
-        yield ast.Module([statement], [])
 
 
 def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[str, str]:
@@ -182,7 +198,11 @@ def _reason(error: Exception) -> str:
     return "runtime_error" if hasattr(error, "_from_program") else "wrong_answer"
 
 
-def _run_unittest(namespace: dict[str, Any], asked: dict[str, Any], findings: Findings) -> None:
+def _run_unittest(
+    namespace: dict[str, Any], functions: list[str], asked: dict[str, Any], findings: Findings
+) -> None:
+    """Run the classes of unittest, and functions as pytest would."""
+    loader = unittest.TestLoader()
     cases = [
         value
         for value in namespace.values()
@@ -190,9 +210,11 @@ def _run_unittest(namespace: dict[str, Any], asked: dict[str, Any], findings: Fi
         and issubclass(value, unittest.TestCase)
         and value.__module__ == "tests"
     ]
-    loader = unittest.TestLoader()
-    for case in cases:
-        suite = loader.loadTestsFromTestCase(case)
+    suites: list[unittest.TestCase | unittest.TestSuite] = [
+        loader.loadTestsFromTestCase(case) for case in cases
+    ]
+    suites += [unittest.FunctionTestCase(namespace[name], description=name) for name in functions]
+    for suite in suites:
         result = _Result(findings, run_all=asked["run_all"])
         suite.run(result)
         if result.shouldStop:
@@ -212,7 +234,9 @@ class _Result(unittest.TestResult):
         if test in self._failed:
             return
         self._failed.add(test)
-        self._findings.add(reason, f"{getattr(test, '_testMethodName', test)}: {detail}")
+        name = test.shortDescription() if isinstance(test, unittest.FunctionTestCase) else ""
+        name = name or getattr(test, "_testMethodName", str(test))
+        self._findings.add(reason, f"{name}: {detail}")
         if not self._run_all:
             self.stop()
 
@@ -239,50 +263,11 @@ class _Result(unittest.TestResult):
         self._fail(test, "wrong_answer", "it was expected to fail")
 
 
-def _defines_uncalled_check(tree: ast.Module) -> bool:
-    """Whether there is HumanEval's `check(candidate)`, and nothing that calls it."""
-    defined = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in tree.body)
-    called = any(
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Name)
-        and node.value.func.id == "check"
-        for node in tree.body
-    )
-    return defined and not called
-
-
-def _free_names(tree: ast.Module, nodes: list[ast.AST]) -> list[str]:
-    """Names that the test code uses and neither defines nor has built in."""
-    loaded = {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    stored = {name for statement in tree.body for name in _defined_names(statement)}
-    return sorted(name for name in loaded - stored if not hasattr(builtins, name))
-
-
-def _defined_names(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-        return
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            yield inner.id
-        elif isinstance(inner, ast.alias):
-            yield (inner.asname or inner.name).partition(".")[0]
-
-
-def _prepare_imports(nodes: list[ast.AST], program: RemoteProgram) -> None:
+def _prepare_imports(source: TestSource, program: RemoteProgram) -> None:
     """Modules that only the program can be: `from solution import f`, `from exercise import f`."""
     stand_in = ProgramModule(program)
     sys.modules["__main__"] = sys.modules[MODULE] = stand_in
-    names = set()
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module)
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    for name in names:
+    for name in source.imported_modules():
         if name not in sys.modules and not _is_installed(name):
             sys.modules[name] = stand_in
 

@@ -109,6 +109,7 @@ class RunProgram(Verifier):
     purpose: ClassVar[str] = "runs a program"
     reasons: ClassVar[Iterable[Reason]] = ProgramReason
     workers: ClassVar[Literal["text", "code"]] = "code"
+    is_cached: ClassVar[bool] = False
     unavailable: ClassVar[Reason] = ProgramReason.SANDBOX_ERROR
 
     type: Literal["run_program"] = RUN_PROGRAM

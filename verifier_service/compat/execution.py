@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
 
 from fastapi import Request
 
@@ -16,6 +17,7 @@ from verifier_service.code.program_run import (
     as_reference,
     program_run,
 )
+from verifier_service.errors import ApiError
 from verifier_service.sandbox.execution import MAX_FETCHED_FILES, check_name
 from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import Group, ScoreRequest
@@ -33,16 +35,20 @@ class NotRun(Exception):
 async def run_programs(
     request: Request, programs: Sequence[tuple[str, Asked]], *, deadline_seconds: float
 ) -> list[ProgramRun | NotRun]:
-    """Run sources, each as asked. What was not run by the deadline is NotRun, and not an error."""
+    """Run sources, each as asked; for what was not run by the deadline there is a NotRun.
+
+    Raises:
+        NotRun: there is too much to do.
+        ApiError: 422 if programs are not run here at all.
+    """
+    require_enabled(request, ["code"])
     scheduler: Scheduler = request.app.state.scheduler
-    if "code" not in request.app.state.settings.enabled:
-        raise NotRun("`code` is not enabled here")
     groups = [
         Group(reference=as_reference(asked), completions=[source]) for source, asked in programs
     ]
     verifier = RunProgram()
     body = ScoreRequest.model_construct(
-        verifiers=[verifier],  # type: ignore[list-item]  # not offered in /v1/score
+        verifiers=[verifier],  # not offered in /v1/score
         groups=groups,
     )
     limit = request.app.state.settings.max_deadline_seconds
@@ -51,6 +57,17 @@ async def run_programs(
     except QueueFull as error:
         raise NotRun(str(error)) from error
     return [_run(group[0][verifier.key]) for group in scored.groups]
+
+
+def require_enabled(request: Request, types: Iterable[str]) -> None:
+    """Raise ApiError 422 unless verifiers of these types are served."""
+    missing = sorted(set(types) - set(request.app.state.settings.enabled))
+    if missing:
+        raise ApiError(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "verifier_not_enabled",
+            f"not enabled here: {missing}; VERIFIER_ENABLED leaves them out",
+        )
 
 
 async def run_one(

@@ -189,21 +189,11 @@ def _task(
             "`verifier_metadata.unit_tests`, or name a `profile`",
         )
     if "tests" in reference:
-        return _enabled(request, Code(weight=1.0)), reference
+        return [Code(weight=1.0)], reference
     if body.options is not None:
         choices = {"choices": _choices(body.options)}
-        return _enabled(request, MultipleChoice(weight=1.0)), {**choices, **reference}
+        return [MultipleChoice(weight=1.0)], {**choices, **reference}
     return verifiers_of(request, DEFAULT_PROFILE), reference
-
-
-def _enabled(request: Request, verifier: Code | MultipleChoice) -> Verifiers:
-    if verifier.type not in request.app.state.settings.enabled:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "verifier_not_enabled",
-            f"not enabled here: {verifier.type}",
-        )
-    return [verifier]
 
 
 def _choices(options: Any) -> Any:

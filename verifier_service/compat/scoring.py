@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request
 
-from verifier_service.compat.execution import NotRun
+from verifier_service.answer import reward
+from verifier_service.compat.execution import NotRun, require_enabled
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers
-from verifier_service.scheduler import QueueFull, Scheduler, reward
+from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
 
@@ -75,7 +76,9 @@ async def judge_each(
 
     Raises:
         NotRun: there is too much to do.
+        ApiError: 422 if a verifier is not served here.
     """
+    require_enabled(request, [verifier.type for verifier in verifiers])
     body = ScoreRequest(
         verifiers=verifiers,
         groups=[Group(completions=[text], reference=reference) for text, reference in items],

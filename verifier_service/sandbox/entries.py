@@ -12,6 +12,7 @@ ours; `begin` closes the status socket, so what comes after cannot be mistaken f
 from __future__ import annotations
 
 import atexit
+import builtins
 import errno
 import json
 import marshal
@@ -112,7 +113,7 @@ def _run_as_main(context: Context, code: types.CodeType) -> NoReturn:
     if (directory := os.getcwd()) != "/":  # as where a file is run: what is beside it
         sys.path.insert(0, directory)
     module = types.ModuleType("__main__")
-    module.__dict__["__builtins__"] = __builtins__
+    module.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = module
     if context.channel is not None:
         context.channel.detach()

@@ -24,7 +24,7 @@ from verifier_service.sandbox.execution import Layer, Limits, Tools
 from verifier_service.sandbox.gate import Gate
 
 STACK_BYTES = 64 * 2**20
-NUM_SPARE_THREADS = 64
+NUM_SPARE_THREADS = 256
 """Threads that other processes of the same user may start after they were counted."""
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
@@ -234,7 +234,6 @@ class Layers:
             (resource.RLIMIT_FSIZE, limits.file_bytes),
             (resource.RLIMIT_NOFILE, limits.num_files),
             (resource.RLIMIT_NPROC, num_threads),
-            (resource.RLIMIT_STACK, STACK_BYTES),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_MEMLOCK, 0),
             (resource.RLIMIT_MSGQUEUE, 0),
@@ -244,6 +243,10 @@ class Layers:
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             # With soft = hard the kernel kills; a lower soft limit sends a signal one can catch.
             resource.setrlimit(kind, (value, value))
+        # The one limit that programs may raise: the stack is part of the address space.
+        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        is_enough = hard == resource.RLIM_INFINITY or hard >= STACK_BYTES
+        resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES if is_enough else hard, hard))
 
 
 def num_threads_of_user() -> int:

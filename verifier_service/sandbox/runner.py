@@ -301,16 +301,19 @@ class Runner:
         """
         if self._directory is None:
             raise SandboxError("the runner is closed")
+        packages = _packages(profile)
+        tools = self._tools() if profile is Profile.NATIVE else _NO_TOOLS
         self._num_zygotes += 1
         directory = self._directory / str(self._num_zygotes)
         directory.mkdir(mode=0o711)
         zygote = _Zygote(
             profile=profile,
+            packages=packages,
             directory=directory,
             user=user,
             without=self._unsafe_without,
             entries=self._entries,
-            tools=self._tools() if profile is Profile.NATIVE else _NO_TOOLS,
+            tools=tools,
         )
         self._zygotes.add(zygote)
         try:
@@ -363,6 +366,7 @@ class _Zygote:
         self,
         *,
         profile: Profile,
+        packages: dict[str, str],
         directory: Path,
         user: int,
         without: frozenset[Layer],
@@ -383,7 +387,7 @@ class _Zygote:
         config = Config(
             control=theirs.fileno(),
             profile=profile,
-            packages=_packages(profile),
+            packages=packages,
             executable=[str(path) for path in tools.executable],
             readable=[str(path) for path in tools.readable],
             entries=entries,

@@ -15,6 +15,7 @@ import ctypes
 import errno
 import os
 import platform
+import resource
 import struct
 from dataclasses import dataclass
 
@@ -225,7 +226,11 @@ RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
     "getpgid": ((Is(0, 0),), (IsOwnPid(0),)),
     "getsid": ((Is(0, 0),), (IsOwnPid(0),)),
     "sched_getaffinity": ((Is(0, 0),), (IsOwnPid(0),)),
-    "prlimit64": ((Is(0, 0), IsNull(2)), (IsOwnPid(0), IsNull(2))),
+    "prlimit64": (
+        (Is(0, 0), IsNull(2)),
+        (IsOwnPid(0), IsNull(2)),
+        (Is(0, 0), Is(1, resource.RLIMIT_STACK)),
+    ),
     "prctl": tuple((Is(0, option),) for option in _PRCTL),
     "ioctl": tuple((Is(1, command),) for command in _IOCTL),
     "fcntl": tuple((Is(1, command),) for command in _FCNTL),

@@ -25,6 +25,7 @@ import json
 import os
 import select
 import signal
+import site
 import socket
 import stat
 import struct
@@ -35,7 +36,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from verifier_service.sandbox import layers as layers_module
 from verifier_service.sandbox import namespaces, runtime
@@ -344,6 +345,9 @@ def _import_modules(profile: Profile, packages: dict[str, str]) -> list[Path]:
     sys.path[:] = library + sorted({str(Path(path).parent) for path in packages.values()})
     for name in STANDARD_MODULES if profile is not Profile.NATIVE else ():
         importlib.import_module(name)
+    # What Python defines at its start, `exit` for example; its paths are not wanted (-S).
+    for define in (site.setquit, site.setcopyright, site.sethelper):
+        define()
     if profile is Profile.SCI:
         for name in SCIENTIFIC_MODULES:
             importlib.import_module(name)
@@ -416,20 +420,22 @@ def _prepare_standard_streams() -> None:
     log = os.dup(2)
     for number in (1, 2):
         os.dup2(writing, number)
-    sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(1, "wb", closefd=False)), encoding="utf-8"
-    )
-    sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(2, "wb", closefd=False)),
-        encoding="utf-8",
-        errors="backslashreplace",
-        line_buffering=True,
-    )
+    sys.stdout = _text_stream(1, "<stdout>")
+    sys.stderr = _text_stream(2, "<stderr>", errors="backslashreplace", line_buffering=True)
     vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
     # What the zygote itself has to say when it fails goes to the log.
     os.dup2(log, 2)
     for descriptor in (reading, writing, log):
         os.close(descriptor)
+
+
+def _text_stream(descriptor: int, name: str, **options: Any) -> io.TextIOWrapper:
+    """A stream as the interpreter makes it, with the attributes that it sets."""
+    raw = io.FileIO(descriptor, "wb", closefd=False)
+    vars(raw)["name"] = name
+    stream = io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", **options)
+    vars(stream)["mode"] = "w"
+    return stream
 
 
 def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket:

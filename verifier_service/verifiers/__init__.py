@@ -1,11 +1,14 @@
-"""The verifiers that the service ships, one file each."""
+"""The verifiers that the service ships, one file each, and those of installed packages."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from verifier_service.plugins import plugins
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.code import Code
@@ -22,26 +25,7 @@ from verifier_service.verifiers.repetition import Repetition
 from verifier_service.verifiers.soft_overlong import SoftOverlong
 from verifier_service.verifiers.tag_count import TagCount
 
-AnyVerifier = Annotated[
-    Accuracy
-    | Code
-    | Format
-    | TagCount
-    | ReasoningSteps
-    | CodeFormat
-    | ExactMatch
-    | MultipleChoice
-    | Regex
-    | JsonSchema
-    | SoftOverlong
-    | CosineLength
-    | Length
-    | Repetition,
-    Field(discriminator="type"),
-]
-"""The typed union of a request."""
-
-VERIFIERS: dict[str, type[Verifier]] = {
+_SHIPPED: dict[str, type[Verifier]] = {
     "accuracy": Accuracy,
     "code": Code,
     "format": Format,
@@ -57,3 +41,12 @@ VERIFIERS: dict[str, type[Verifier]] = {
     "length": Length,
     "repetition": Repetition,
 }
+
+VERIFIERS: dict[str, type[Verifier]] = _SHIPPED | plugins(_SHIPPED)
+"""Every verifier by its type, those of installed packages included."""
+
+if TYPE_CHECKING:
+    AnyVerifier = Verifier
+else:
+    AnyVerifier = Annotated[reduce(or_, VERIFIERS.values()), Field(discriminator="type")]
+"""The typed union of a request."""

@@ -30,8 +30,8 @@ leaves = [
 for leaf in leaves:
     try:
         with open(f"/proc/{leaf}", "rb") as file:
-            file.read(1)
+            found = file.read(1)
     except OSError as error:
         print("blocked", error)
     else:
-        print("PWNED")
+        print("PWNED" if found else "empty: a container masks it with /dev/null")

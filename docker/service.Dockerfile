@@ -1,0 +1,50 @@
+# The verifier service: no compiler unless asked for, no torch, no root, no shell needed.
+#
+#   BASE_IMAGE  any Debian or Ubuntu with Python 3.11 or newer and its venv module
+#   WITH_CPP    1 adds g++, which the verifier of programs needs for C++
+#
+# The base of both stages must be the same: the virtual environment links to its interpreter.
+ARG BASE_IMAGE=python:3.12-slim-bookworm
+
+FROM ${BASE_IMAGE} AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+WORKDIR /build
+RUN python3 -m venv /build/tools && python3 -m venv --without-pip /opt/verifier
+# What it depends on comes first: these layers last until the list of dependencies changes.
+COPY pyproject.toml constraints.txt ./
+RUN ["/build/tools/bin/python", "-c", "\
+import pathlib, tomllib; \
+project = tomllib.loads(pathlib.Path('pyproject.toml').read_text())['project']; \
+needed = project['dependencies'] + project['optional-dependencies']['service']; \
+pathlib.Path('requirements.txt').write_text('\\n'.join(needed))"]
+RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels \
+        --constraint constraints.txt --requirement requirements.txt
+COPY README.md LICENSE ./
+COPY verifier_service verifier_service
+COPY trainer_client trainer_client
+RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --no-deps . \
+    && /build/tools/bin/pip --python /opt/verifier/bin/python install \
+        --no-index --find-links /build/wheels --constraint constraints.txt 'reward-verifier[service]' \
+    && find /opt/verifier/lib/python*/site-packages/sympy -type d -name tests -prune -exec rm -r {} +
+
+FROM ${BASE_IMAGE}
+LABEL org.opencontainers.image.title="verifier service" \
+      org.opencontainers.image.description="Judges model completions for reinforcement learning, over HTTP" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ARG WITH_CPP=0
+RUN if [ "$WITH_CPP" = 1 ]; then \
+        apt-get update && apt-get install --yes --no-install-recommends g++ \
+        && rm -rf /var/lib/apt/lists/*; \
+    fi
+COPY --from=build /opt/verifier /opt/verifier
+# Listening on every interface is for the container's own network only.
+ENV VERIFIER_HOST=0.0.0.0 VERIFIER_PORT=8080 PYTHONDONTWRITEBYTECODE=1
+EXPOSE 8080
+USER 10001:10001
+WORKDIR /
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["/opt/verifier/bin/python", "-I", "-S", "-c", "\
+import os, urllib.request; \
+urllib.request.urlopen(f'http://127.0.0.1:{os.environ[\"VERIFIER_PORT\"]}/readyz', timeout=4)"]
+ENTRYPOINT ["/opt/verifier/bin/verifier-service"]
+CMD ["serve"]

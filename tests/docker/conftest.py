@@ -1,0 +1,119 @@
+"""One engine, the images and the stack of all tests of this directory, and nothing left of them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.docker.base_image import bootstrap, build_nginx, proxy_arguments, torch_index
+from tests.docker.engine import (
+    Engine,
+    EngineError,
+    Surroundings,
+    control_groups,
+    mounts_below,
+    running_engine,
+)
+from tests.docker.stack import Stack
+
+ROOT = Path(__file__).parents[2]
+IGNORED = shutil.ignore_patterns(".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "runs")
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A Docker engine, on which nothing is left at the end; the tests are skipped without one."""
+    if not shutil.which("debootstrap") or os.getuid() != 0:
+        pytest.skip(
+            "needs root and debootstrap, to make the base image; see scripts/install-docker"
+        )
+    directory = tmp_path_factory.mktemp("docker")
+    before = Surroundings.seen(directory)
+    try:
+        with running_engine(directory) as engine:
+            objects = engine.objects()
+            yield engine
+            left = {name: ids - objects[name] for name, ids in engine.objects().items()}
+    except EngineError as error:
+        pytest.skip(f"no Docker engine: {error}")
+    assert left == {"containers": set(), "images": set(), "networks": set(), "volumes": set()}
+    assert Surroundings.seen(directory) == before
+    assert [*mounts_below(directory), *control_groups()] == []
+    assert {path.name for path in directory.iterdir()} <= {"dockerd.log"}
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository, with secrets lying in it as they lie in people's."""
+    folder = tmp_path_factory.mktemp("checkout") / "repository"
+    shutil.copytree(ROOT, folder, ignore=IGNORED)
+    for place in SECRET_PLACES:
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{path.read_text() if path.exists() else ''}# TOKEN={SECRET}\n")
+    return folder
+
+
+SECRET = f"canary-{secrets.token_hex(16)}"
+SECRET_PLACES = (
+    *(".env", ".git/config", ".ssh/id_ed25519", "runs/secret.txt", "docker/verifier.env"),
+    *("tests/secret.txt", "docker/.netrc"),
+)
+
+
+@pytest.fixture(scope="session")
+def stack(
+    engine: Engine, checkout: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """The images, built from what is on this machine, and `docker compose` for them.
+
+    Nothing is started yet.
+    """
+    names = f"verifier-tests-{secrets.token_hex(4)}"
+    base, nginx = f"{names}/base", f"{names}/nginx"
+    folder = tmp_path_factory.mktemp("base")
+    images = {"BASE_IMAGE": base, "NGINX_IMAGE": nginx, "IMAGES": names}
+    before = engine.objects()["images"]
+    try:
+        bootstrap(engine, folder, name=base)
+        build_nginx(engine, base=base, name=nginx)
+        with torch_index(engine, folder) as index:
+            settings = {**images, **index, "API_PORT": str(_free_port())}
+            stack = Stack(engine, checkout, names, settings)
+            stack.compose("build", *proxy_arguments(), "verifier", "api", "trainer")
+        yield stack
+        stack.compose("down", "--volumes", "--timeout", "5")
+    finally:
+        new = engine.objects()["images"] - before
+        while new:
+            engine.docker("rmi", "--force", *new, check=False)
+            left = engine.objects()["images"] & new
+            assert left < new, f"images that cannot be removed: {left}"
+            new = left
+
+
+@pytest.fixture(scope="session")
+def running(stack: Stack) -> Stack:
+    """The stack with its service ready and its demonstration begun."""
+    stack.compose("up", "--detach", "--no-build")
+    return stack
+
+
+@pytest.fixture
+def http(running: Stack) -> Iterator[httpx.Client]:
+    """A client of the published port, outside of the containers."""
+    with httpx.Client(base_url=running.url, timeout=120) as client:
+        yield client
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,128 @@
+"""What surrounds each call: its id, its API key, its line in the log, its metrics."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from verifier_service.api_keys import is_accepted
+from verifier_service.drain import Drain
+from verifier_service.error_handlers import error_response
+from verifier_service.errors import ApiError
+from verifier_service.metrics import Metrics
+
+access_log = logging.getLogger("verifier_service.access")
+
+REQUEST_ID_HEADER = "X-Request-Id"
+OPEN_PATHS = ("/healthz", "/readyz")
+"""Which tell nothing and are asked by what starts and stops services."""
+NOT_LOGGED_PATHS = ("/healthz", "/readyz", "/metrics")
+_SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+
+
+class CallContext:
+    """Gives calls an id, refuses those without a key, and counts and logs them.
+
+    Args:
+        app: what answers.
+        key_hashes: of API keys; none opens the service to all.
+        drain: refuses calls while the service ends, and waits for those under way.
+        metrics: are told of each call.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, key_hashes: Sequence[str], drain: Drain, metrics: Metrics
+    ) -> None:
+        self._app = app
+        self._key_hashes = key_hashes
+        self._drain = drain
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the call on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        headers = Headers(scope=scope)
+        call_id = _call_id(headers.get(REQUEST_ID_HEADER.lower(), ""))
+        state = scope.setdefault("state", {})
+        state["request_id"] = call_id
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = call_id
+            await send(message)
+
+        self._metrics.in_flight.inc()
+        try:
+            refusal = self._refusal(scope, headers)
+            if refusal is not None:
+                self._metrics.rejected(refusal.kind)
+                await error_response(refusal)(scope, receive, send_with_id)
+            elif scope["method"] == "POST":
+                with self._drain.under_way():
+                    await self._app(scope, receive, send_with_id)
+            else:
+                await self._app(scope, receive, send_with_id)
+        finally:
+            self._metrics.in_flight.dec()
+            self._finish(scope, status, time.perf_counter() - start)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
+        if not self._is_allowed(scope["path"], headers):
+            return _unauthorized()
+        if self._drain.is_draining and scope["method"] == "POST":
+            return self._drain.refusal()
+        return None
+
+    def _is_allowed(self, path: str, headers: Headers) -> bool:
+        if not self._key_hashes or path in OPEN_PATHS:
+            return True
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and is_accepted(key.strip(), self._key_hashes)
+
+    def _finish(self, scope: Scope, status: int, seconds: float) -> None:
+        route = scope.get("route")
+        path = getattr(route, "path", None) or "other"
+        self._metrics.answered(path, status, seconds)
+        if path in NOT_LOGGED_PATHS:
+            return
+        state = scope["state"]
+        fields = {
+            "request_id": state["request_id"],
+            "method": scope["method"],
+            "path": path,
+            "status": status,
+            "seconds": round(seconds, 6),
+        }
+        if "num_completions" in state:
+            fields["completions"] = state["num_completions"]
+        if "error" in state:
+            fields["error"] = state["error"]
+        line = " ".join(f"{key}={value}" for key, value in fields.items())
+        access_log.info("%s", line, extra={"fields": fields})
+
+
+def _call_id(given: str) -> str:
+    """The client's id if it is a harmless one, else one of ours."""
+    return given if _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _unauthorized() -> ApiError:
+    return ApiError(
+        HTTPStatus.UNAUTHORIZED,
+        "unauthorized",
+        "an API key is needed: Authorization: Bearer KEY",
+        headers={"WWW-Authenticate": "Bearer"},
+    )

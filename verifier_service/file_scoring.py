@@ -1,0 +1,183 @@
+"""Scoring a file without a server: what `verifier-service score` does.
+
+A row of the file is a JSON object with `completions` (a list) or `completion`, as in a request. Its
+reference is its `reference`, or, where there is none, its other columns: `answer`, `tests`, ...
+A line of the result is a group of the answer to `POST /v1/score`, with the row's `index`, from 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from verifier_service import answer
+from verifier_service.profiles import Verifiers
+from verifier_service.scheduler import Scheduler
+from verifier_service.schemas import Group, ScoreRequest
+
+ROWS_PER_REQUEST = 64
+REQUESTS_IN_FLIGHT = 4
+OWN_COLUMNS = ("id", "prompt", "completion", "completions", "reference")
+
+
+class BadFile(ValueError):
+    """The file has a row that cannot be scored, or the result is of something else."""
+
+
+def read_groups(path: Path) -> list[Group]:
+    """The rows of a JSONL file.
+
+    Raises:
+        BadFile: naming the first row, from 1, that is not as it should be.
+        OSError: the file cannot be read.
+    """
+    groups = []
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    groups.append(_group(line))
+                except ValueError as error:
+                    raise BadFile(f"line {number}: {_first_line(error)}") from error
+    if not groups:
+        raise BadFile("there are no rows")
+    return groups
+
+
+def _group(line: str) -> Group:
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise ValueError(f"found {type(row).__name__}, expected an object")
+    if ("completion" in row) == ("completions" in row):
+        raise ValueError("expected either `completion` or `completions`")
+    reference = row.get("reference")
+    if reference is None:
+        reference = {key: value for key, value in row.items() if key not in OWN_COLUMNS}
+    return Group(
+        id=str(row["id"]) if row.get("id") is not None else None,
+        reference=reference,
+        completions=row["completions"] if "completions" in row else [row["completion"]],
+    )
+
+
+def _first_line(error: ValueError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error).partition("\n")[0][:200]
+
+
+def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
+    """The rows that a result has already; what is cut off or `failed` in it is removed.
+
+    Raises:
+        BadFile: it is no result of these verifiers and rows.
+    """
+    if not out.exists():
+        return set()
+    names = [verifier.key for verifier in verifiers]
+    kept: dict[int, str] = {}
+    for number, line in enumerate(out.read_text(encoding="utf-8").splitlines(keepends=True), 1):
+        if not line.endswith("\n"):
+            continue  # it was being written when the run ended
+        try:
+            index, completions = _scored(line)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadFile(f"{out}: line {number} is not of an earlier run") from error
+        if index >= num_rows or any(list(one["verdicts"]) != names for one in completions):
+            raise BadFile(f"{out}: line {number} is of other rows or other verifiers")
+        found = [verdict["outcome"] for one in completions for verdict in one["verdicts"].values()]
+        if "failed" not in found:
+            kept[index] = line
+    part = out.with_name(out.name + ".part")
+    part.write_text("".join(kept.values()), encoding="utf-8")
+    os.replace(part, out)
+    return set(kept)
+
+
+def _scored(line: str) -> tuple[int, list[dict[str, Any]]]:
+    group = json.loads(line)
+    return group["index"], group["completions"]
+
+
+async def score_rows(
+    scheduler: Scheduler,
+    groups: list[Group],
+    *,
+    verifiers: Verifiers,
+    out: Path,
+    done: set[int],
+    on_scored: Callable[[int], None],
+) -> Counter[tuple[str, str, str]]:
+    """Score the rows that are not done and append them to the result, in order.
+
+    Args:
+        scheduler: judges.
+        groups: all rows.
+        verifiers: what to judge by.
+        out: the result, to which is appended.
+        done: indices of rows to leave out.
+        on_scored: is called with numbers of rows.
+
+    Returns:
+        How many verdicts there are by verifier, outcome and reason.
+    """
+    counts: Counter[tuple[str, str, str]] = Counter()
+    left = [(index, group) for index, group in enumerate(groups) if index not in done]
+    waiting: deque[asyncio.Task[bytes]] = deque()
+
+    async def score(rows: list[tuple[int, Group]]) -> bytes:
+        request = ScoreRequest(verifiers=verifiers, groups=[group for _, group in rows])
+        scored = await scheduler.score(request, deadline_seconds=float("inf"))
+        lines = []
+        for (index, group), places in zip(rows, scored.groups, strict=True):
+            counts.update(answer.count(places, verifiers))
+            lines.append(
+                answer.group_line(answer.group_json(group.id, places, verifiers, index=index))
+            )
+        return b"".join(lines)
+
+    with out.open("ab", buffering=0) as file:
+        for rows in _batches(left):
+            waiting.append(asyncio.create_task(score(rows)))
+            if len(waiting) >= REQUESTS_IN_FLIGHT:
+                _write(file.write, await waiting.popleft(), on_scored)
+        while waiting:
+            _write(file.write, await waiting.popleft(), on_scored)
+    return counts
+
+
+def _write(
+    write: Callable[[bytes], int | None], lines: bytes, on_scored: Callable[[int], None]
+) -> None:
+    write(lines)
+    on_scored(lines.count(b"\n"))
+
+
+def _batches(rows: list[tuple[int, Group]]) -> Iterator[list[tuple[int, Group]]]:
+    for start in range(0, len(rows), ROWS_PER_REQUEST):
+        yield rows[start : start + ROWS_PER_REQUEST]
+
+
+def summary(counts: Counter[tuple[str, str, str]]) -> str:
+    """A line for each verifier.
+
+    >>> print(summary(Counter({("accuracy", "scored", "equal"): 3})))
+    accuracy: 3 scored/equal
+    """
+    lines = []
+    for verifier in dict.fromkeys(name for name, _, _ in counts):
+        found = [
+            f"{number} {outcome}/{reason}"
+            for (name, outcome, reason), number in counts.most_common()
+            if name == verifier
+        ]
+        lines.append(f"{verifier}: {', '.join(found)}")
+    return "\n".join(lines)

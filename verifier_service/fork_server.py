@@ -1,0 +1,128 @@
+"""A process that forks confined workers.
+
+It is started with a clean environment and has one thread, so forking it is safe and costs
+milliseconds. It imports what its workers need and sees nothing that came from outside. A worker has
+a socket to the parent and one more descriptor. It parses hostile text, so it is confined by the
+layers of the sandbox: it can read what it may have to import, and do nothing else to the machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from verifier_service.sandbox.execution import COMMON_LAYERS
+from verifier_service.sandbox.layers import (
+    NUM_SPARE_THREADS,
+    ChildLimits,
+    Layers,
+    memory_bytes,
+    num_threads_of_user,
+    unavailable,
+)
+
+log = logging.getLogger(__name__)
+
+NO_LIMIT = 2**40
+
+Serve = Callable[[socket.socket, int], None]
+"""What a worker does with its socket and its descriptor, until the other side closes the socket."""
+
+
+def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) -> None:
+    """Fork a worker for each socket that arrives on control; answer with a pidfd of the worker.
+
+    Ends when the other side of control is closed; its workers end with it.
+
+    Args:
+        control: a Unix socket; each message is one byte with a new worker's socket and one more
+            descriptor.
+        address_space_bytes: what a worker may map beyond what it inherits.
+        serve: is called in each worker.
+    """
+    signal.signal(signal.SIGCHLD, _reap)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    layers = _layers()
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+        if not message:
+            return
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # no reaping before pidfd_open
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            connection = socket.socket(fileno=descriptors[0])
+            _become_worker(connection, descriptors[1], layers, address_space_bytes, serve)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(control, [str(pid).encode()], [pidfd])
+        os.close(pidfd)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _reap(_signal: int, _frame: Any) -> None:
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+
+
+def _layers() -> Layers:
+    """What confines the workers. A layer that the platform lacks is left out, and logged."""
+    missing = unavailable()
+    for layer, why in missing.items():
+        log.warning("workers run without %s: %s", layer, why)
+    mapped_bytes, _ = memory_bytes()
+    return Layers(
+        in_force=COMMON_LAYERS - missing.keys(),
+        user=os.getuid(),
+        packages=[path for path in map(Path, sys.path) if path.exists()],
+        scratch=None,
+        address_space_bytes=mapped_bytes,
+        num_other_threads=num_threads_of_user() + NUM_SPARE_THREADS,
+    )
+
+
+def _become_worker(
+    connection: socket.socket,
+    descriptor: int,
+    layers: Layers,
+    address_space_bytes: int,
+    serve: Serve,
+) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    limits = ChildLimits(
+        cpu_seconds=NO_LIMIT,
+        address_space_bytes=address_space_bytes,
+        file_bytes=0,
+        num_files=64,
+        num_threads=64,
+    )
+    layers.apply(limits)
+    layers.filter_calls()
+    try:
+        serve(connection, descriptor)
+    except (BrokenPipeError, ConnectionResetError):
+        os._exit(0)  # nobody waits for an answer
+    except BaseException as error:  # noqa: BLE001  the message may have text of a model
+        log.error("a worker ends: %s at %s", type(error).__name__, _place(error))
+        os._exit(1)
+    os._exit(0)
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))

@@ -1,0 +1,332 @@
+"""Large requests, each in a process of its own: see `request_worker`.
+
+This process passes tasks on to the workers and verdicts back, and never reads what is large.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections.abc import Callable
+from http import HTTPStatus
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from verifier_service import frames
+from verifier_service.answer import Counts
+from verifier_service.errors import ApiError
+from verifier_service.request_messages import (
+    Accepted,
+    Done,
+    FromProcess,
+    GiveUp,
+    GroupLine,
+    Job,
+    Judge,
+    Judged,
+    Keep,
+    Known,
+    LookUp,
+    Parsed,
+    Piece,
+    Refusal,
+    Share,
+    ToProcess,
+    from_process,
+    kept_verdicts,
+)
+from verifier_service.scheduler import Reservation, Scheduler
+from verifier_service.scoring import Unavailable
+from verifier_service.verdict import Question, Verdict
+from verifier_service.worker_sources import ForkServer, WorkerStartError
+
+log = logging.getLogger(__name__)
+
+MAX_PROCESSES = 32
+TRIES = 3
+"""A process that dies is not the request's fault until this many have."""
+MIN_MEMORY_BYTES = 2**30
+MEMORY_PER_BODY_BYTE = 16
+"""JSON of nothing but brackets takes as much."""
+STREAM_LIMIT_BYTES = 2**20
+BROKEN = (
+    *(asyncio.IncompleteReadError, ConnectionError),
+    *(frames.FrameTooLarge, msgspec.MsgspecError),
+)
+
+OnLine = Callable[[bytes], None]
+
+
+class RequestDied(Exception):
+    """The process of a request died."""
+
+
+class Answer:
+    """What came of a request.
+
+    Args:
+        pieces: the bytes of the answer; empty if it was streamed.
+        counts: verdicts by verifier type, outcome and reason.
+        num_completions: of the request.
+    """
+
+    def __init__(self, pieces: list[bytes], counts: Counts, num_completions: int) -> None:
+        self.pieces = pieces
+        self.counts = counts
+        self.num_completions = num_completions
+
+
+class RequestProcesses:
+    """Forks a process for each large request.
+
+    Args:
+        scheduler: judges.
+        max_body_bytes: of a request, from which its memory follows.
+    """
+
+    def __init__(self, scheduler: Scheduler, *, max_body_bytes: int) -> None:
+        self._scheduler = scheduler
+        self._memory_bytes = max(MIN_MEMORY_BYTES, MEMORY_PER_BODY_BYTE * max_body_bytes)
+        self._places = asyncio.Semaphore(MAX_PROCESSES)
+        self._fork_lock = asyncio.Lock()
+        self._source: ForkServer | None = None
+        self.num_deaths = 0
+
+    async def __aenter__(self) -> Self:
+        self._source = await asyncio.to_thread(self._new_source)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        async with self._fork_lock:
+            if self._source is not None:
+                await asyncio.to_thread(self._source.close)
+
+    def _new_source(self) -> ForkServer:
+        return ForkServer("verifier_service.request_worker", self._memory_bytes)
+
+    async def answer(
+        self, job: Job, body: int, reservation: Reservation, on_line: OnLine
+    ) -> Answer:
+        """Have a process answer a request.
+
+        Args:
+            job: what to do.
+            body: a file that has the body.
+            reservation: grows when the size of the request is known.
+            on_line: is given the lines of an answer that is streamed, each once.
+
+        Raises:
+            ApiError: the request is refused, or its processes died.
+            QueueFull: there is no room for it.
+        """
+        sent: set[int] = set()
+        run = None
+        async with self._places:
+            for _ in range(TRIES):
+                try:
+                    async with await self._process(body) as process:
+                        run = _Run(process, self._scheduler, job, reservation, sent, on_line)
+                        return await run.answer()
+                except (RequestDied, WorkerStartError) as error:
+                    self.num_deaths += 1
+                    log.warning("the process of a request died: %s", error)
+        if run is not None and not run.is_parsed:
+            raise ApiError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                "body_too_large",
+                f"reading the body ended its process {TRIES} times: it takes too much memory",
+            )
+        raise ApiError(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "request_failed",
+            f"the process of the request died {TRIES} times",
+            headers={"Retry-After": "1"},
+        )
+
+    async def _process(self, body: int) -> _Process:
+        async with self._fork_lock:
+            if self._source is None or not self._source.alive:
+                if self._source is not None:
+                    await asyncio.to_thread(self._source.close)
+                self._source = await asyncio.to_thread(self._new_source)
+            # A cancelled fork would lose its descriptors.
+            forking = asyncio.ensure_future(asyncio.to_thread(self._source.fork_with, body))
+            try:
+                _, pidfd, connection = await asyncio.shield(forking)
+            except asyncio.CancelledError:
+                _, pidfd, connection = await forking
+                os.close(pidfd)
+                connection.close()
+                raise
+        connection.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=connection, limit=STREAM_LIMIT_BYTES)
+        return _Process(pidfd, reader, writer)
+
+
+class _Process:
+    """A process, killed at the end, and messages to and from it."""
+
+    def __init__(
+        self, pidfd: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._pidfd = pidfd
+        self._reader = reader
+        self._writer = writer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        os.close(self._pidfd)
+        self._writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    async def send(self, message: ToProcess) -> None:
+        """Send a message; one to a dead process is lost."""
+        with contextlib.suppress(ConnectionError):
+            self._writer.write(frames.pack(msgspec.msgpack.encode(message)))
+            await self._writer.drain()
+
+    async def receive(self) -> FromProcess:
+        """The next message. Raises RequestDied."""
+        try:
+            header = await self._reader.readexactly(frames.HEADER_BYTES)
+            body = await self._reader.readexactly(frames.body_length(header))
+            return from_process.decode(body)
+        except BROKEN as error:
+            raise RequestDied(str(error)) from error
+
+
+class _Run:
+    """One process at one request."""
+
+    def __init__(
+        self,
+        process: _Process,
+        scheduler: Scheduler,
+        job: Job,
+        reservation: Reservation,
+        sent: set[int],
+        on_line: OnLine,
+    ) -> None:
+        self._process = process
+        self._scheduler = scheduler
+        self._job = job
+        self._reservation = reservation
+        self._sent = sent
+        self._on_line = on_line
+        self._references: dict[str, bytes] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._replies: set[asyncio.Task[None]] = set()
+        self.is_parsed = False
+
+    async def answer(self) -> Answer:
+        """Pass messages on until the answer is there. Raises ApiError, QueueFull, RequestDied."""
+        pieces: list[bytes] = []
+        await self._process.send(self._job)
+        try:
+            while True:
+                match message := await self._process.receive():
+                    case Piece():
+                        pieces.append(message.data)
+                    case Refusal():
+                        raise _api_error(message)
+                    case Done():
+                        return self._done(message, pieces)
+                    case _:
+                        await self._pass_on(message)
+        finally:
+            under_way = [*self._replies, *self._tasks.values()]
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _pass_on(self, message: FromProcess) -> None:
+        match message:
+            case Parsed():
+                self.is_parsed = True
+                self._reserve(message)
+                await self._process.send(Accepted())
+            case LookUp():
+                found = await self._scheduler.look_up(message.keys)
+                await self._process.send(Known(message.number, msgspec.json.encode(found)))
+            case Keep():
+                verdicts = kept_verdicts.decode(message.verdicts)
+                self._scheduler.keep(list(zip(message.keys, verdicts, strict=True)))
+            case Share():
+                self._references[message.name] = message.reference
+            case Judge():
+                self._judge(message)
+            case GiveUp():
+                if message.number in self._tasks:
+                    self._tasks[message.number].cancel()
+            case GroupLine():
+                if message.index not in self._sent:
+                    self._sent.add(message.index)
+                    self._on_line(message.line)
+
+    def _reserve(self, parsed: Parsed) -> None:
+        """Raises QueueFull."""
+        reservation = self._reservation
+        self._reservation.grow(
+            completions=max(0, parsed.num_completions - reservation.num_completions),
+            num_bytes=max(0, parsed.num_bytes - reservation.num_bytes),
+        )
+
+    def _judge(self, message: Judge) -> None:
+        task = message.task
+        if task.shared_name is not None:
+            reference = self._references[task.shared_name]
+            task = msgspec.structs.replace(task, shared_reference=reference)
+        verdicts: list[Verdict | Question] = []
+        judging = asyncio.create_task(self._scheduler.judge(task, verdicts))
+        self._tasks[message.number] = judging
+        reply = asyncio.create_task(self._reply(message.number, judging, verdicts))
+        self._replies.add(reply)
+        reply.add_done_callback(self._replies.discard)
+
+    async def _reply(
+        self, number: int, judging: asyncio.Task[None], verdicts: list[Verdict | Question]
+    ) -> None:
+        """Send what a task brought; of one that was given up, what it has so far."""
+        await asyncio.wait([judging])
+        del self._tasks[number]
+        error = None if judging.cancelled() else judging.exception()
+        if error is not None and not isinstance(error, Unavailable):
+            log.error("a task could not be judged", exc_info=error)
+        encoded = msgspec.json.encode(verdicts)
+        await self._process.send(Judged(number, encoded, unavailable=error is not None))
+
+    def _done(self, message: Done, pieces: list[bytes]) -> Answer:
+        if self._job.stream:
+            self._on_line(message.last_line)
+        counts = Counts({(a, b, c): number for a, b, c, number in message.counts})
+        return Answer(pieces, counts, message.num_completions)
+
+
+def _api_error(refusal: Refusal) -> ApiError:
+    return ApiError(
+        HTTPStatus(refusal.status),
+        refusal.kind,
+        refusal.message,
+        details=refusal.details,
+        headers=refusal.headers,
+    )

@@ -1,0 +1,256 @@
+"""One call of `POST /v1/score`, from its headers to the last byte of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from verifier_service import answer
+from verifier_service.answer import NDJSON
+from verifier_service.drain import Drain
+from verifier_service.metrics import Metrics
+from verifier_service.profiles import Verifiers, profiles_to_json
+from verifier_service.request_body import read_request
+from verifier_service.request_messages import Job, RequestLimits
+from verifier_service.request_processes import Answer, RequestProcesses
+from verifier_service.request_reception import (
+    Body,
+    admit,
+    content_encoding,
+    disconnected,
+    queue_full,
+    receive,
+)
+from verifier_service.scheduler import QueueFull, Scheduler
+from verifier_service.schemas import ScoreRequest
+from verifier_service.settings import Settings
+
+SMALL_VERDICTS = 1024
+"""What this process deduplicates and encodes itself, in milliseconds."""
+PROCESS_GRACE_SECONDS = 30.0
+"""After the deadline, to put an answer together."""
+MIN_DEADLINE_SECONDS = 0.001
+
+T = TypeVar("T")
+OnLine = Callable[[bytes], None]
+
+
+@dataclass(frozen=True)
+class Service:
+    """What calls share, as long as the application lives."""
+
+    settings: Settings
+    profiles: Mapping[str, Verifiers]
+    scheduler: Scheduler
+    processes: RequestProcesses
+    metrics: Metrics
+    drain: Drain
+
+    @property
+    def limits(self) -> RequestLimits:
+        """What a request may ask for."""
+        settings = self.settings
+        return RequestLimits(
+            settings.enabled,
+            settings.max_body_bytes,
+            settings.max_completions,
+            settings.max_deadline_seconds,
+        )
+
+
+async def answer_score_call(request: Request, service: Service) -> Response:
+    """The answer to a call.
+
+    Raises:
+        ApiError: the request is refused.
+    """
+    with ExitStack() as stack:
+        call = _Call(request, service, stack)
+        try:
+            await call.receive()
+            if call.stream:
+                return await call.streamed(stack)
+            return await call.whole()
+        except QueueFull as error:
+            raise queue_full(error) from error
+        except ClientDisconnect:
+            service.metrics.rejected("disconnected")
+            return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody is there to read it
+
+
+class _Call:
+    def __init__(self, request: Request, service: Service, stack: ExitStack) -> None:
+        self._request = request
+        self._service = service
+        self._started = time.monotonic()
+        self._reservation = stack.enter_context(service.scheduler.reservation())
+        self._body = Body()
+        stack.callback(self._body.close)
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self.stream = NDJSON in request.headers.get("accept", "")
+
+    async def receive(self) -> None:
+        """Take in the body. Raises ApiError, QueueFull, ClientDisconnect."""
+        max_bytes = self._service.settings.max_body_bytes
+        self._encoding = content_encoding(self._request)
+        admit(self._request, self._service.scheduler, self._reservation, max_bytes)
+        await receive(self._request, self._body, self._reservation, max_bytes)
+
+    async def whole(self) -> Response:
+        """The answer when every group has been judged."""
+        found = await self._unless_given_up(self._score())
+        self._count(found)
+        if len(found.pieces) == 1:
+            return Response(found.pieces[0], media_type="application/json")
+        length = str(sum(map(len, found.pieces)))
+        headers = {"Content-Length": length}
+        pieces = _each(found.pieces)
+        return StreamingResponse(pieces, media_type="application/json", headers=headers)
+
+    async def streamed(self, resources: ExitStack) -> Response:
+        """An answer that gives each group as it is done; it is accepted when the first is.
+
+        The resources are its own then.
+        """
+        scoring = asyncio.create_task(self._score())
+        try:
+            first = await self._unless_given_up(self._next_line(scoring))
+        except BaseException:
+            scoring.cancel()
+            await asyncio.wait([scoring])
+            raise
+        lines = self._rest(first, scoring)
+        return _StreamedAnswer(lines, scoring, resources.pop_all())
+
+    async def _rest(
+        self, first: bytes | None, scoring: asyncio.Task[Answer]
+    ) -> AsyncIterator[bytes]:
+        line = first
+        while line is not None:
+            yield line
+            line = await self._next_line(scoring)
+        self._count(scoring.result())
+
+    async def _next_line(self, scoring: asyncio.Task[Answer]) -> bytes | None:
+        """The next line, or None after the last. Raises what ended the scoring."""
+        if self._lines.empty():
+            line = asyncio.create_task(self._lines.get())
+            try:
+                await asyncio.wait([line, scoring], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                line.cancel()
+            if line.done() and not line.cancelled():
+                return line.result()
+        if not self._lines.empty():
+            return self._lines.get_nowait()
+        scoring.result()
+        return None
+
+    async def _unless_given_up(self, work: Coroutine[None, None, T]) -> T:
+        """What work returns. Raises ClientDisconnect, or ApiError when the service ends."""
+        working = asyncio.ensure_future(work)
+        gone = asyncio.create_task(disconnected(self._request))
+        stopped = asyncio.create_task(self._service.drain.wait_stopped())
+        waiting: list[asyncio.Task[object]] = [working, gone, stopped]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            if gone.done():
+                raise ClientDisconnect
+            raise self._service.drain.refusal()
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _score(self) -> Answer:
+        if self._body.is_small and self._encoding == "identity":
+            content = self._body.content
+            request = read_request(content, self._service.limits, lambda: self._service.profiles)
+            if request.num_completions * len(request.verifiers) <= SMALL_VERDICTS:
+                return await self._score_here(request)
+        settings, scheduler = self._service.settings, self._service.scheduler
+        job = Job(
+            self._body.num_bytes,
+            self._encoding,
+            self.stream,
+            time.monotonic() - self._started,
+            self._service.limits,
+            profiles_to_json(self._service.profiles),
+            scheduler.worker_counts,
+        )
+        async with asyncio.timeout(settings.max_deadline_seconds + PROCESS_GRACE_SECONDS):
+            return await self._service.processes.answer(
+                job, self._body.file(), self._reservation, self._lines.put_nowait
+            )
+
+    async def _score_here(self, request: ScoreRequest) -> Answer:
+        self._reservation.grow(completions=request.num_completions)
+        verifiers = request.verifiers
+        counts = answer.Counts()
+
+        def on_group(index: int) -> None:
+            places = scoring.places(index)
+            counts.update(answer.count(places, verifiers))
+            if self.stream:
+                group_id = request.groups[index].id
+                group = answer.group_json(group_id, places, verifiers, index=index)
+                self._lines.put_nowait(answer.group_line(group))
+
+        scoring = self._service.scheduler.scoring(request, on_group)
+        limit = self._service.settings.max_deadline_seconds
+        deadline = min(request.deadline_seconds or limit, limit)
+        deadline -= time.monotonic() - self._started
+        scored = await scoring.run(max(deadline, MIN_DEADLINE_SECONDS))
+        stats = answer.stats_json(
+            completions=request.num_completions,
+            deduplicated=scored.num_deduplicated,
+            seconds=time.monotonic() - self._started,
+        )
+        if self.stream:
+            self._lines.put_nowait(answer.stats_line(stats))
+            return Answer([], counts, request.num_completions)
+        groups = (
+            answer.group_json(group.id, places, verifiers)
+            for group, places in zip(request.groups, scored.groups, strict=True)
+        )
+        return Answer([b"".join(answer.whole(groups, stats))], counts, request.num_completions)
+
+    def _count(self, found: Answer) -> None:
+        self._service.metrics.given(found.counts)
+        self._request.scope["state"]["num_completions"] = found.num_completions
+
+
+class _StreamedAnswer(StreamingResponse):
+    """Lines, with what has to end when they do or when the client is gone."""
+
+    def __init__(
+        self, lines: AsyncIterator[bytes], scoring: asyncio.Task[Answer], resources: ExitStack
+    ) -> None:
+        super().__init__(lines, media_type=NDJSON)
+        self._scoring = scoring
+        self._resources = resources
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._scoring.cancel()
+            self._resources.close()
+
+
+async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
+    """The pieces, whose memory is given back as they are sent."""
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()

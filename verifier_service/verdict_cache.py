@@ -1,0 +1,44 @@
+"""Verdicts of past requests, by what they were given for: bounded, the latest used ones."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from verifier_service.verdict import Outcome, Verdict
+
+
+class VerdictCache:
+    """Keeps verdicts by the hash of options, reference and completion.
+
+    Args:
+        max_verdicts: kept at most; 0 keeps none.
+    """
+
+    def __init__(self, max_verdicts: int) -> None:
+        self._max_verdicts = max_verdicts
+        self._verdicts: OrderedDict[bytes, Verdict] = OrderedDict()
+        self.num_hits = 0
+        self.num_misses = 0
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
+        """The verdict of each key, None where there is none."""
+        found = [self._verdicts.get(key) for key in keys]
+        for key, verdict in zip(keys, found, strict=True):
+            if verdict is not None:
+                self._verdicts.move_to_end(key)
+                self.num_hits += 1
+        self.num_misses = self.num_misses + len(keys) - sum(one is not None for one in found)
+        return found
+
+    def keep(self, key: bytes, verdict: Verdict) -> None:
+        """Keep a verdict; what failed may succeed the next time."""
+        if verdict.outcome is Outcome.FAILED:
+            return
+        self._verdicts[key] = verdict
+        self._verdicts.move_to_end(key)
+        if len(self._verdicts) > self._max_verdicts:
+            self._verdicts.popitem(last=False)
