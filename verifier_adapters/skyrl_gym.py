@@ -27,6 +27,7 @@ class VerifierEnv:
     def __init__(
         self, env_config: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None
     ) -> None:
+        super().__init__()
         config, extras = env_config or {}, extras or {}
         if "ground_truth" not in extras.get("reward_spec", {}):
             raise ValueError("extras has no reward_spec.ground_truth, the reference")
