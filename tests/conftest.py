@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import hypothesis
 import pytest
 
+from tests.processes import pid_in
 from trainer_client.demo import running_service
 
 # How long an example takes says how busy the machine is.
@@ -18,11 +20,22 @@ hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
-def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def service_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the service of `service_url` writes its log."""
+    return tmp_path_factory.mktemp("service") / "service.log"
+
+
+@pytest.fixture(scope="session")
+def service_url(service_log: Path) -> Iterator[str]:
     """The URL of a service with two workers."""
-    log = tmp_path_factory.mktemp("service") / "service.log"
-    with running_service(log, "--workers", "2") as url:
+    with running_service(service_log, "--workers", "2") as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def service_pid(service_url: str, service_log: Path) -> int:
+    """The process of that service."""
+    return pid_in(service_log)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections import Counter
 from contextlib import AsyncExitStack
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
 from verifier_service.api_keys import hash_of, new_key
-from verifier_service.app import start_pools
+from verifier_service.app import create_app, start_pools
 from verifier_service.code.reference_check import (
     BadRows,
     Misfit,
@@ -193,6 +194,14 @@ class ListVerifiers(BaseModel):
             print(f"  reasons: {reasons}\n")  # noqa: T201
 
 
+class OpenApi(BaseModel):
+    """Print the OpenAPI document of the service, from which clients can be generated."""
+
+    def cli_cmd(self) -> None:
+        """Print it."""
+        print(json.dumps(create_app(Settings()).openapi(), indent=1))  # noqa: T201
+
+
 class NewKey(BaseModel):
     """Make an API key. Keep the key; give the service only its hash."""
 
@@ -210,6 +219,7 @@ class VerifierService(BaseModel):
     check_tests: CliSubCommand[CheckTests]
     score: CliSubCommand[Score]
     verifiers: CliSubCommand[ListVerifiers]
+    openapi: CliSubCommand[OpenApi]
     new_key: CliSubCommand[NewKey]
 
     def cli_cmd(self) -> None:

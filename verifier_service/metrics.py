@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from verifier_service.verdict import Question, Verdict
@@ -30,19 +37,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._verdict_seconds = Histogram(
-            "verifier_verdict_seconds",
-            "Seconds that a worker took for one verdict; cached and repeated ones take none.",
-            ["verifier"],
-            buckets=VERDICT_SECONDS,
-            registry=self.registry,
-        )
-        self._longest = Gauge(
-            "verifier_verdict_seconds_max",
-            "The longest time that one verdict took since the start.",
-            ["verifier"],
-            registry=self.registry,
-        )
+        self._verdict_seconds: dict[str, _Distribution] = {}
+        self.registry.register(_Live(self._judging))
         self._task_seconds = Histogram(
             "verifier_task_seconds",
             "Seconds from when a task asked for a worker until its verdicts were there.",
@@ -78,19 +74,28 @@ class Metrics:
         self.in_flight = Gauge(
             "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
         )
-        self._maxima: dict[str, float] = {}
 
     def judged(self, verifier: str, found: Iterable[Verdict | Question], seconds: float) -> None:
         """Count what a worker did with a task that took so many seconds."""
         self._task_seconds.labels(verifier).observe(seconds)
-        histogram = self._verdict_seconds.labels(verifier)
-        longest = self._maxima.get(verifier, 0.0)
-        for one in found:
-            if isinstance(one, Verdict):
-                histogram.observe(one.seconds)
-                longest = max(longest, one.seconds)
-        self._maxima[verifier] = longest
-        self._longest.labels(verifier).set(longest)
+        times = [one.seconds for one in found if isinstance(one, Verdict)]
+        self._verdict_seconds.setdefault(verifier, _Distribution()).add(times)
+
+    def _judging(self) -> Iterable[Metric]:
+        seconds = HistogramMetricFamily(
+            "verifier_verdict_seconds",
+            "Seconds that a worker took for one verdict; cached and repeated ones take none.",
+            labels=["verifier"],
+        )
+        longest = GaugeMetricFamily(
+            "verifier_verdict_seconds_max",
+            "The longest time that one verdict took since the start.",
+            labels=["verifier"],
+        )
+        for verifier, distribution in self._verdict_seconds.items():
+            seconds.add_metric([verifier], distribution.buckets, distribution.total)
+            longest.add_metric([verifier], distribution.longest)
+        yield from (seconds, longest)
 
     def given(self, counts: Mapping[tuple[str, str, str], int]) -> None:
         """Count verdicts of an answer by verifier, outcome and reason."""
@@ -113,6 +118,28 @@ class Metrics:
     def encode(self) -> bytes:
         """In Prometheus' text format."""
         return generate_latest(self.registry)
+
+
+class _Distribution:
+    """A histogram that takes values at once; prometheus_client's takes microseconds for each."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.longest = 0.0
+        self._counts = [0] * (len(VERDICT_SECONDS) + 1)
+
+    def add(self, seconds: Iterable[float]) -> None:
+        """Count values."""
+        for value in seconds:
+            self._counts[bisect_left(VERDICT_SECONDS, value)] += 1
+            self.total += value
+            self.longest = max(self.longest, value)
+
+    @property
+    def buckets(self) -> list[tuple[str, float]]:
+        """How many values are at most as much, as Prometheus wants it."""
+        bounds = [*map(str, VERDICT_SECONDS), "+Inf"]
+        return list(zip(bounds, accumulate(self._counts), strict=True))
 
 
 class _Live(Collector):

@@ -94,6 +94,8 @@ class Judge(msgspec.Struct, frozen=True, tag=True):
 
     number: int
     task: EncodedTask
+    keys: list[bytes]
+    """By which the cache knows the verdicts; none if it may not."""
 
 
 class GiveUp(msgspec.Struct, frozen=True, tag=True):

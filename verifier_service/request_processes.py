@@ -297,7 +297,7 @@ class _Run:
             reference = self._references[task.shared_name]
             task = msgspec.structs.replace(task, shared_reference=reference)
         verdicts: list[Verdict | Question] = []
-        judging = asyncio.create_task(self._scheduler.judge(task, verdicts))
+        judging = asyncio.create_task(self._scheduler.judge(task, verdicts, message.keys))
         self._tasks[message.number] = judging
         reply = asyncio.create_task(self._reply(message.number, judging, verdicts))
         self._replies.add(reply)

@@ -194,7 +194,9 @@ class _Parent:
         """See `Engine`."""
         return self.engine_sizes[kind]
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(
+        self, task: EncodedTask, verdicts: list[Verdict | Question], keys: Sequence[bytes] = ()
+    ) -> None:
         """See `Engine`."""
         if task.shared_name is not None:
             if task.shared_name not in self._shared:
@@ -202,7 +204,7 @@ class _Parent:
                 self.send(Share(task.shared_name, task.shared_reference))
             task = msgspec.structs.replace(task, shared_reference=b"")
         number, answered = self._expect()
-        self.send(Judge(number, task))
+        self.send(Judge(number, task, list(keys)))
         await self.drain()
         try:
             reply = await asyncio.shield(answered)

@@ -170,7 +170,9 @@ class Scheduler:
         """See `Engine`."""
         return self._pools[kind].size
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(
+        self, task: EncodedTask, verdicts: list[Verdict | Question], keys: Sequence[bytes] = ()
+    ) -> None:
         """See `Engine`."""
         pool = self._pools[task.workers]
         if pool.problem is not None:
@@ -180,9 +182,12 @@ class Scheduler:
         try:
             await pool.judge(task, verdicts)
         finally:
+            found = verdicts[num_before:]
+            for key, verdict in zip(keys, found, strict=False):
+                if isinstance(verdict, Verdict):
+                    self.cache.keep(key, verdict)
             if self._metrics is not None:
-                seconds = time.perf_counter() - start
-                self._metrics.judged(task.verifier, verdicts[num_before:], seconds)
+                self._metrics.judged(task.verifier, found, time.perf_counter() - start)
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """See `Engine`."""

@@ -62,10 +62,17 @@ class Engine(Protocol):
         """Workers of a kind."""
         ...
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(
+        self, task: EncodedTask, verdicts: list[Verdict | Question], keys: Sequence[bytes] = ()
+    ) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 
         Raises Unavailable. Cancelling it ends the work.
+
+        Args:
+            task: what to judge.
+            verdicts: are appended to.
+            keys: by which other requests may know the verdicts; none if they may not.
         """
         ...
 
@@ -215,21 +222,19 @@ class Scoring:
         uniques = [(part, unique) for part in chunk for unique in part.uniques]
         try:
             async with self._turns[verifier.workers]:
-                await self._engine.judge(_task(verifier, chunk), verdicts)
+                known_as = keys if verifier.is_cached else ()
+                await self._engine.judge(_task(verifier, chunk), verdicts, known_as)
         except Unavailable:
             late = failed(verifier.unavailable)
             self._deliver_all(late, verifier, [unique for _, unique in uniques])
             return
         finally:
             # When the deadline passed, there are fewer verdicts than completions.
-            known = []
             for verdict, key, (part, unique) in zip(verdicts, keys, uniques, strict=False):
                 if isinstance(verdict, Verdict):
                     self._deliver(verdict, verifier, unique.places)
-                    known.append((key, verdict))
                 else:
                     opened += self._open(verdict, verifier, part, _Asked(key, unique.places))
-            self._keep(verifier, known)
         if opened:
             await self._settle_all(verifier, opened)
 

@@ -26,10 +26,10 @@ from trainer_client.train import TrainingStopped, train
 DOWN_SECONDS = 20.0
 
 
-def verdict(text: str) -> dict[str, Any]:
+def verdict(text: str, *, fails: bool = True) -> dict[str, Any]:
     """`failed` for about 5% of texts, `unverifiable` for 10%, else the share of digits."""
     share = zlib.crc32(text.encode()) % 100
-    if share < 5:
+    if fails and share < 5:
         return {"outcome": "failed", "reason": "sandbox_error"}
     if share < 15:
         return {"outcome": "unverifiable", "reason": "bad_reference"}
@@ -38,11 +38,15 @@ def verdict(text: str) -> dict[str, Any]:
 
 
 class Verifier:
-    """A server whose misbehaviour `misbehave` decides from the number of the request."""
+    """A server whose misbehaviour `misbehave` decides from the number of the request.
 
-    def __init__(self, misbehave: Callable[[int], str | None]) -> None:
+    With `fails` some verdicts are `failed`, however often they are asked for.
+    """
+
+    def __init__(self, misbehave: Callable[[int], str | None], *, fails: bool) -> None:
         self.num_requests = 0
         self._misbehave = misbehave
+        self._fails = fails
         self._lock = threading.Lock()
         verifier = self
 
@@ -89,7 +93,10 @@ class Verifier:
             self.num_requests += 1
             action = self._misbehave(self.num_requests)
         (group,) = body["groups"]
-        verdicts = [{"verdicts": {"judge": verdict(item["text"])}} for item in group["completions"]]
+        verdicts = [
+            {"verdicts": {"judge": verdict(item["text"], fails=self._fails)}}
+            for item in group["completions"]
+        ]
         text = json.dumps({"groups": [{"completions": verdicts}]}).encode()
         if action == "busy":
             handler.send(503, b'{"error": {"type": "overloaded", "message": "queue full"}}')
@@ -101,8 +108,10 @@ class Verifier:
 
 
 @contextmanager
-def verifier(misbehave: Callable[[int], str | None] = lambda number: None) -> Iterator[Verifier]:
-    server = Verifier(misbehave)
+def verifier(
+    misbehave: Callable[[int], str | None] = lambda number: None, *, fails: bool = True
+) -> Iterator[Verifier]:
+    server = Verifier(misbehave, fails=fails)
     try:
         yield server
     finally:
@@ -121,12 +130,13 @@ def config(task: Path, run_dir: Path, server: Verifier, **sections: Any) -> Conf
     return run_config(task, run_dir, reward=reward, **sections)
 
 
-def check_rewards_and_advantages(run_dir: Path, steps: int) -> None:
+def check_rewards_and_advantages(run_dir: Path, steps: int, *, fails: bool = True) -> None:
     """Every reward is the judge's, every advantage is worked out over what was judged."""
     num_unjudged = 0
     for step, row in zip(range(1, steps + 1), metrics(run_dir), strict=True):
         completions = rollouts(run_dir, step)
-        outcomes = [verdict(item["completion"])["outcome"] for item in completions]
+        said = [verdict(item["completion"], fails=fails) for item in completions]
+        outcomes = [one["outcome"] for one in said]
         for outcome in ("failed", "unverifiable"):
             share = outcomes.count(outcome) / len(outcomes)
             assert row[f"verifier/{outcome}_fraction"] == pytest.approx(share)
@@ -135,9 +145,8 @@ def check_rewards_and_advantages(run_dir: Path, steps: int) -> None:
             judged = [item["reward"] for item in group if item["reward"] is not None]
             mean = sum(judged) / max(len(judged), 1)
             std = math.sqrt(sum((value - mean) ** 2 for value in judged) / max(len(judged), 1))
-            for item in group:
-                said = verdict(item["completion"])
-                assert item["reward"] == said.get("score")
+            for item, one in zip(group, said[start : start + 4], strict=True):
+                assert item["reward"] == one.get("score")
                 expected = 0.0
                 if item["reward"] is None:
                     num_unjudged += 1
@@ -197,11 +206,11 @@ def test_training_goes_on_after_twenty_seconds_without_a_verifier(
             reopened[0].start()
         return None
 
-    with verifier(misbehave) as server:
+    with verifier(misbehave, fails=False) as server:  # retrying those would take minutes more
         train(
             config(
                 task, tmp_path / "run", server, reward={"backoff_seconds": 0.5, "max_attempts": 8}
             )
         )
         assert reopened[0].finished.is_set()
-    check_rewards_and_advantages(tmp_path / "run", 4)
+    check_rewards_and_advantages(tmp_path / "run", 4, fails=False)

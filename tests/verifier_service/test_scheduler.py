@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -10,10 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
-from verifier_service.scheduler import Scheduler
-from verifier_service.schemas import ScoreRequest
-from verifier_service.scoring import ScoredRequest
-from verifier_service.verdict import EncodedTask, Outcome, Question, Task, Verdict
+from verifier_service.code.program_run import RunProgram
+from verifier_service.scheduler import Bounds, QueueFull, Scheduler
+from verifier_service.schemas import Group, ScoreRequest
+from verifier_service.scoring import (
+    MAX_COMPLETION_CHARACTERS,
+    MAX_REFERENCE_BYTES,
+    SHARED_REFERENCE_BYTES,
+    ScoredRequest,
+)
+from verifier_service.verdict import (
+    EncodedTask,
+    EngineReason,
+    Outcome,
+    Question,
+    Task,
+    Verdict,
+    failed,
+)
 from verifier_service.verifier import Undecided
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -30,13 +45,15 @@ class WatchedPool:
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []
+        self.encoded: list[EncodedTask] = []
 
     async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        self.encoded.append(encoded)
         task = encoded.decode()
         self.tasks.append(task)
         verifier = Accuracy.model_validate(task.verifier)
         for part in task.parts:
-            reference = part.reference or {}
+            reference = part.reference or json.loads(encoded.shared_reference)
             for completion in part.completions:
                 await asyncio.sleep(0)
                 if task.settle:
@@ -62,6 +79,39 @@ class WatchedPool:
         ]
 
 
+class GroupPool:
+    """Gives every completion 0, and writes down the texts of each part."""
+
+    size = 2
+    problem = None
+
+    def __init__(self) -> None:
+        self.groups: list[list[str]] = []
+
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        for part in encoded.decode().parts:
+            self.groups.append([completion.text for completion in part.completions])
+            verdicts += [Verdict(Outcome.SCORED, 0.0, "wrong", 0.0)] * len(part.completions)
+
+
+class FailingPool:
+    """Fails the first time."""
+
+    size = 1
+    problem = None
+
+    def __init__(self) -> None:
+        self.num_tasks = 0
+
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        self.num_tasks += 1
+        verdicts.append(
+            failed(EngineReason.WORKER_DIED)
+            if self.num_tasks == 1
+            else Verdict(Outcome.SCORED, 1.0, "equal", 0.0)
+        )
+
+
 def request(*groups: tuple[str, list[str]], **options: Any) -> ScoreRequest:
     return ScoreRequest.model_validate(
         {
@@ -74,7 +124,9 @@ def request(*groups: tuple[str, list[str]], **options: Any) -> ScoreRequest:
 
 
 def score(
-    pool: WatchedPool, *requests: ScoreRequest, max_cached_verdicts: int = 100
+    pool: WatchedPool | GroupPool | FailingPool,
+    *requests: ScoreRequest,
+    max_cached_verdicts: int = 100,
 ) -> list[ScoredRequest]:
     scheduler = Scheduler({"text": pool}, max_cached_verdicts=max_cached_verdicts)
 
@@ -110,17 +162,81 @@ def test_later_requests_are_served_from_the_cache() -> None:
     assert len(pool.settled) == 1
 
 
-def test_the_cache_is_bounded_and_forgets_what_was_not_used() -> None:
+def test_a_request_that_is_asked_again_is_not_judged_again() -> None:
+    """Not even quickly: the verdict on the completion is known, not only that on its answer."""
     pool = WatchedPool()
-    asked = [request((answer, [OPEN])) for answer in ("6", "7", "6", "8", "6", "7")]
-    score(pool, *asked, max_cached_verdicts=2)
-    references = [
-        (part.reference or {})["answer"]
-        for task in pool.tasks
-        if task.settle
-        for part in task.parts
+    asked = request(("6", [OPEN, "6", "7", SAME_OPEN]))
+    first, second = score(pool, asked, asked)
+    assert first.groups == second.groups
+    assert sum(task.num_completions for task in pool.tasks if not task.settle) == 4
+    assert len(pool.settled) == 1
+
+
+def test_what_depends_on_the_group_is_known_only_for_the_same_group() -> None:
+    pool = GroupPool()
+    groups = (["a", "bb"], ["a", "bbb"], ["a", "bb"])
+    bodies = [
+        {"verifiers": [{"type": "length"}], "groups": [{"completions": texts}]} for texts in groups
     ]
-    assert references == ["6", "7", "8", "7"]
+    asked = [ScoreRequest.model_validate(body) for body in bodies]
+    score(pool, *asked)
+    assert pool.groups == [["a", "bb"], ["a", "bbb"]]
+
+
+def test_a_failed_verdict_is_asked_for_again() -> None:
+    pool = FailingPool()
+    first, second = score(pool, request(("6", ["6"])), request(("6", ["6"])))
+    assert (reasons(first), reasons(second)) == ([["worker_died"]], [["equal"]])
+
+
+def test_what_may_not_be_cached_is_run_again() -> None:
+    pool = GroupPool()
+    verifier = RunProgram()
+    body = ScoreRequest.model_construct(
+        verifiers=[verifier],
+        groups=[Group(reference={"stdin": "1"}, completions=["print(1)"])],
+    )
+    scheduler = Scheduler({"code": pool}, max_cached_verdicts=10)
+
+    async def run() -> None:
+        for _ in range(2):
+            await scheduler.score(body, deadline_seconds=60)
+
+    asyncio.run(run())
+    assert len(pool.groups) == 2
+
+
+def test_a_large_reference_travels_beside_its_tasks_not_in_them() -> None:
+    pool = WatchedPool()
+    large = "6" + " " * SHARED_REFERENCE_BYTES
+    score(pool, request((large, ["5", "6"])))
+    (task,) = pool.encoded
+    assert task.shared_name is not None
+    assert json.loads(task.shared_reference) == {"answer": large}
+    assert len(task.body) < 1000
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "reason"),
+    [
+        ("6", "6" * (MAX_COMPLETION_CHARACTERS + 1), "too_large"),
+        ("6" * (MAX_REFERENCE_BYTES + 1), "6", "bad_reference"),
+    ],
+)
+def test_what_is_far_too_large_is_not_sent_to_a_worker(answer: str, text: str, reason: str) -> None:
+    pool = WatchedPool()
+    (scored,) = score(pool, request((answer, [text])))
+    assert reasons(scored) == [[reason]]
+    assert pool.tasks == []
+
+
+def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not() -> None:
+    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
+    with scheduler.reservation() as first, scheduler.reservation() as second:
+        first.grow(completions=11, num_bytes=101)
+        with pytest.raises(QueueFull, match="11 completions, of at most 10, and 101 bytes"):
+            second.grow(num_bytes=1)
+    assert scheduler.state["pending_completions"] == scheduler.state["pending_bytes"] == 0
 
 
 def test_without_a_cache_a_request_still_settles_a_pair_once() -> None:

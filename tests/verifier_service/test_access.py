@@ -1,0 +1,112 @@
+"""Who may ask, and what is told of it: API keys, request ids, logs, CORS."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from trainer_client.demo import running_service
+from verifier_service.api_keys import hash_of, is_accepted, new_key
+from verifier_service.settings import Settings
+
+KEY, OTHER_KEY = new_key(), new_key()
+BODY = {"verifiers": [{"type": "format"}], "groups": [{"completions": ["the text of a model"]}]}
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("guarded") / "service.log"
+
+
+@pytest.fixture(scope="module")
+def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service with two keys, one of a file, and JSON logs."""
+    file = tmp_path_factory.mktemp("keys") / "hashes"
+    file.write_text(f"# the trainer's\n{hash_of(OTHER_KEY)}  # until May\n\n")
+    flags = (
+        *("--workers", "1", "--enabled", "format", "--log-format", "json"),
+        *("--api-key-hashes", hash_of(KEY), "--api-key-hashes-file", str(file)),
+    )
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.mark.parametrize("key", [KEY, OTHER_KEY])
+def test_a_key_opens_the_service(guarded: httpx.Client, key: str) -> None:
+    assert guarded.post("/v1/score", json=BODY, headers=bearer(key)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, bearer("rv-wrong"), {"Authorization": KEY}, {"Authorization": f"Basic {KEY}"}]
+)
+@pytest.mark.parametrize("path", ["/v1/score", "/v1/verifiers", "/metrics", "/docs", "/nothing"])
+def test_without_a_key_there_is_only_401(
+    guarded: httpx.Client, path: str, headers: dict[str, str]
+) -> None:
+    answer = guarded.request("POST" if path == "/v1/score" else "GET", path, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (401, "unauthorized")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_what_starts_services_needs_no_key(guarded: httpx.Client, path: str) -> None:
+    assert guarded.get(path).status_code == 200
+
+
+def test_a_clients_request_id_comes_back(http: httpx.Client) -> None:
+    answer = http.post("/v1/score", json=BODY, headers={"X-Request-Id": "step-7.group-2"})
+    assert answer.headers["x-request-id"] == "step-7.group-2"
+
+
+@pytest.mark.parametrize("given", ["", "a b", "x" * 101, 'a"b'])
+def test_a_request_id_that_could_spoil_a_log_is_replaced(http: httpx.Client, given: str) -> None:
+    answer = http.get("/v2", headers={"X-Request-Id": given})
+    assert answer.headers["x-request-id"].isalnum()
+    assert len(answer.headers["x-request-id"]) == 32
+
+
+def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client, log: Path) -> None:
+    headers = bearer(KEY) | {"X-Request-Id": "find-me"}
+    guarded.post("/v1/score", json=BODY, headers=headers)
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    (found,) = [line for line in lines if line.get("request_id") == "find-me"]
+    expected = {"method": "POST", "path": "/v1/score", "status": 200, "completions": 1}
+    assert expected.items() <= found.items()
+    assert "the text of a model" not in log.read_text()
+    assert KEY not in log.read_text()
+
+
+def test_no_other_site_may_read_answers(http: httpx.Client) -> None:
+    headers = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    assert http.options("/v1/score", headers=headers).status_code == 405
+    answer = http.post("/v1/score", json=BODY, headers=headers)
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_key_in_the_place_of_its_hash_is_refused_and_not_shown() -> None:
+    with pytest.raises(ValidationError, match="64 hexadecimal digits"):
+        Settings(api_key_hashes=(KEY,))
+
+
+def test_a_bad_line_in_the_file_of_hashes_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "hashes"
+    file.write_text(f"{hash_of(KEY)}\n{OTHER_KEY}\n")
+    with pytest.raises(ValidationError, match="line 2 is not the hash") as raised:
+        Settings(api_key_hashes_file=file)
+    assert OTHER_KEY not in str(raised.value)
+
+
+def test_keys_differ_and_only_their_own_hash_accepts_them() -> None:
+    assert KEY != OTHER_KEY
+    assert is_accepted(KEY, [hash_of(OTHER_KEY), hash_of(KEY)])
+    assert not is_accepted(KEY, [hash_of(OTHER_KEY)])
+    assert not is_accepted("\udcff", [hash_of(KEY)])

@@ -1,0 +1,85 @@
+"""SIGTERM: what was accepted is finished within the limit, the rest is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.processes import pid_in, tree, until
+from trainer_client.demo import running_service
+
+IDLE = 'verifier_tasks_waiting{kind="text"} 0.0'
+POISON = r"\boxed{9^{9^{9^{9}}}}"
+
+
+def slow_body() -> dict[str, Any]:
+    group = {"reference": {"answer": "2"}, "completions": [POISON, "$2$"]}
+    return {"verifiers": [{"type": "accuracy", "mode": "math_verify"}], "groups": [group]}
+
+
+def is_judging(client: httpx.Client) -> bool:
+    return 'verifier_workers_busy{kind="text"} 1.0' in client.get("/metrics").text
+
+
+def test_a_call_under_way_is_finished_and_a_new_one_refused(tmp_path: Path) -> None:
+    log = tmp_path / "service.log"
+    flags = ("--workers", "1", "--enabled", "accuracy")
+    with (
+        running_service(log, *flags) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=60)
+        until(lambda: is_judging(client))
+        process = pid_in(log)
+        started = tree(process)
+        os.kill(process, signal.SIGTERM)
+        until(lambda: client.get("/readyz").status_code == 503)
+        refused = client.post("/v1/score", json=slow_body())
+        assert (refused.status_code, refused.json()["error"]["type"]) == (503, "draining")
+        assert refused.headers["retry-after"] == "1"
+        completions = first.result().json()["groups"][0]["completions"]
+        reasons = [completion["verdicts"]["accuracy"]["reason"] for completion in completions]
+        assert reasons == ["too_slow", "equal"]
+        until(lambda: not any(Path(f"/proc/{pid}/fd").exists() for pid in started[1:]))
+
+
+def test_a_call_that_takes_longer_than_the_limit_is_given_up(tmp_path: Path) -> None:
+    log = tmp_path / "service.log"
+    flags = ("--workers", "1", "--enabled", "accuracy", "--drain-seconds", "0.1")
+    with (
+        running_service(log, *flags) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=60)
+        until(lambda: is_judging(client))
+        os.kill(pid_in(log), signal.SIGTERM)
+        answer = first.result()
+        assert (answer.status_code, answer.json()["error"]["type"]) == (503, "draining")
+
+
+def test_the_work_of_a_client_that_is_gone_is_dropped(tmp_path: Path) -> None:
+    """One worker, a queue of minutes: when its client is gone, the next one need not wait."""
+    log = tmp_path / "service.log"
+    flags = ("--workers", "1", "--enabled", "accuracy")
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+        body = slow_body()
+        body["groups"][0]["completions"] = [f"{n} {POISON}" for n in range(100)]
+        for padding in ("", "x" * 100_000):  # here, and in a process of its own
+            body["groups"][0]["prompt"] = padding
+            with httpx.Client(base_url=url, timeout=1.0) as impatient:
+                try:
+                    impatient.post("/v1/score", json=body)
+                except httpx.ReadTimeout:
+                    pass
+                else:
+                    raise AssertionError("100 items of 2 seconds are answered within one")
+            until(lambda: "verifier_pending_completions 0.0" in client.get("/metrics").text)
+            until(lambda: IDLE in client.get("/metrics").text)
+        assert 'verifier_rejected_total{cause="disconnected"} 2.0' in client.get("/metrics").text

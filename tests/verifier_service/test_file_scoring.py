@@ -1,0 +1,124 @@
+"""verifier-service score: a file without a server, interrupted and gone on with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.verifier_service.test_large_requests import without_seconds
+from verifier_service.file_scoring import BadFile, read_groups, resume
+from verifier_service.verifiers.format import Format
+
+ROWS: list[dict[str, Any]] = [
+    {"id": "a", "completion": r"so \boxed{2}", "answer": "2"},
+    {"id": 7, "completions": ["3", "2"], "reference": {"answer": "2"}},
+    {"completions": [], "answer": "2"},
+    {"completion": [{"role": "assistant", "content": "It is 5."}], "answer": ["5", "6"]},
+]
+
+
+def score(rows: Path, out: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "verifier_service", "score", str(rows), "--out", str(out)]
+    verifiers = ("--verifier", "accuracy", "--verifier", '{"type": "format", "weight": 0.5}')
+    return subprocess.run(
+        [*command, *(flags or verifiers), "--workers", "1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, ROWS)) + "\n\n")
+    return path
+
+
+def test_a_file_gets_the_verdicts_of_the_service(
+    rows: Path, tmp_path: Path, http: httpx.Client
+) -> None:
+    result = score(rows, tmp_path / "out.jsonl")
+    assert (result.returncode, result.stderr.strip()) == (0, "")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [line.pop("index") for line in lines] == [0, 1, 2, 3]
+    groups = [
+        {"id": "a", "reference": {"answer": "2"}, "completions": [ROWS[0]["completion"]]},
+        {"id": "7", "reference": {"answer": "2"}, "completions": ["3", "2"]},
+        {"reference": {"answer": "2"}, "completions": []},
+        {"reference": {"answer": ["5", "6"]}, "completions": [ROWS[3]["completion"]]},
+    ]
+    verifiers = [{"type": "accuracy"}, {"type": "format", "weight": 0.5}]
+    answer = http.post("/v1/score", json={"verifiers": verifiers, "groups": groups}).json()
+    assert without_seconds(lines) == without_seconds(answer["groups"])
+    assert "accuracy: 3 scored/equal, 1 scored/different" in result.stdout
+
+
+def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> None:
+    """The last line was being written; one verdict had failed."""
+    out = tmp_path / "out.jsonl"
+    score(rows, out)
+    complete = out.read_text().splitlines(keepends=True)
+    failed = json.loads(complete[1])
+    failed["completions"][0]["verdicts"]["accuracy"] = {"outcome": "failed", "reason": "deadline"}
+    out.write_text(complete[0] + json.dumps(failed) + "\n" + complete[2] + complete[3][:-9])
+    result = score(rows, out)
+    assert "2 rows were scored before" in result.stdout
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert sorted(line["index"] for line in found) == [0, 1, 2, 3]
+    expected = sorted((json.loads(line) for line in complete), key=lambda line: line["index"])
+    found.sort(key=lambda line: int(line["index"]))
+    assert without_seconds(found) == without_seconds(expected)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--verifier", "acuracy"), "Input tag 'acuracy'"),
+        (("--profile", "maths"), "no profile 'maths'"),
+        (("--profile", "math", "--verifier", "format"), "either --verifier or --profile"),
+    ],
+)
+def test_a_wrong_wish_ends_with_status_2(
+    rows: Path, tmp_path: Path, flags: tuple[str, ...], message: str
+) -> None:
+    result = score(rows, tmp_path / "out.jsonl", *flags)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("7", "line 2: found int, expected an object"),
+        ("{", "line 2: "),
+        ("{}", "line 2: expected either `completion` or `completions`"),
+        ('{"completion": 7}', "line 2: completions.0"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"completion": "x"}}\n{line}\n')
+    with pytest.raises(BadFile) as raised:
+        read_groups(path)
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{}", '{"index": 9, "completions": []}', '{"index": 0, "completions": [{"verdicts": {}}]}'],
+)
+def test_a_result_of_something_else_is_not_overwritten(tmp_path: Path, line: str) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text(line + "\n")
+    with pytest.raises(BadFile, match="line 1 is"):
+        resume(out, [Format()], 2)
+    assert out.read_text() == line + "\n"

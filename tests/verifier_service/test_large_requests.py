@@ -1,0 +1,228 @@
+"""Large, compressed and hostile bodies: read in a process of their own, bounded, never a 5xx."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import socket
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import zstandard
+
+from tests.processes import children, until
+from verifier_service.request_reception import SMALL_BODY_BYTES
+from verifier_service.schemas import ScoreResponse
+
+JSON = {"Content-Type": "application/json"}
+POISON = r"\boxed{9^{9^{9^{9}}}}"
+VERIFIERS = [
+    {"type": "accuracy", "weight": 1.0},
+    {"type": "format", "weight": 0.1},
+    {"type": "length"},
+]
+
+
+def large_body(num_groups: int = 40, size: int = 16) -> dict[str, Any]:
+    """About 100 characters for each completion."""
+    texts = [
+        [f"{number} {index} {'x' * 80} \\boxed{{{index % 3}}}" for index in range(size)]
+        for number in range(num_groups)
+    ]
+    groups = [
+        {"id": f"g{number}", "reference": {"answer": "2"}, "completions": group}
+        for number, group in enumerate(texts)
+    ]
+    return {"verifiers": VERIFIERS, "groups": groups}
+
+
+def encoded(body: dict[str, Any]) -> bytes:
+    return json.dumps(body).encode()
+
+
+def without_seconds(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: without_seconds(value) for key, value in node.items() if key != "seconds"}
+    return [without_seconds(item) for item in node] if isinstance(node, list) else node
+
+
+def post(http: httpx.Client, content: bytes, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return http.post("/v1/score", content=content, headers=JSON | named)
+
+
+def test_a_large_request_gets_what_its_groups_get_alone(http: httpx.Client) -> None:
+    """One is answered by a process of its own, the others by the API process."""
+    body = large_body()
+    content = encoded(body)
+    assert len(content) > SMALL_BODY_BYTES
+    answer = post(http, content)
+    ScoreResponse.model_validate_json(answer.content)
+    alone = [
+        post(http, encoded({"verifiers": VERIFIERS, "groups": [group]})).json()["groups"][0]
+        for group in body["groups"]
+    ]
+    assert without_seconds(answer.json()["groups"]) == without_seconds(alone)
+    assert answer.json()["stats"]["completions"] == 640
+
+
+@pytest.mark.parametrize(
+    ("encoding", "compress"),
+    [("gzip", gzip.compress), ("zstd", zstandard.compress), ("identity", bytes)],
+)
+def test_a_compressed_body_gets_the_same_answer(
+    http: httpx.Client, encoding: str, compress: Callable[[bytes], bytes]
+) -> None:
+    content = encoded(large_body(2))
+    plain = post(http, content).json()["groups"]
+    compressed = post(http, compress(content), Content_Encoding=encoding)
+    assert without_seconds(compressed.json()["groups"]) == without_seconds(plain)
+
+
+def test_a_gzip_body_of_several_members_is_one_body(http: httpx.Client) -> None:
+    content = encoded(large_body(2))
+    parts = gzip.compress(content[:500]) + gzip.compress(content[500:])
+    assert post(http, parts, Content_Encoding="gzip").status_code == 200
+
+
+BOMB = b" " * (256 * 2**20)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "content", "status", "kind"),
+    [
+        ("gzip", gzip.compress(BOMB, 6), 413, "body_too_large"),
+        ("zstd", zstandard.compress(BOMB), 413, "body_too_large"),
+        ("gzip", b"{}", 400, "broken_compression"),
+        ("zstd", b"{}", 400, "broken_compression"),
+        ("gzip", gzip.compress(b"{}" * 99)[:-9], 400, "broken_compression"),
+        ("zstd", zstandard.compress(os.urandom(999))[:-9], 422, "invalid_request"),
+        ("gzip", zlib.compress(b"{}"), 400, "broken_compression"),
+        ("gzip", b"", 422, "invalid_request"),
+        ("br", b"{}", 415, "unsupported_content_encoding"),
+        ("gzip, gzip", b"{}", 415, "unsupported_content_encoding"),
+    ],
+)
+def test_a_bad_compression_is_a_4xx(
+    http: httpx.Client, encoding: str, content: bytes, status: int, kind: str
+) -> None:
+    answer = post(http, content, Content_Encoding=encoding)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (status, kind)
+
+
+def large(inside: str, repeated: str, number: int) -> bytes:
+    """A body in which something is repeated."""
+    return (inside.replace("@", repeated * number)).encode()
+
+
+COMPLETIONS = '{"verifiers": [{"type": "format"}], "groups": [{"completions": [@""]}]}'
+REFERENCE = (
+    '{"verifiers": [{"type": "format"}], '
+    '"groups": [{"reference": {"a": [@1]}, "completions": ["x"]}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "statuses"),
+    [
+        pytest.param(large(COMPLETIONS, '"",', 10**6), {413}, id="a million empty completions"),
+        pytest.param(large(COMPLETIONS, "7,", 10**6), {422}, id="a million numbers"),
+        pytest.param(large(COMPLETIONS, "[],", 10**6), {422}, id="a million empty chats"),
+        pytest.param(large(COMPLETIONS, '"\\ud800",', 10**5), {422}, id="lone surrogates"),
+        pytest.param(large(COMPLETIONS, '"\\u0000",', 10**5), {413}, id="NUL characters"),
+        pytest.param(large(COMPLETIONS, '"\\u0000",', 999), {200}, id="some NUL characters"),
+        pytest.param(large(REFERENCE, "[],", 10**6), {200, 413}, id="a million empty lists"),
+        pytest.param(large(REFERENCE, "[", 10**6), {422}, id="endless nesting"),
+        pytest.param(large(REFERENCE, '{"a":1,"a":2},', 10**5), {200}, id="duplicate keys"),
+        pytest.param(large(REFERENCE, "1", 10**6), {200, 422}, id="a number of a million digits"),
+        pytest.param(large(COMPLETIONS, '"x",', 10**6)[:-9], {422}, id="truncated"),
+        pytest.param(b"\xff" * 10**6, {422}, id="not UTF-8"),
+        pytest.param(b'"' + b"\xed\xa0\x80" * 10**5 + b'"', {422}, id="encoded surrogates"),
+        pytest.param(
+            large('{"verifiers": [{"type": "format", "weight": NaN}@], "groups": []}', " ", 10**5),
+            {422},
+            id="NaN",
+        ),
+    ],
+)
+def test_hostile_bodies_are_answered(
+    http: httpx.Client, content: bytes, statuses: set[int]
+) -> None:
+    answer = post(http, content)
+    assert answer.status_code in statuses, answer.text[:500]
+    assert answer.status_code == 200 or len(answer.content) < 20_000
+    assert http.get("/readyz").status_code == 200
+
+
+def test_too_many_verifiers_are_refused(http: httpx.Client) -> None:
+    many = [{"type": "format", "name": str(number)} for number in range(33)]
+    answer = post(http, encoded({"verifiers": many, "groups": []}))
+    assert answer.status_code == 422
+    assert "at most 32" in answer.json()["error"]["message"]
+
+
+def test_a_body_over_the_limit_is_refused_by_what_it_declares(service_url: str) -> None:
+    """The answer comes although not one byte of the body does."""
+    address = httpx.URL(service_url)
+    head = (
+        "POST /v1/score HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {10**12}\r\n\r\n"
+    )
+    with socket.create_connection((address.host, address.port or 80), timeout=30) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_deadline_holds_for_large_requests(http: httpx.Client) -> None:
+    """What was judged by then is there, and the rest says that it is late."""
+    body = large_body(30)
+    body["deadline_seconds"] = 0.5
+    body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}, {"type": "format"}]
+    for group in body["groups"]:
+        group["completions"] = [f"{index} {POISON}" for index in range(99)]
+    answer = post(http, encoded(body))
+    verdicts = [c["verdicts"] for g in answer.json()["groups"] for c in g["completions"]]
+    assert answer.status_code == 200
+    assert len(verdicts) == 30 * 99
+    assert "deadline" in {verdict["accuracy"]["reason"] for verdict in verdicts}
+    assert {tuple(verdict) for verdict in verdicts} == {("accuracy", "format")}
+
+
+def test_the_death_of_a_requests_process_costs_nothing(
+    service_pid: int, http: httpx.Client
+) -> None:
+    """It is done again in another one."""
+    body = large_body(1)
+    body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}]
+    body["groups"][0]["completions"] = [POISON, "x" * SMALL_BODY_BYTES]
+    found: list[int] = []
+
+    def has_started() -> bool:
+        found[:] = request_processes(service_pid)
+        return bool(found)
+
+    with ThreadPoolExecutor(1) as thread:
+        answering = thread.submit(post, http, encoded(body))
+        until(has_started)
+        os.kill(found[0], signal.SIGKILL)
+        completions = answering.result().json()["groups"][0]["completions"]
+    reasons = [completion["verdicts"]["accuracy"]["reason"] for completion in completions]
+    assert reasons == ["too_slow", "no_answer"]
+    until(lambda: not request_processes(service_pid))
+
+
+def request_processes(service: int) -> list[int]:
+    """Processes of requests: the children of their fork server."""
+    return [
+        process
+        for server in children(service)
+        if b"request_worker" in Path(f"/proc/{server}/cmdline").read_bytes()
+        for process in children(server)
+    ]
