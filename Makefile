@@ -70,9 +70,6 @@ $(VLLM_VENV)/installed: pyproject.toml constraints.txt Makefile
 	@$(VLLM_VENV)/bin/python -m pip --quiet uninstall --yes torchvision torchaudio torchcodec
 	@touch $@
 
-clean:
-	rm -rf $(VENV) $(VLLM_VENV) runs
-
 $(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.txt tests/interop/peers.txt
 	$(PYTHON) -m venv $(INTEROP)
 	@echo 'installing trl, verl, openrlhf, verifiers ...'
@@ -84,4 +81,4 @@ $(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(INTEROP) runs
+	rm -rf $(VENV) $(INTEROP) $(VLLM_VENV) runs
