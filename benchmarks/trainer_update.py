@@ -76,7 +76,8 @@ def packing_step(way: str) -> tuple[float, float]:
     if way == "order of arrival, padded":
         size = BUDGET // mask.shape[1]
         parts = [
-            MicroBatch(rows, mask.shape[1]) for rows in torch.arange(NUM_SEQUENCES).split(size)
+            MicroBatch(rows, mask.shape[1])
+            for rows in torch.split(torch.arange(NUM_SEQUENCES), size)
         ]
 
     def step() -> None:
