@@ -62,10 +62,15 @@ class Unverifiable(Exception):
         self.reason = reason
 
 
+def _require_type(schema: dict[str, Any]) -> None:
+    """The type tells verifiers apart, so a request must have it although the class knows it."""
+    schema["required"] = ["type", *schema.get("required", [])]
+
+
 class Verifier(BaseModel, ABC):
     """A verifier with its options, as it stands in a request. Unknown options are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_require_type)
 
     purpose: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()

@@ -1,0 +1,159 @@
+"""One large request over HTTP: against TRL's `accuracy_reward` in a loop, and what is not judging.
+
+The peer is `trl.rewards.accuracy_reward`, called once for all completions in one process, as TRL's
+trainer calls it. The service is asked for the same completions in one request, with one worker and
+with one for each core; its cache is off. Then the CPU time of HTTP, JSON, validation, scheduling
+and transfer: that of all processes of the service together, for completions of 1 kB and `format`,
+whose own few microseconds are in it.
+
+    .venv/bin/python benchmarks/service_overhead.py [--completions 4096] [--repeats 3]
+
+Needs `pip install trl` for the peer, and reads `shared/data` beside the repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.processes import pid_in, tree
+from trainer_client.demo import running_service
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "math"
+FILES = ("completions_rg_think_boxed.jsonl.gz", "completions_gsm8k_openai.jsonl.gz")
+COMPLETION_CHARACTERS = 1000
+TICKS = os.sysconf("SC_CLK_TCK")
+
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--completions", type=int, default=4096)
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    if not DATA.exists():
+        print(f"nothing to measure: {'/'.join(DATA.parts[-3:])} is not beside the repository")
+        return
+    rows = real_rows(arguments.completions)
+    peer = peer_rate(rows, arguments.repeats)
+    print(f"one request of {len(rows)} real completions, median of {arguments.repeats}")
+    if peer is not None:
+        print(f"  {'TRL accuracy_reward, 1 process':36}{peer:8.0f} completions/s")
+    for workers in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
+        with service(workers) as (http, _):
+            body = {"verifiers": [{"type": "accuracy"}], "groups": groups(rows)}
+            rate = statistics.median(
+                len(rows) / timed(http, body)[0] for _ in range(arguments.repeats)
+            )
+        ratio = f"{rate / peer:8.2f} x" if peer is not None else ""
+        print(f"  {f'service over HTTP, {workers} worker(s)':36}{rate:8.0f} completions/s{ratio}")
+    with service(1) as (http, process):
+        cost = statistics.median(
+            cpu_per_completion(http, process, arguments.completions, seed)
+            for seed in range(arguments.repeats)
+        )
+    print(f"CPU time of the whole service, `format`, {COMPLETION_CHARACTERS} characters each")
+    print(f"  {cost * 1e6:.1f} microseconds for a completion")
+
+
+def real_rows(number: int) -> list[Row]:
+    """So many completions, evenly of each file, each with its reference."""
+    found: list[Row] = []
+    for name in FILES:
+        lines = gzip.decompress((DATA / name).read_bytes()).split(b"\n")
+        rows = [json.loads(line) for line in lines if line]
+        step = max(1, len(FILES) * len(rows) // number)
+        found += rows[::step]
+    return found[:number]
+
+
+def groups(rows: list[Row]) -> list[dict[str, Any]]:
+    """A group for each question."""
+    members: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        members.setdefault((row["question"], row["gold"]), []).append(row["completion"])
+    return [
+        {"reference": {"answer": gold}, "completions": texts}
+        for (_, gold), texts in members.items()
+    ]
+
+
+def peer_rate(rows: list[Row], repeats: int) -> float | None:
+    """Completions per second of TRL's reward function; None where it is not installed."""
+    if importlib.util.find_spec("trl") is None:
+        print("TRL is not installed, so there is no peer: pip install trl")
+        return None
+    from trl.rewards import accuracy_reward  # noqa: PLC0415
+
+    completions = [[{"role": "assistant", "content": row["completion"]}] for row in rows]
+    solutions = [f"${row['gold']}$" for row in rows]
+    rates = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        accuracy_reward(completions, solutions)
+        rates.append(len(rows) / (time.perf_counter() - start))
+    return statistics.median(rates)
+
+
+@contextmanager
+def service(workers: int) -> Iterator[tuple[httpx.Client, int]]:
+    """A client of a service of its own, and that service's process."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "service.log"
+        flags = ("--workers", str(workers), "--max-cached-verdicts", "0")
+        enabled = ("--enabled", "accuracy,format,tag_count,reasoning_steps")
+        with (
+            running_service(log, *flags, *enabled) as url,
+            httpx.Client(base_url=url, timeout=600) as http,
+        ):
+            timed(http, {"verifiers": [{"type": "format"}], "groups": [{"completions": ["x"]}]})
+            yield http, pid_in(log)
+
+
+def timed(http: httpx.Client, body: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Seconds that a request takes, the client's JSON not included, and its answer."""
+    content = json.dumps(body).encode()
+    start = time.perf_counter()
+    response = http.post("/v1/score", content=content, headers={"Content-Type": "application/json"})
+    seconds = time.perf_counter() - start
+    response.raise_for_status()
+    answer: dict[str, Any] = response.json()
+    return seconds, answer
+
+
+def cpu_per_completion(http: httpx.Client, process: int, num_completions: int, seed: int) -> float:
+    """Seconds of CPU time that the service and its processes spend on a completion."""
+    padding = "some words " * 100
+    texts = [f"{seed} {n} {padding}"[:COMPLETION_CHARACTERS] for n in range(num_completions)]
+    body = {
+        "verifiers": [{"type": "format"}],
+        "groups": [{"completions": texts[n : n + 16]} for n in range(0, len(texts), 16)],
+    }
+    before = cpu_seconds(process)
+    timed(http, body)
+    return (cpu_seconds(process) - before) / num_completions
+
+
+def cpu_seconds(process: int) -> float:
+    """Of a process and all below it, those that have ended included."""
+    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in tree(process)]
+    ticks = [int(field) for stat in stats for field in stat.rpartition(")")[2].split()[11:15]]
+    return sum(ticks) / TICKS
+
+
+if __name__ == "__main__":
+    main()

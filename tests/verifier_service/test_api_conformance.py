@@ -1,0 +1,75 @@
+"""What the service answers is what its OpenAPI document says, for thousands of generated calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import load_all_checks
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+NUM_CASES = 5_000
+
+BEYOND_THE_SCHEMA = (
+    "verifiers with the same name",
+    "give either `verifiers` or `profile`",
+    "no profile",
+    "not enabled here",
+    "no effect in mode",
+    "not a regular expression",
+    "unit tokens: open-r1 counts characters",
+    "surrogates not allowed",
+)
+"""What makes input that fits the schema a 422; nothing else may."""
+
+load_all_checks()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_scoring_conforms(service_url: str, mode: GenerationMode) -> None:
+    """No 5xx, nothing that is not documented, and what fits is refused for few reasons."""
+
+    def check(case: Case[Any]) -> None:
+        response = case.call(timeout=60)
+        case.validate_response(response, excluded_checks=[positive_data_acceptance])
+        if mode is GenerationMode.POSITIVE and response.status_code == 422:
+            message = response.json()["error"]["message"]
+            assert any(text in message for text in BEYOND_THE_SCHEMA), (message, case.body)
+
+    generate(service_url, "/v1/score", "POST", mode, NUM_CASES // 2, check)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/verifiers", "/v1/profiles", "/healthz", "/readyz", "/metrics"]
+)
+def test_what_is_read_conforms(service_url: str, path: str) -> None:
+    def check(case: Case[Any]) -> None:
+        case.call_and_validate(timeout=60)
+
+    generate(service_url, path, "GET", GenerationMode.POSITIVE, 5, check)
+
+
+def generate(
+    url: str,
+    path: str,
+    method: str,
+    mode: GenerationMode,
+    num_cases: int,
+    check: Callable[[Case[Any]], None],
+) -> None:
+    """Check so many calls of an operation."""
+    operation = schemathesis.openapi.from_url(f"{url}/openapi.json")[path][method]
+    given(operation.as_strategy(generation_mode=mode))(
+        settings(
+            max_examples=num_cases,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            database=None,
+            derandomize=True,
+        )(check)
+    )()

@@ -1,0 +1,161 @@
+"""The service while its workers are killed, its clients hang up, and items hang its workers."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.processes import children, pid_in, tree, until
+from trainer_client.demo import running_service
+
+NUM_COMPLETIONS = 20_000
+NUM_CLIENTS = 16
+KILL_SECONDS = 0.2
+POISON_SHARE = 0.02
+HANG_UP_SHARE = 0.1
+SIZES = (1, 16, 64, 700)
+"""Completions of a request; the largest are read in processes of their own."""
+MAX_GROWTH_BYTES = 64 * 2**20
+"""Of the API process: what an allocator keeps."""
+
+VERIFIERS = [{"type": "accuracy"}, {"type": "format"}, {"type": "length"}]
+PLAIN = [
+    f"<think>{'word ' * (n % 40)}</think><answer>{text}</answer>"
+    for n, text in enumerate(["2", "3", r"\frac{4}{2}", "x = 2", "1 + 1", "nothing", "2.0"] * 40)
+]
+POISONED = [rf"{n} \boxed{{9^{{9^{{9^{{9}}}}}} + \int_0^{{{n}}} x^x dx}}" for n in range(1, 11)]
+
+Verdicts = dict[str, dict[str, Any]]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_while_workers_are_killed(tmp_path: Path) -> None:
+    log = tmp_path / "service.log"
+    flags = ("--workers", "2", "--item-cpu-seconds", "0.3", "--max-cached-verdicts", "0")
+    with running_service(log, *flags, "--enabled", "accuracy,format,length") as url:
+        service = pid_in(log)
+        expected = alone(url)
+        at_rest = state(service)
+        with killing(service) as killed:
+            answered = hammer(url, expected)
+        until(lambda: state(service)[:2] == at_rest[:2], seconds=60)
+        assert state(service)[2] < at_rest[2] + MAX_GROWTH_BYTES
+        assert answered["completions"] >= NUM_COMPLETIONS
+        assert answered["hung up"] > 0
+        assert killed["workers"] > 20
+        assert answered["scored"] > 0.9 * 2 * NUM_COMPLETIONS
+        assert "Traceback" not in log.read_text()
+
+
+def alone(url: str) -> dict[str, Verdicts]:
+    """The verdicts on each text by itself, of an undisturbed service; not those of the group."""
+    found = {}
+    with httpx.Client(base_url=url, timeout=120) as http:
+        for text in (*dict.fromkeys(PLAIN), *POISONED):
+            found[text] = post(http, [text]).json()["groups"][0]["completions"][0]["verdicts"]
+    return found
+
+
+def post(http: httpx.Client, texts: list[str], **options: Any) -> httpx.Response:
+    group = {"reference": {"answer": "2"}, "completions": texts}
+    body = {"verifiers": VERIFIERS, "groups": [group]}
+    return http.post("/v1/score", json=body, **options)
+
+
+def hammer(url: str, expected: dict[str, Verdicts]) -> Counter[str]:
+    """Ask until enough is answered; every answer is checked."""
+    counts: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def ask(seed: int) -> None:
+        chance = random.Random(seed)
+        with httpx.Client(base_url=url, timeout=300) as http:
+            while counts["completions"] < NUM_COMPLETIONS:
+                texts = [
+                    chance.choice(POISONED if chance.random() < POISON_SHARE else PLAIN)
+                    for _ in range(chance.choice(SIZES))
+                ]
+                if chance.random() < HANG_UP_SHARE:
+                    with suppress(httpx.TimeoutException):
+                        post(http, texts, timeout=chance.random() / 10)
+                    found = Counter({"hung up": 1})
+                else:
+                    found = checked(post(http, texts), texts, expected)
+                with lock:
+                    counts.update(found)
+
+    with ThreadPoolExecutor(NUM_CLIENTS) as threads:
+        for done in [threads.submit(ask, seed) for seed in range(NUM_CLIENTS)]:
+            done.result()
+    return counts
+
+
+def checked(
+    answer: httpx.Response, texts: list[str], expected: dict[str, Verdicts]
+) -> Counter[str]:
+    """Count verdicts; each is there, in its place, and right if it is scored."""
+    if answer.status_code == 503:
+        time.sleep(0.05)
+        return Counter({"refused": 1})
+    assert answer.status_code == 200, answer.text
+    (group,) = answer.json()["groups"]
+    counts = Counter({"completions": len(texts)})
+    for text, completion in zip(texts, group["completions"], strict=True):
+        verdicts = completion["verdicts"]
+        assert list(verdicts) == ["accuracy", "format", "length"]
+        for name in ("accuracy", "format"):
+            verdict = verdicts[name]
+            counts[verdict["outcome"]] += 1
+            if verdict["outcome"] == "scored":
+                assert without_time(verdict) == without_time(expected[text][name])
+            else:
+                assert verdict["reason"] == "worker_died"
+    return counts
+
+
+def without_time(verdict: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in verdict.items() if key != "seconds"}
+
+
+@contextmanager
+def killing(service: int) -> Iterator[Counter[str]]:
+    """Kill a worker, or the process of a request, every KILL_SECONDS."""
+    killed: Counter[str] = Counter()
+    stop = threading.Event()
+
+    def kill() -> None:
+        chance = random.Random(0)
+        while not stop.wait(KILL_SECONDS):
+            servers = children(service)
+            found = [process for server in servers for process in children(server)]
+            if found:
+                with suppress(ProcessLookupError):
+                    os.kill(chance.choice(found), signal.SIGKILL)
+                    killed["workers"] += 1
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        stop.set()
+        thread.join()
+
+
+def state(service: int) -> tuple[int, int, int]:
+    """Processes below the service, its descriptors, and its memory in bytes."""
+    pages = int(Path(f"/proc/{service}/statm").read_text().split()[1])
+    descriptors = len(os.listdir(f"/proc/{service}/fd"))
+    return len(tree(service)), descriptors, pages * os.sysconf("SC_PAGE_SIZE")
