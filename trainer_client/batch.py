@@ -62,26 +62,38 @@ class MicroBatch:
     rows: Tensor
     """int64 `[b]`, row numbers of the batch."""
     width: int
+    empty: bool = False
+    """Stands for no sequence at all; its row is there because a forward needs one."""
 
     def take(self, tensor: Tensor) -> Tensor:
         """These rows of a `[B]` or `[B, T]` tensor, without the positions that only others use."""
         rows = tensor[self.rows]
         return rows[:, : self.width] if rows.dim() > 1 else rows
 
+    def take_mask(self, mask: Tensor) -> Tensor:
+        """These rows of a bool `[B, T]` mask; all False in an empty micro-batch."""
+        rows = self.take(mask)
+        return torch.zeros_like(rows) if self.empty else rows
 
-def micro_batches(attention_mask: Tensor, *, max_tokens: int) -> list[MicroBatch]:
-    """Rows sorted by length and cut so that rows * longest stays within max_tokens.
 
-    A row longer than max_tokens gets a micro-batch of its own. Every row is in exactly one.
+def micro_batches(
+    attention_mask: Tensor, *, max_tokens: int, packed: bool = False
+) -> list[MicroBatch]:
+    """Rows sorted by length and cut so that their tokens stay within max_tokens.
+
+    Padding counts, rows * longest, unless the rows will be packed. A row longer than max_tokens
+    gets a micro-batch of its own. Every row is in exactly one.
     """
-    lengths = attention_mask.sum(dim=1)
+    lengths = attention_mask.sum(dim=1).tolist()
     chunks: list[list[int]] = []
-    for row in lengths.argsort(descending=True, stable=True).tolist():
-        longest = int(lengths[chunks[-1][0]]) if chunks else 0
-        if not chunks or longest * (len(chunks[-1]) + 1) > max_tokens:
+    tokens = 0
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        tokens += lengths[row] if packed or not chunks else lengths[chunks[-1][0]]
+        if not chunks or tokens > max_tokens:
             chunks.append([])
+            tokens = lengths[row]
         chunks[-1].append(row)
     return [
-        MicroBatch(torch.tensor(rows, device=lengths.device), int(lengths[rows[0]]))
+        MicroBatch(torch.tensor(rows, device=attention_mask.device), lengths[rows[0]])
         for rows in chunks
     ]

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import distributed
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import PreTrainedModel
 
 from trainer_client.policy import Policy
+from trainer_client.sharding import is_sharded, load_optimizer, save_optimizer, spread_optimizer
+from trainer_client.weights import save_weights
 
 STATE_FILE = "trainer_state.pt"
 REFERENCE_FOLDER = "reference"
@@ -93,23 +96,55 @@ def save_checkpoint(
     if folder.exists():
         return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
+    if is_sharded(policy.model):
+        return _save_sharded(folder, position, policy, optimizer, scheduler, reference)
     shutil.rmtree(partial, ignore_errors=True)
     policy.save(partial)
     if reference is not None:
         reference.save_pretrained(partial / REFERENCE_FOLDER)
+    _save_state(partial, position, scheduler, optimizer.state_dict())
+    os.replace(partial, folder)
+    return Checkpoint(folder, position.step)
+
+
+def _save_sharded(
+    folder: Path,
+    position: Position,
+    policy: Policy,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    reference: PreTrainedModel | None,
+) -> Checkpoint:
+    """Weights whole, by the first process; the optimizer's state by each its part. Collective."""
+    partial = folder.with_suffix(".partial")
+    leads = distributed.get_rank() == 0
+    if leads:
+        shutil.rmtree(partial, ignore_errors=True)
+    policy.save(partial)
+    if reference is not None:
+        save_weights(reference, partial / REFERENCE_FOLDER)
+    save_optimizer(policy.model, optimizer, partial)
+    if leads:
+        _save_state(partial, position, scheduler, None)
+        os.replace(partial, folder)
+    distributed.barrier()
+    return Checkpoint(folder, position.step)
+
+
+def _save_state(
+    folder: Path, position: Position, scheduler: LRScheduler, optimizer: dict[str, Any] | None
+) -> None:
     torch.save(
         {
             "step": position.step,
             "problems": position.problems,
-            "optimizer": optimizer.state_dict(),
+            "optimizer": optimizer,
             "scheduler": scheduler.state_dict(),
             "cpu_rng": position.random.cpu,
             "cuda_rng": position.random.cuda,
         },
-        partial / STATE_FILE,
+        folder / STATE_FILE,
     )
-    os.replace(partial, folder)
-    return Checkpoint(folder, position.step)
 
 
 def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int] = ()) -> None:
@@ -131,11 +166,20 @@ def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
 
 
 def restore_training_state(
-    checkpoint: Checkpoint, *, optimizer: Optimizer, scheduler: LRScheduler
+    checkpoint: Checkpoint,
+    *,
+    model: PreTrainedModel,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
 ) -> None:
-    """Put optimizer and schedule back as they were."""
+    """Put optimizer and schedule back as they were, for any number of processes."""
     state = _state(checkpoint)
-    optimizer.load_state_dict(state["optimizer"])
+    if state["optimizer"] is None:
+        load_optimizer(model, optimizer, checkpoint.folder)
+    elif is_sharded(model):
+        spread_optimizer(model, optimizer, state["optimizer"])
+    else:
+        optimizer.load_state_dict(state["optimizer"])
     scheduler.load_state_dict(state["scheduler"])
 
 

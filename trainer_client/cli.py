@@ -30,6 +30,7 @@ from trainer_client.presets import PRESETS
 from trainer_client.report import ReportError, write_report
 from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import reward
+from trainer_client.rollout import RolloutError
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.scoring import open_scorer
 from trainer_client.sft import sft as run_sft
@@ -44,6 +45,7 @@ EXPECTED_ERRORS = (
     NothingJudged,
     ReportError,
     RewardError,
+    RolloutError,
     TrainingError,
     VerifierError,
 )

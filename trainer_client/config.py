@@ -36,6 +36,8 @@ from trainer_client.sections import (
     Section,
     SftConfig,
     TrainConfig,
+    VllmConfig,
+    VllmServerConfig,
 )
 
 __all__ = [
@@ -59,6 +61,8 @@ __all__ = [
     "SftConfig",
     "TrainConfig",
     "VerifierConfig",
+    "VllmConfig",
+    "VllmServerConfig",
     "dump_config",
     "load_config",
     "make_config",
@@ -115,6 +119,14 @@ class Config(Section):
     def _settings_agree(self) -> Config:
         if self.rollout.max_refills and self.advantage.zero_variance == "keep":
             raise ValueError("rollout.max_refills needs advantage.zero_variance drop")
+        if self.train.one_step_off:
+            if self.rollout.engine != "vllm_server":
+                raise ValueError("train.one_step_off needs rollout.engine vllm_server")
+            if self.loss.importance is None:
+                raise ValueError(
+                    "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
+                    "completions are of the weights before the last update"
+                )
         if self.train.minibatches > self.rollout.prompts_per_step:
             raise ValueError(
                 f"train.minibatches {self.train.minibatches} is more than "

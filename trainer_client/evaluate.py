@@ -135,6 +135,11 @@ class Evaluations:
                 metrics |= result.metrics(evaluation.prefix)
         return metrics
 
+    def join(self, step: int, engine: RolloutEngine) -> None:
+        """Take part in `run` of another process, whose engine may need this one's weights."""
+        for _ in self.due(step):
+            engine.generate([], Sampling(1, 1), lambda index, group: None)
+
 
 def changes(metrics: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
     """`pass@k_change` for each `pass@k`: by how much it is more than before training."""

@@ -11,6 +11,7 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel, get_scheduler
 
+from trainer_client.ahead import SamplingAhead
 from trainer_client.checkpoint import (
     Checkpoint,
     Position,
@@ -20,10 +21,15 @@ from trainer_client.checkpoint import (
     save_checkpoint,
 )
 from trainer_client.config import Config, OptimizerConfig
-from trainer_client.lora import base_model, has_adapter
+from trainer_client.lora import base_model, causal_model, has_adapter
+from trainer_client.memory_savers import enable_recomputation
+from trainer_client.output_layer import check_output_layer
+from trainer_client.packing import enable_packing, supports_packing
 from trainer_client.policy import Policy, frozen_copy, load_policy
+from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
-from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.rollout.engines import open_engine
+from trainer_client.sharding import shard
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,17 @@ class Learner:
     optimizer: Optimizer
     scheduler: LRScheduler
     engine: RolloutEngine
+    packs: bool
+    """Whether micro-batches are packed; otherwise padded."""
+    processes: Processes
+    ahead: SamplingAhead | None = None
+    """With `train.one_step_off`."""
+
+    def close(self) -> None:
+        """Let go of the engine, and of what it was still asked for."""
+        if self.ahead is not None:
+            self.ahead.close()
+        self.engine.close()
 
     @contextmanager
     def reference_model(self, config: Config) -> Iterator[PreTrainedModel | None]:
@@ -65,22 +82,43 @@ class Learner:
         )
 
 
-def make_learner(config: Config, checkpoint: Checkpoint | None = None) -> Learner:
+def make_learner(
+    config: Config,
+    checkpoint: Checkpoint | None = None,
+    processes: Processes = Processes(),  # noqa: B008 - frozen
+) -> Learner:
     """Policy, reference, optimizer and engine, fresh or as a checkpoint left them.
 
-    Seeds torch's generators, or puts them back to where the checkpoint left them.
+    Seeds torch's generators, or puts them back to where the checkpoint left them. The models
+    are split over the processes, if there are several.
     """
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
     reference = _reference(config, policy, checkpoint)
+    causal = causal_model(policy.model)
+    check_output_layer(causal)
+    packs = config.train.packing and supports_packing(causal)
+    if packs:
+        for model in (causal, reference):
+            if model is not None:
+                enable_packing(model)
+    if config.train.gradient_checkpointing:
+        enable_recomputation(causal)
+    if processes.size > 1:
+        for model in (policy.model, reference):
+            if model is not None:
+                shard(model, reshard_after_forward=config.train.reshard_after_forward)
     optimizer, scheduler = make_optimizer(
         policy.model, config.optimizer, num_steps=config.num_updates
     )
-    engine = TransformersEngine(policy, batch_size=config.rollout.batch_size)
+    engine = open_engine(policy, config)
     if checkpoint is not None:
-        restore_training_state(checkpoint, optimizer=optimizer, scheduler=scheduler)
+        restore_training_state(
+            checkpoint, model=policy.model, optimizer=optimizer, scheduler=scheduler
+        )
         position_of(checkpoint).random.restore()
-    return Learner(policy, reference, optimizer, scheduler, engine)
+    ahead = SamplingAhead() if config.train.one_step_off else None
+    return Learner(policy, reference, optimizer, scheduler, engine, packs, processes, ahead)
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:
@@ -97,6 +135,7 @@ def make_optimizer(
         lr=config.learning_rate,
         betas=config.betas,
         weight_decay=config.weight_decay,
+        fused=True if model.device.type == "cuda" else None,
     )
     name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
     scheduler = get_scheduler(

@@ -42,6 +42,11 @@ def has_adapter(model: PreTrainedModel | PeftModel) -> bool:
     return isinstance(model, PeftModel)
 
 
+def causal_model(model: PreTrainedModel | PeftModel) -> PreTrainedModel:
+    """The causal language model itself; an adapter lives in its layers."""
+    return model.get_base_model() if has_adapter(model) else model
+
+
 def merged(model: PeftModel) -> PreTrainedModel:
     """A copy of the base model with the adapter added to its weights."""
     return copy.deepcopy(model).merge_and_unload()

@@ -9,7 +9,7 @@ The parts, in bytes, with P parameters of which T are trained, w bytes per weigh
 | optimizer | 2 T w (AdamW's two moments, in the weights' format) |
 | reference | P w with a KL term and without LoRA, else 0 |
 | KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
-| logits | 4 bytes * vocabulary * completion tokens of a micro-batch * 4 copies |
+| logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
 | activations | w * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
 
 The four copies are logits, scaled logits, log-softmax and a gradient; activations are those without
@@ -27,6 +27,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
 from trainer_client.config import Config, ConfigError
+from trainer_client.output_layer import CHUNK_TOKENS
 
 PROMPT_TOKENS = 256
 """Assumed length of a prompt: the estimate reads no data."""
@@ -89,7 +90,10 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         optimizer=2 * trained * trained_width,
         reference=base_bytes if copy else 0,
         kv_cache=_kv_bytes_per_token(model) * width * length * _generated_together(config),
-        logits=4 * LOGIT_COPIES * model.vocab_size * rows * config.rollout.max_completion_tokens,
+        logits=4
+        * LOGIT_COPIES
+        * model.vocab_size
+        * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
         activations=width
         * rows
         * length

@@ -19,6 +19,8 @@ from transformers import (
 from trainer_client.config import ConfigError, ModelConfig
 from trainer_client.lora import add_adapter, has_adapter, merged
 from trainer_client.quantization import four_bit
+from trainer_client.sharding import is_sharded
+from trainer_client.weights import save_weights
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Policy:
     eos_ids: tuple[int, ...]
     """Every token that ends a completion: of the tokenizer and of the model's generation config."""
     pad_id: int
+    autocast: torch.dtype | None = None
+    """The type to compute in where that is safe; None: that of the weights."""
 
     def prompt_ids(self, messages: Sequence[dict[str, str]]) -> list[int]:
         """Token ids of a chat, ending where the assistant's answer begins."""
@@ -49,15 +53,22 @@ class Policy:
         return text
 
     def save(self, folder: Path) -> None:
-        """Write model and tokenizer in Hugging Face format (safetensors); of LoRA the adapter."""
-        self.model.save_pretrained(folder)
+        """Write model and tokenizer in Hugging Face format (safetensors); of LoRA the adapter.
+
+        Collective where the model is sharded: the first process writes.
+        """
+        if not is_sharded(self.model):
+            self.model.save_pretrained(folder)
+        elif save_weights(self.model, folder):
+            self.model.generation_config.save_pretrained(folder)
+        else:
+            return
         self.tokenizer.save_pretrained(folder)
 
     def save_merged(self, folder: Path) -> None:
         """Write model and tokenizer, an adapter added to the weights it belongs to."""
         model = merged(self.model) if has_adapter(self.model) else self.model
-        model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        replace(self, model=model).save(folder)
 
 
 def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
@@ -92,6 +103,8 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
         else ("cuda" if torch.cuda.is_available() else "cpu")
     )
     policy = make_policy(model if config.quantization else model.to(device), tokenizer)
+    if config.autocast is not None:
+        policy = replace(policy, autocast=getattr(torch, config.autocast))
     if config.lora is None:
         return policy
     return replace(policy, model=add_adapter(policy.model, config.lora, checkpoint))

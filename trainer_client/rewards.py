@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from trainer_client.config import RewardSource
+import torch
+from torch import Tensor
+
+from trainer_client.config import Config, RewardSource
+from trainer_client.scoring import ScoredGroups
 from trainer_client.verifier_client import Verdicts
 
 
@@ -27,3 +31,15 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
             return None
         parts.append(source.weight * score)
     return math.fsum(parts)
+
+
+def raw_rewards(scored: ScoredGroups, config: Config) -> Tensor:
+    """float64 `[N, G]`, NaN where a completion could not be judged."""
+    values = [
+        [reward(verdicts, config.reward.sources) for verdicts in group.verdicts]
+        for group in scored.groups
+    ]
+    return torch.tensor(
+        [[math.nan if value is None else value for value in group] for group in values],
+        dtype=torch.float64,
+    )

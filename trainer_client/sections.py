@@ -46,6 +46,10 @@ class ModelConfig(Section):
     dtype: Literal["float32", "bfloat16"] = Field(
         default="float32", description="of the weights that are trained"
     )
+    autocast: Literal["bfloat16"] | None = Field(
+        default=None,
+        description="bfloat16: compute in it where that is safe, with float32 master weights",
+    )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="auto: cuda where there is one"
     )
@@ -99,10 +103,43 @@ class DatasetConfig(Section):
         return self
 
 
+class VllmConfig(Section):
+    """`rollout.engine: vllm`, an engine in the trainer's own process (`rollout.vllm`)."""
+
+    gpu_memory_utilization: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.3, description="share of the GPU's memory for its weights and KV cache"
+    )
+    max_model_tokens: PositiveInt | None = Field(
+        default=None, description="prompt and completion; null: what the model was made for"
+    )
+    compile: bool = Field(default=True, description="false: starts sooner, samples slower")
+
+
+class VllmServerConfig(Section):
+    """`rollout.engine: vllm_server`, stock vLLM servers over HTTP (`rollout.vllm_server`)."""
+
+    urls: tuple[Annotated[str, Field(pattern=r"^https?://\S+$")], ...] = Field(
+        default=("http://127.0.0.1:8000",), min_length=1, description="groups go to them in turn"
+    )
+    deadline_seconds: PositiveFloat = Field(
+        default=600.0, description="of sampling one step's groups, and of one weight update"
+    )
+    weight_transfer: Literal["disk", "nccl", "ipc"] = Field(
+        default="disk",
+        description="disk: safetensors in a folder that the servers see too, works everywhere; "
+        "nccl: broadcast to other GPUs; ipc: shared memory of the same GPU",
+    )
+    weights_dir: Path | None = Field(
+        default=None, description="for disk; null: server_weights in the run's folder"
+    )
+
+
 class RolloutConfig(Section):
     """How completions are sampled; a step samples prompts_per_step * group_size of them."""
 
-    engine: Literal["transformers"] = "transformers"
+    engine: Literal["transformers", "vllm", "vllm_server"] = "transformers"
+    vllm: VllmConfig = VllmConfig()
+    vllm_server: VllmServerConfig = VllmServerConfig()
     prompts_per_step: PositiveInt = 8
     group_size: Annotated[int, Field(ge=2)] = Field(
         default=8, description="completions of one problem, G"
@@ -224,7 +261,30 @@ class TrainConfig(Section):
     )
     micro_batch_tokens: PositiveInt = Field(
         default=16_384,
-        description="padded tokens of one forward; gradients accumulate over micro-batches",
+        description="tokens of one forward; gradients accumulate over micro-batches",
+    )
+    packing: bool = Field(
+        default=True,
+        description="no padding in micro-batches, where the model's attention allows it; false, "
+        "and elsewhere: sequences of like length are padded",
+    )
+    gradient_checkpointing: bool = Field(
+        default=False, description="less memory for more time: layers are computed again backward"
+    )
+    offload: bool = Field(
+        default=False,
+        description="optimizer state and reference policy in CPU memory while completions are "
+        "sampled",
+    )
+    one_step_off: bool = Field(
+        default=False,
+        description="sample the next step's completions while this one trains; needs "
+        "rollout.engine vllm_server and loss.importance",
+    )
+    reshard_after_forward: bool = Field(
+        default=True,
+        description="with several processes: gather a layer's weights again for the backward pass "
+        "(ZeRO-3); false keeps them (ZeRO-2): more memory, less communication",
     )
     checkpoint_every_steps: PositiveInt | None = Field(
         default=50, description="null: only at the end"

@@ -11,10 +11,11 @@ take no part in mean and std; groups with equal rewards get exactly 0.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import NoReturn
 
@@ -42,13 +43,13 @@ from trainer_client.interruption import Interruption, catch_sigterm
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.metrics import CONSOLE, MetricsLog, keep_lines, rollout_metrics
 from trainer_client.policy import Policy
-from trainer_client.reward_functions import RewardError
-from trainer_client.rewards import reward
-from trainer_client.rollout import Rollout, Sampling
+from trainer_client.processes import Processes, check_processes, launched
+from trainer_client.rewards import raw_rewards
+from trainer_client.rollout import Rollout
 from trainer_client.rollout_log import append_solve_rates, write_rollouts
-from trainer_client.scoring import ScoredGroups, Scorer, generate_and_score, open_scorer
+from trainer_client.sampling import SAMPLING_ERRORS, next_groups
+from trainer_client.scoring import ScoredGroups, Scorer, open_scorer
 from trainer_client.update import update_on_rollouts
-from trainer_client.verifier_client import VerifierError
 
 CONSOLE_KEYS = {
     "reward/total": "reward",
@@ -106,16 +107,21 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
     )
     evaluations = Evaluations(config)
     questions = [question_of(evaluation) for evaluation in config.evaluation]
-    with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
-        learner = make_learner(config, checkpoint)
+    with (
+        launched() as processes,
+        open_scorer(config.reward, *questions) as scorer,
+        catch_sigterm() as interruption,
+    ):
+        check_processes(config, processes)
+        learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)
-        with _open_log(config, position.step) as log:
+        with closing(learner), _open_log(config, position.step, processes) as log:
             _evaluate_at_start(evaluations, learner, scorer, log, position.step)
             while position.step < config.train.steps:
                 position = replace(position, random=RandomState.now())
                 try:
                     metrics, problems = train_step(learner, scorer, order, position, config)
-                except (VerifierError, RewardError, TrainingError) as error:
+                except (*SAMPLING_ERRORS, TrainingError) as error:
                     _stop(learner, position, config, str(error), cause=error)
                 step = position.step + 1
                 if config.loss.reference_sync_steps and not step % config.loss.reference_sync_steps:
@@ -124,11 +130,11 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                 position = Position(step, problems, RandomState.now())
                 try:
                     log.add(_evaluate(evaluations, learner, scorer, log, step))
-                except VerifierError as error:
+                except SAMPLING_ERRORS as error:
                     _stop(learner, position, config, str(error), cause=error)
                 _check(learner, position, config, log, interruption)
                 _save_if_due(learner, position, config, log)
-    learner.policy.save_merged(config.output_dir / "model")
+        learner.policy.save_merged(config.output_dir / "model")
     return RunResult(
         config.output_dir / "model",
         _evaluation_metrics(_first_row(log)),
@@ -142,10 +148,15 @@ def train_step(
     """One step from problems to updates; returns its metrics and the next problems' position.
 
     Raises:
-        VerifierError, RewardError, TrainingError: before any update.
+        VerifierError, RewardError, RolloutError, OtherProcessFailed, TrainingError: before any
+            update.
     """
     start = time.perf_counter()
-    scored, problems = sample_groups(learner, scorer, order, position.problems, config)
+    processes = learner.processes
+    processes.seed_step(config.train.seed, position.step)
+    own, problems, weights_seconds = next_groups(learner, scorer, order, position, config)
+    scored = reduce(ScoredGroups.joined, processes.gather(own))
+    own_groups = slice(processes.rank * len(own.groups), (processes.rank + 1) * len(own.groups))
     rewards = rewards_of(scored, config)
     advantages = group_advantages(
         rewards,
@@ -154,46 +165,26 @@ def train_step(
         epsilon=config.advantage.epsilon,
         baseline=config.advantage.baseline,
     )
-    if config.train.write_rollouts:
-        write_rollouts(config.output_dir, position.step + 1, scored, rewards, advantages)
-    append_solve_rates(config.output_dir, position.step + 1, scored, config.reward.main.key)
+    if processes.leads:
+        if config.train.write_rollouts:
+            write_rollouts(config.output_dir, position.step + 1, scored, rewards, advantages)
+        append_solve_rates(config.output_dir, position.step + 1, scored, config.reward.main.key)
     update_start = time.perf_counter()
     update = {"policy/updates": 0.0, "policy/skipped_updates": 0.0}
-    group_rows, batch = batch_of(scored, rewards, advantages, config, learner.policy)
+    group_rows, batch = batch_of(
+        own, rewards[own_groups], advantages[own_groups], config, learner.policy
+    )
     if batch is not None:
         update |= update_on_rollouts(learner, batch, group_rows, config)
     end = time.perf_counter()
     metrics = {
         **rollout_metrics(scored, rewards, advantages, config.reward),
         **update,
+        "time/weights": weights_seconds,
         "time/update": end - update_start,
         "time/step": end - start,
     }
     return metrics, problems
-
-
-def sample_groups(
-    learner: Learner, scorer: Scorer, order: ProblemOrder, problems_position: int, config: Config
-) -> tuple[ScoredGroups, int]:
-    """The scored groups of one step, and the position of the next problems.
-
-    Where groups with equal rewards are dropped, as many further problems are sampled, at most
-    `rollout.max_refills` times; then the step goes on with what it has.
-
-    Raises:
-        VerifierError, RewardError: a group was not scored.
-    """
-    wanted = config.rollout.prompts_per_step
-    problems, position = order.take(problems_position, wanted)
-    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config))
-    for _ in range(config.rollout.max_refills):
-        teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
-        if teaching == wanted:
-            break
-        problems, position = order.take(position, wanted - teaching)
-        more = generate_and_score(learner.engine, scorer, problems, _sampling(config))
-        scored = scored.joined(more)
-    return scored, position
 
 
 def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
@@ -217,18 +208,6 @@ def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
             "the service's log"
         )
     return rewards
-
-
-def raw_rewards(scored: ScoredGroups, config: Config) -> torch.Tensor:
-    """float64 `[N, G]`, NaN where a completion could not be judged."""
-    values = [
-        [reward(verdicts, config.reward.sources) for verdicts in group.verdicts]
-        for group in scored.groups
-    ]
-    return torch.tensor(
-        [[math.nan if value is None else value for value in group] for group in values],
-        dtype=torch.float64,
-    )
 
 
 def batch_of(
@@ -268,13 +247,20 @@ def batch_of(
     return group_rows, batch
 
 
-def _open_log(config: Config, first_step: int) -> MetricsLog:
-    """The log of a run that starts or goes on here; `config.yaml` says what it was run with."""
-    config.output_dir.mkdir(parents=True, exist_ok=True)
-    (config.output_dir / "config.yaml").write_text(dump_config(config))
-    keep_lines(config.output_dir / "solve_rates.jsonl", last_step=first_step)
+def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsLog:
+    """The log of a run that starts or goes on here; `config.yaml` says what it was run with.
+
+    Processes that do not lead are silent and have a folder of their own, with their own times.
+    """
+    folder = config.output_dir
+    if not processes.leads:
+        folder = folder / f"process_{processes.rank}"
+        CONSOLE.quiet = True
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(dump_config(config))
+    keep_lines(folder / "solve_rates.jsonl", last_step=first_step)
     log = MetricsLog(
-        config.output_dir,
+        folder,
         title="training",
         num_steps=config.train.steps,
         first_step=first_step,
@@ -292,7 +278,7 @@ def _evaluate_at_start(
 ) -> None:
     """Evaluate the start model, or what a run that is resumed could not evaluate any more."""
     if step == 0 and evaluations.due(0):
-        log.log(0, evaluations.run(0, learner.engine, scorer))
+        log.log(0, _held_out(evaluations, learner, scorer, 0))
     elif step and any(
         not any(name.startswith(f"{prefix}/") for name in log.history[-1])
         for prefix in evaluations.due(step)
@@ -303,8 +289,28 @@ def _evaluate_at_start(
 def _evaluate(
     evaluations: Evaluations, learner: Learner, scorer: Scorer, log: MetricsLog, step: int
 ) -> dict[str, float]:
-    held_out = evaluations.run(step, learner.engine, scorer)
+    if not evaluations.due(step):
+        return {}
+    held_out = _held_out(evaluations, learner, scorer, step)
     return {**held_out, **changes(held_out, _first_row(log))}
+
+
+def _held_out(
+    evaluations: Evaluations, learner: Learner, scorer: Scorer, step: int
+) -> dict[str, float]:
+    """The metrics of what is due, in every process; the first one evaluates."""
+
+    def run() -> dict[str, float]:
+        if learner.processes.leads:
+            return evaluations.run(step, learner.engine, scorer)
+        evaluations.join(step, learner.engine)
+        return {}
+
+    if learner.ahead is not None:
+        learner.ahead.wait()
+    learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+    metrics = learner.processes.agree(run, *SAMPLING_ERRORS)
+    return learner.processes.gather(metrics)[0]
 
 
 def _check(
@@ -325,7 +331,7 @@ def _check(
         if good is not None:
             reason += f". The last checkpoint within the KL limit is the one of step {good}"
         _stop(learner, position, config, reason)
-    if interruption.requested and position.step < config.train.steps:
+    if learner.processes.any(interruption.requested) and position.step < config.train.steps:
         _stop(learner, position, config, "SIGTERM", error=TrainingInterrupted)
 
 
@@ -354,11 +360,12 @@ def _save_if_due(learner: Learner, position: Position, config: Config, log: Metr
         every is not None and position.step % every == 0
     ):
         learner.save(position, config)
-        remove_checkpoints(
-            config.output_dir,
-            keep=config.train.keep_checkpoints,
-            also=() if best is None else (best,),
-        )
+        if learner.processes.leads:
+            remove_checkpoints(
+                config.output_dir,
+                keep=config.train.keep_checkpoints,
+                also=() if best is None else (best,),
+            )
 
 
 def best_step(history: Sequence[dict[str, float]], config: Config) -> int | None:
@@ -383,15 +390,6 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
             raise ConfigError(f"output_dir {run_dir} holds no run to resume")
         CONSOLE.print(f"{run_dir} holds no checkpoint yet: starting from the beginning")
     return checkpoints[-1] if checkpoints else None
-
-
-def _sampling(config: Config) -> Sampling:
-    return Sampling(
-        group_size=config.rollout.group_size,
-        max_completion_tokens=config.rollout.max_completion_tokens,
-        temperature=config.rollout.temperature,
-        top_p=config.rollout.top_p,
-    )
 
 
 def _first_row(log: MetricsLog) -> dict[str, float]:

@@ -19,6 +19,8 @@ from trainer_client.config import Config
 from trainer_client.learner import Learner
 from trainer_client.logprobs import TokenLogprobs, token_logprobs
 from trainer_client.loss import StepTotals, entropy_bonus, policy_loss, token_weights
+from trainer_client.processes import most_over_processes, sum_over_processes
+from trainer_client.sharding import clip_gradient
 
 COUNTS = ("policy/updates", "policy/skipped_updates")
 
@@ -67,12 +69,8 @@ def update_policy(
     totals = StepTotals.of(batch.completion_mask).over_processes(batch.completion_mask.device)
     if not totals.num_tokens:
         return {"policy/updates": 0, "policy/skipped_updates": 0}
-    sums = _backward(learner, batch, totals, config, proximal_logprobs)
-    norm = float(
-        torch.nn.utils.clip_grad_norm_(
-            learner.policy.model.parameters(), config.optimizer.max_grad_norm
-        )
-    )
+    sums = sum_over_processes(_backward(learner, batch, totals, config, proximal_logprobs))
+    norm = clip_gradient(learner.policy.model, config.optimizer.max_grad_norm)
     if not math.isfinite(sums["loss"]) or not math.isfinite(norm):
         learner.optimizer.zero_grad()
         return {"policy/updates": 1, "policy/skipped_updates": 1}
@@ -98,10 +96,11 @@ def update_policy(
 def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
     """float32 `[B, T]`: the trainer's own log-probabilities before the first update."""
     result = torch.zeros_like(batch.sampler_logprobs)
-    for part in micro_batches(batch.attention_mask, max_tokens=config.train.micro_batch_tokens):
+    for part in _micro_batches(learner, batch, config):
         with torch.no_grad():
-            logprobs = _logprobs(batch, part, config)(learner.policy.model).logprobs
-        result[part.rows, : part.width] = logprobs
+            logprobs = _logprobs(learner, batch, part, config)(learner.policy.model).logprobs
+        if not part.empty:
+            result[part.rows, : part.width] = logprobs
     return result
 
 
@@ -120,9 +119,9 @@ def _backward(
         totals=totals,
     )
     sums: dict[str, float] = defaultdict(float)
-    for part in micro_batches(batch.attention_mask, max_tokens=config.train.micro_batch_tokens):
-        mask = part.take(batch.completion_mask)
-        logprobs_under = _logprobs(batch, part, config)
+    for part in _micro_batches(learner, batch, config):
+        mask = part.take_mask(batch.completion_mask)
+        logprobs_under = _logprobs(learner, batch, part, config)
         with learner.reference_model(config) as reference:
             reference_logprobs = None if reference is None else logprobs_under(reference).logprobs
         current = logprobs_under(learner.policy.model)
@@ -131,7 +130,7 @@ def _backward(
             part.take(batch.sampler_logprobs),
             part.take(batch.advantages),
             mask,
-            part.take(weights),
+            part.take(weights) * mask,
             config.loss,
             reference_logprobs=reference_logprobs,
             proximal_logprobs=None if proximal_logprobs is None else part.take(proximal_logprobs),
@@ -150,14 +149,28 @@ def _backward(
     return sums
 
 
-def _logprobs(batch: Batch, part: MicroBatch, config: Config) -> partial[TokenLogprobs]:
+def _micro_batches(learner: Learner, batch: Batch, config: Config) -> list[MicroBatch]:
+    """As many as every other process has, which takes part in each: the last ones may be empty."""
+    parts = micro_batches(
+        batch.attention_mask, max_tokens=config.train.micro_batch_tokens, packed=learner.packs
+    )
+    shortest = parts[-1]
+    missing = most_over_processes(len(parts)) - len(parts)
+    return parts + [MicroBatch(shortest.rows[-1:], shortest.width, empty=True)] * missing
+
+
+def _logprobs(
+    learner: Learner, batch: Batch, part: MicroBatch, config: Config
+) -> partial[TokenLogprobs]:
     return partial(
         token_logprobs,
         input_ids=part.take(batch.input_ids),
         attention_mask=part.take(batch.attention_mask),
-        mask=part.take(batch.completion_mask),
+        mask=part.take_mask(batch.completion_mask),
         temperature=config.rollout.temperature,
         entropy_gradient=config.loss.entropy_coefficient != 0,
+        packed=learner.packs,
+        autocast=learner.policy.autocast,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
 import time
@@ -13,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verifier_service.api_keys import is_accepted
+from verifier_service.compat import TRY_AGAIN_STATUS
 from verifier_service.drain import Drain
 from verifier_service.error_handlers import error_response
 from verifier_service.errors import ApiError
@@ -83,14 +85,16 @@ class CallContext:
         if not self._is_allowed(scope["path"], headers):
             return _unauthorized()
         if self._drain.is_draining and scope["method"] == "POST":
-            return self._drain.refusal()
+            refusal = self._drain.refusal()
+            refusal.status = TRY_AGAIN_STATUS.get(scope["path"], refusal.status)
+            return refusal
         return None
 
     def _is_allowed(self, path: str, headers: Headers) -> bool:
         if not self._key_hashes or path in OPEN_PATHS:
             return True
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and is_accepted(key.strip(), self._key_hashes)
+        key = _key(headers.get("authorization", ""))
+        return key is not None and is_accepted(key, self._key_hashes)
 
     def _finish(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
@@ -112,6 +116,22 @@ class CallContext:
             fields["error"] = state["error"]
         line = " ".join(f"{key}={value}" for key, value in fields.items())
         access_log.info("%s", line, extra={"fields": fields})
+
+
+def _key(authorization: str) -> str | None:
+    """The key of a call: a bearer token, or the password of a URL.
+
+    Clients that know of no keys take a URL with one: http://any:KEY@host.
+    """
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return credentials.strip()
+    if scheme.lower() != "basic":
+        return None
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return None
 
 
 def _call_id(given: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 import venv
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
@@ -64,6 +65,18 @@ def test_the_trainer_does_not_bring_the_service() -> None:
     needed = brought_by("trainer")
     assert "torch" in needed
     assert needed & {"fastapi", "uvicorn", "math-verify", "latex2sympy2-extended"} == set()
+
+
+def test_the_adapters_bring_httpx_and_nothing_heavy() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert [Requirement(one).name for one in extras["optional-dependencies"]["adapters"]] == [
+        "httpx"
+    ]
+    assert {Requirement(one).name for one in extras["dependencies"]} == {
+        "pydantic",
+        "rich",
+        "typer",
+    }
 
 
 def test_only_torch_itself_brings_sympy_to_the_trainer() -> None:

@@ -20,8 +20,9 @@ from trainer_client.config import DatasetConfig, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
 from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.sampling import sample_groups
 from trainer_client.scoring import ScoredGroup, ScoredGroups, open_scorer
-from trainer_client.train import TrainingStopped, batch_of, sample_groups, train
+from trainer_client.train import TrainingStopped, batch_of, train
 from trainer_client.update import update_on_rollouts
 from trainer_client.verifier_client import Verdict
 

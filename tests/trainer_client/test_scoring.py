@@ -35,6 +35,12 @@ class Engine:
         self._order = order
         self._before = before
 
+    def update_weights(self) -> None:
+        """It has none."""
+
+    def close(self) -> None:
+        """It holds nothing."""
+
     def generate(
         self,
         problems: Sequence[Problem],

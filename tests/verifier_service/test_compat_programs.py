@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import time
@@ -11,10 +12,24 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from trainer_client.demo import running_service
-from verifier_service.compat import ROUTERS
+from verifier_service.api_keys import hash_of
+from verifier_service.call_context import CallContext
+from verifier_service.compat import (
+    ROUTERS,
+    nemo_gym,
+    open_instruct,
+    open_r1,
+    openrlhf,
+    piston,
+    sandbox_fusion,
+    slime,
+)
 from verifier_service.compat.open_r1 import item_in
+from verifier_service.drain import Drain
+from verifier_service.metrics import Metrics
 from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"
@@ -377,7 +392,7 @@ def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
         response = _answer_while_busy(http, "/execute_batch", body)
         assert response.status_code == 200
         assert response.json()[0]["execution"] is None
-        assert "completions are waiting" in response.json()[0]["exception_str"]
+        assert "are waiting" in response.json()[0]["exception_str"]
 
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
@@ -388,7 +403,7 @@ def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Respon
         first = pool.submit(http.post, "/run_code", json=spinning)
         while time.monotonic() < deadline:
             response = http.post(path, json=body)
-            if response.status_code != 200 or "completions are waiting" in response.text:
+            if response.status_code != 200 or "are waiting" in response.text:
                 break
             if first.done():  # it came when this one was being served
                 first = pool.submit(http.post, "/run_code", json=spinning)
@@ -431,3 +446,87 @@ def test_every_protocol_is_named() -> None:
         *("sandbox_fusion", "openrlhf", "slime", "nemo_gym", "open_instruct", "piston", "open_r1")
     }
     assert "run_program" not in VERIFIERS
+
+
+def test_api_keys_protect_the_protocols_and_may_be_in_a_url(tmp_path: Path) -> None:
+    flags = ("--workers", "1", "--code-workers", "1", "--api-key-hashes", hash_of("secret"))
+    with running_service(tmp_path / "log", *flags) as url:
+        with_key = url.replace("http://", "http://any:secret@")
+        wrong = url.replace("http://", "http://any:wrong@")
+        query, program = {"query": ["4"], "labels": ["4"]}, {**VERL, "code": "print(1)"}
+        for path, body in (("/get_reward", query), ("/run_code", program)):
+            for refused in (url, wrong):
+                assert httpx.post(f"{refused}{path}", json=body, timeout=60).status_code == 401
+            assert httpx.post(f"{with_key}{path}", json=body, timeout=60).status_code == 200
+        bearer = {"Authorization": "Bearer secret"}
+        assert httpx.get(f"{url}/v1/ping", headers=bearer, timeout=60).text == '"pong"'
+
+
+def test_a_body_that_is_too_large_is_413(tmp_path: Path) -> None:
+    flags = ("--workers", "1", "--enabled", "accuracy", "--max-body-bytes", "1000")
+    with running_service(tmp_path / "log", *flags) as url:
+        body = {"query": ["x" * 2000], "labels": ["4"]}
+        response = httpx.post(f"{url}/get_reward", json=body, timeout=60)
+        unserved = httpx.post(f"{url}/run_code", json={"code": "print(1)"}, timeout=60)
+    assert (response.status_code, response.json()["error"]["type"]) == (413, "body_too_large")
+    assert unserved.status_code == 422
+    assert "not enabled here: ['code']" in unserved.json()["error"]["message"]
+
+
+def test_a_program_that_is_too_large_is_no_reason_to_try_again(http: httpx.Client) -> None:
+    found = run_code(http, "#" * (5 * 2**20))
+    assert (found["status"], found["message"]) == ("SandboxError", "the program is too_large")
+
+
+@pytest.mark.parametrize(("path", "status"), [("/run_code", 504), ("/get_reward", 503)])
+def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status: int) -> None:
+    async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError(scope["path"])
+
+    async def ask() -> httpx.Response:
+        drain = Drain()
+        drain.is_draining = True
+        app = CallContext(nothing, key_hashes=(), drain=drain, metrics=Metrics())
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+            return await http.post(path, json={})
+
+    assert asyncio.run(ask()).status_code == status
+
+
+def test_what_waits_too_long_in_the_queue_is_given_back(tmp_path: Path) -> None:
+    """SkyRL-agent waits for two seconds more than a program may run, verl for ten."""
+    flags = ("--workers", "1", "--code-workers", "1")
+    with (
+        running_service(tmp_path / "log", *flags) as url,
+        httpx.Client(base_url=url, timeout=60) as http,
+        ThreadPoolExecutor(3) as pool,
+    ):
+        spinning = {**VERL, "code": SPIN, "run_timeout": 6}
+        others = [pool.submit(http.post, "/run_code", json=spinning) for _ in range(3)]
+        waiting = {"code": "print(1)", "language": "python", "stdin": "", "run_timeout": 0.1}
+        statuses = set()
+        while not all(other.done() for other in others):
+            answer = http.post("/run_code", json=waiting, timeout=2.1)
+            statuses.add(answer.status_code)
+    assert 504 in statuses
+
+
+@pytest.mark.parametrize(
+    ("deadline_seconds", "client_waits_seconds"),
+    [
+        (openrlhf.DEADLINE_SECONDS, 180),
+        (slime.DEADLINE_SECONDS, 120),
+        (nemo_gym.DEADLINE_SECONDS, 30),  # axolotl
+        (piston.DEADLINE_SECONDS, 30),  # open-r1
+        (piston.MAX_COMPILE_SECONDS + piston.MAX_RUN_SECONDS, piston.DEADLINE_SECONDS),
+        (open_r1.DEADLINE_SECONDS, 28),
+        (sandbox_fusion.MARGIN_SECONDS, 10),  # verl, beyond compiling and running
+        (sandbox_fusion.SHORT_MARGIN_SECONDS, 2),  # SkyRL-agent, beyond running
+        (open_instruct.SHARE_OF_WAIT * open_instruct.MIN_WAIT_SECONDS, 30),
+    ],
+)
+def test_the_service_gives_up_before_its_clients_do(
+    deadline_seconds: float, client_waits_seconds: float
+) -> None:
+    assert deadline_seconds < client_waits_seconds

@@ -9,9 +9,13 @@ from typing import Protocol
 from trainer_client.dataset import Problem
 
 
+class RolloutError(RuntimeError):
+    """The engine could not sample or take new weights; the message says what to look at."""
+
+
 @dataclass(frozen=True)
 class Sampling:
-    """How to sample. Log-probabilities are over the whole vocabulary at this temperature."""
+    """How to sample."""
 
     group_size: int
     max_completion_tokens: int
@@ -44,6 +48,14 @@ class RolloutGroup:
 class RolloutEngine(Protocol):
     """Samples completions from the policy."""
 
+    def update_weights(self) -> None:
+        """Sample with the policy's weights of now from the next `generate` on.
+
+        Called once before the first `generate` and after every change of the weights; on every
+        process of a distributed run. Raises RolloutError.
+        """
+        ...
+
     def generate(
         self,
         problems: Sequence[Problem],
@@ -54,5 +66,10 @@ class RolloutEngine(Protocol):
 
         `on_group(index of the problem, group)` is called once for each, as soon as its last
         completion has ended, while later groups are still being sampled; from the calling thread.
+        Raises RolloutError.
         """
+        ...
+
+    def close(self) -> None:
+        """Free what the engine holds."""
         ...

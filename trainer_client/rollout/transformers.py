@@ -21,6 +21,7 @@ from transformers import (
 from trainer_client.dataset import Problem
 from trainer_client.policy import Policy
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
+from trainer_client.sharding import whole
 
 
 class TransformersEngine:
@@ -30,6 +31,12 @@ class TransformersEngine:
         self._policy = policy
         self._batch_size = batch_size
 
+    def update_weights(self) -> None:
+        """Nothing to do: the policy's own module samples."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
     def generate(
         self,
         problems: Sequence[Problem],
@@ -38,10 +45,13 @@ class TransformersEngine:
     ) -> None:
         """See `RolloutEngine`."""
         groups_at_once = max(1, self._batch_size // sampling.group_size)
-        for start in range(0, len(problems), groups_at_once):
-            self._generate_batch(
-                problems[start : start + groups_at_once], start, sampling, on_group
-            )
+        autocast = self._policy.autocast
+        precision = torch.autocast(self._policy.device.type, autocast, enabled=autocast is not None)
+        with whole(self._policy.model), precision:
+            for start in range(0, len(problems), groups_at_once):
+                self._generate_batch(
+                    problems[start : start + groups_at_once], start, sampling, on_group
+                )
 
     @torch.no_grad()
     def _generate_batch(
@@ -80,6 +90,8 @@ class TransformersEngine:
             inputs=input_ids.to(policy.device),
             attention_mask=attention_mask.to(policy.device),
             generation_config=_generation_config(policy, sampling),
+            # Inside `whole` no process waits for another's tokens.
+            synced_gpus=False,
             logits_processor=LogitsProcessorList([recorder.processor]),
             stopping_criteria=StoppingCriteriaList([recorder.criterion]),
         )

@@ -92,8 +92,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """None where it could not be compiled."""
     files: dict[str, bytes] = {}
     """Those that were asked for and are there."""
-    missing: str | None = None
-    """What is to be installed on the service's machine for this language; nothing was run then."""
+    problem: str | None = None
+    """Why nothing could be run, nor can be later; for example, what is to be installed."""
 
 
 class ProgramReason(Reason):
@@ -154,7 +154,7 @@ async def run_program(runner: Runner, source: str, asked: Asked) -> ProgramRun:
     language = LANGUAGES[asked.language]
     missing = await language.missing(runner)
     if missing is not None:
-        return ProgramRun(compiled=None, run=None, missing=missing)
+        return ProgramRun(compiled=None, run=None, problem=missing)
     compiling = Limits(
         cpu_seconds=max(asked.compile_seconds, MIN_SECONDS),
         wall_seconds=max(asked.compile_seconds, MIN_SECONDS) + WALL_SLACK_SECONDS,

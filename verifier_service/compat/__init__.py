@@ -3,6 +3,8 @@
 One file per protocol; docs/integrations.md says how each framework is pointed here.
 """
 
+from http import HTTPStatus
+
 from verifier_service.compat import (
     nemo_gym,
     open_instruct,
@@ -23,3 +25,6 @@ ROUTERS = {
     "open_r1": open_r1.router,
 }
 """The protocols by name, as in the setting `compat`."""
+
+TRY_AGAIN_STATUS = {"/run_code": HTTPStatus.GATEWAY_TIMEOUT}
+"""Where clients try again for another status than 503."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping, Sequence
-from http import HTTPStatus
+from collections.abc import Mapping, Sequence
 
 from fastapi import Request
 
@@ -17,10 +16,9 @@ from verifier_service.code.program_run import (
     as_reference,
     program_run,
 )
-from verifier_service.errors import ApiError
+from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.sandbox.execution import MAX_FETCHED_FILES, check_name
-from verifier_service.scheduler import QueueFull, Scheduler
-from verifier_service.schemas import Group, ScoreRequest
+from verifier_service.schemas import Group
 from verifier_service.verdict import Outcome, Verdict
 
 MAX_FILES = 256
@@ -28,62 +26,37 @@ MAX_FILE_BYTES = SPACE_BYTES // 2
 """Of all files that a program is given, so that there is room for its own."""
 
 
-class NotRun(Exception):
-    """A program could not be run this time: the client is to ask again."""
-
-
 async def run_programs(
     request: Request, programs: Sequence[tuple[str, Asked]], *, deadline_seconds: float
-) -> list[ProgramRun | NotRun]:
-    """Run sources, each as asked; for what was not run by the deadline there is a NotRun.
+) -> list[ProgramRun | NotNow]:
+    """Run sources, each as asked; for what was not run by the deadline there is a NotNow.
 
-    Raises:
-        NotRun: there is too much to do.
-        ApiError: 422 if programs are not run here at all.
+    Raises NotNow and ApiError as `verdicts_of`.
     """
-    require_enabled(request, ["code"])
-    scheduler: Scheduler = request.app.state.scheduler
     groups = [
         Group(reference=as_reference(asked), completions=[source]) for source, asked in programs
     ]
     verifier = RunProgram()
-    body = ScoreRequest.model_construct(
-        verifiers=[verifier],  # not offered in /v1/score
-        groups=groups,
-    )
-    limit = request.app.state.settings.max_deadline_seconds
-    try:
-        scored = await scheduler.score(body, deadline_seconds=min(deadline_seconds, limit))
-    except QueueFull as error:
-        raise NotRun(str(error)) from error
-    return [_run(group[0][verifier.key]) for group in scored.groups]
-
-
-def require_enabled(request: Request, types: Iterable[str]) -> None:
-    """Raise ApiError 422 unless verifiers of these types are served."""
-    missing = sorted(set(types) - set(request.app.state.settings.enabled))
-    if missing:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "verifier_not_enabled",
-            f"not enabled here: {missing}; VERIFIER_ENABLED leaves them out",
-        )
+    found = await verdicts_of(request, groups, [verifier], deadline_seconds=deadline_seconds)
+    return [_run(verdicts[verifier.key]) for verdicts in found]
 
 
 async def run_one(
     request: Request, source: str, asked: Asked, *, deadline_seconds: float
 ) -> ProgramRun:
-    """Run a source. Raises NotRun."""
+    """Run a source. Raises NotNow and ApiError as `verdicts_of`."""
     programs = [(source, asked)]
     (found,) = await run_programs(request, programs, deadline_seconds=deadline_seconds)
-    if isinstance(found, NotRun):
+    if isinstance(found, NotNow):
         raise found
     return found
 
 
-def _run(verdict: Verdict) -> ProgramRun | NotRun:
-    if verdict.outcome is not Outcome.SCORED or verdict.details is None:
-        return NotRun(f"the program was not run: {verdict.reason}")
+def _run(verdict: Verdict) -> ProgramRun | NotNow:
+    if verdict.outcome is not Outcome.SCORED:
+        return NotNow(f"the program was not run: {verdict.reason}")
+    if verdict.details is None:  # its worker was killed over it, which would happen again
+        return ProgramRun(compiled=None, run=None, problem=f"the program is {verdict.reason}")
     return program_run(verdict)
 
 

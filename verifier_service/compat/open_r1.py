@@ -21,10 +21,11 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from verifier_service.code.program_run import Asked, ProgramRun
-from verifier_service.compat.execution import NotRun, as_text, run_programs
+from verifier_service.compat.execution import as_text, run_programs
 from verifier_service.compat.open_instruct import TestCase
 from verifier_service.compat.program import fenced
 from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.scheduling import NotNow
 from verifier_service.compat.scoring import Item, judge_each
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifiers.code import Code
@@ -92,7 +93,7 @@ async def execute_batch(body: BatchRequest, request: Request) -> list[ScriptResu
             judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline),
             _run(request, body, others, deadline),
         )
-    except NotRun as error:
+    except NotNow as error:
         return [ScriptResult(exception_str=str(error))] * len(body.scripts)
     for place, one in zip(items, judged, strict=True):
         results[place] = _judged(one.first)
@@ -124,13 +125,13 @@ _cases = TypeAdapter(list[TestCase])
 
 async def _run(
     request: Request, body: BatchRequest, places: Sequence[int], deadline_seconds: float
-) -> list[ProgramRun | NotRun]:
-    """Raises NotRun."""
+) -> list[ProgramRun | NotNow]:
+    """Raises NotNow."""
     languages = body.languages or ["python"] * len(body.scripts)
     asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
     for place in places:
         if languages[place : place + 1] != ["python"]:
-            raise NotRun(f"script {place} is not in python, the only language here")
+            raise NotNow(f"script {place} is not in python, the only language here")
     programs = [(body.scripts[place], asked) for place in places]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
@@ -149,8 +150,8 @@ def _judged(verdict: Verdict) -> ScriptResult:
     )
 
 
-def _ran(found: ProgramRun | NotRun) -> ScriptResult:
-    if isinstance(found, NotRun):
+def _ran(found: ProgramRun | NotNow) -> ScriptResult:
+    if isinstance(found, NotNow):
         return ScriptResult(exception_str=str(found))
     assert found.run is not None  # Python is not compiled apart
     run, stderr = found.run, as_text(found.run.stderr)

@@ -27,8 +27,9 @@ from verifier_service.code.program_run import (
     Asked,
     Ran,
 )
-from verifier_service.compat.execution import NotRun, as_text, check_files, run_one
+from verifier_service.compat.execution import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.scheduling import NotNow
 from verifier_service.sandbox.execution import ExitReason
 
 router = APIRouter(route_class=StrictRoute, tags=["Piston"])
@@ -133,10 +134,10 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     try:
         found = await run_one(request, source, asked, deadline_seconds=DEADLINE_SECONDS)
-    except NotRun as error:
+    except NotNow as error:
         return _error(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}; try again later")
-    if found.missing is not None:
-        return _error(HTTPStatus.BAD_REQUEST, found.missing)
+    if found.problem is not None:
+        return _error(HTTPStatus.BAD_REQUEST, found.problem)
     stages = {"compile": found.compiled, "run": found.run or _NOT_RUN}
     (runtime,) = [one for one in await _runtimes() if ALIASES[one.language] == asked.language]
     return ExecuteResponse.model_validate(

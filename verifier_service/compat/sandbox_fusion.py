@@ -24,13 +24,13 @@ from verifier_service.code.program_run import (
     Ran,
 )
 from verifier_service.compat.execution import (
-    NotRun,
     as_text,
     check_files,
     decoded_files,
     run_one,
 )
 from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.scheduling import NotNow
 from verifier_service.errors import ApiError
 from verifier_service.schemas import ErrorResponse
 
@@ -115,7 +115,7 @@ async def run_code(
     deadline = wait_seconds or _wait_seconds(body)
     try:
         found = await run_one(request, body.code, asked, deadline_seconds=deadline)
-    except NotRun as error:
+    except NotNow as error:
         raise ApiError(
             HTTPStatus.GATEWAY_TIMEOUT, "not_run", f"{error}; try again later"
         ) from error
@@ -163,8 +163,8 @@ def _wait_seconds(body: RunCodeRequest) -> float:
 
 
 def _response(found: ProgramRun) -> RunCodeResponse:
-    if found.missing is not None:
-        return RunCodeResponse(status=Status.SANDBOX_ERROR, message=found.missing)
+    if found.problem is not None:
+        return RunCodeResponse(status=Status.SANDBOX_ERROR, message=found.problem)
     results = [_result(ran) for ran in (found.compiled, found.run)]
     succeeded = found.run is not None and found.run.exit_code == 0 and not found.run.note
     return RunCodeResponse(

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 
 from verifier_service.answer import reward
-from verifier_service.compat.execution import NotRun, require_enabled
+from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers
-from verifier_service.scheduler import QueueFull, Scheduler
-from verifier_service.schemas import Group, ScoreRequest
+from verifier_service.schemas import Group
 from verifier_service.verdict import Outcome, Verdict
 
 DEFAULT_PROFILE = "accuracy"
@@ -60,7 +59,7 @@ async def judge(
     """
     try:
         judged = await judge_each(request, items, verifiers, deadline_seconds=deadline_seconds)
-    except NotRun as error:
+    except NotNow as error:
         raise try_again("queue_full", str(error)) from error
     for one in judged:
         for name, verdict in one.verdicts.items():
@@ -74,22 +73,11 @@ async def judge_each(
 ) -> list[Judged]:
     """Judge completions, each by its reference; what could not be judged has `failed` verdicts.
 
-    Raises:
-        NotRun: there is too much to do.
-        ApiError: 422 if a verifier is not served here.
+    Raises NotNow and ApiError as `verdicts_of`.
     """
-    require_enabled(request, [verifier.type for verifier in verifiers])
-    body = ScoreRequest(
-        verifiers=verifiers,
-        groups=[Group(completions=[text], reference=reference) for text, reference in items],
-    )
-    scheduler: Scheduler = request.app.state.scheduler
-    limit = request.app.state.settings.max_deadline_seconds
-    try:
-        scored = await scheduler.score(body, deadline_seconds=min(deadline_seconds, limit))
-    except QueueFull as error:
-        raise NotRun(str(error)) from error
-    return [Judged(reward(group[0], verifiers), group[0]) for group in scored.groups]
+    groups = [Group(completions=[text], reference=reference) for text, reference in items]
+    found = await verdicts_of(request, groups, verifiers, deadline_seconds=deadline_seconds)
+    return [Judged(reward(verdicts, verifiers), verdicts) for verdicts in found]
 
 
 def verifiers_of(request: Request, profile: str) -> Verifiers:

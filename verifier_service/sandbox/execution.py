@@ -188,8 +188,12 @@ def check_name(name: str) -> None:
     path = PurePosixPath(name)
     is_below = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
     is_plain = "\0" not in name and not name.endswith("/")
-    if not (is_below and is_plain and len(name.encode()) <= MAX_NAME_BYTES):
-        raise ValueError(f"{name[:100]!r} is no name of a file below the working directory")
+    try:
+        is_short = len(name.encode()) <= MAX_NAME_BYTES
+    except UnicodeEncodeError:
+        is_short = False
+    if not (is_below and is_plain and is_short):
+        raise ValueError(f"{name[:100]!a} is no name of a file below the working directory")
 
 
 class SandboxError(RuntimeError):

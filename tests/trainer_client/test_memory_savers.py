@@ -1,0 +1,139 @@
+"""Ways to save memory change nothing but memory; bfloat16 keeps its master weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers.modeling_layers import GradientCheckpointingLayer
+
+from trainer_client.ahead import SamplingAhead
+from trainer_client.batch import make_batch
+from trainer_client.config import ConfigError, make_config
+from trainer_client.dataset import Problem
+from trainer_client.learner import Learner, make_learner
+from trainer_client.memory_savers import offloaded
+from trainer_client.rollout import Rollout, RolloutGroup, Sampling
+from trainer_client.scoring import ScoredGroups
+from trainer_client.update import update_policy
+
+ROLLOUTS = [
+    Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True) for n in (1, 7, 3, 5)
+]
+
+
+def values(task: Path, **sections: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "output_dir": "unused",
+        "model": {"path": str(task / "model"), "device": "cpu"},
+        "dataset": {"path": "unused"},
+        "loss": {"kl_coefficient": 0.1},
+    }
+    for name, section in sections.items():
+        values[name] = {**values.get(name, {}), **section}
+    return values
+
+
+def updated(task: Path, **sections: Any) -> tuple[Learner, dict[str, float]]:
+    config = make_config(values(task, **sections))
+    learner = make_learner(config)
+    batch = make_batch(ROLLOUTS, [1.0, -1.0, 0.5, 0.0], pad_id=0, device=learner.policy.device)
+    return learner, update_policy(learner, batch, config)
+
+
+def test_recomputed_layers_give_the_same_update(task: Path) -> None:
+    """Each layer's attention runs once more, in the backward pass, and nothing trains but here."""
+    _, expected = updated(task)
+    config = make_config(values(task, train={"gradient_checkpointing": True}))
+    learner = make_learner(config)
+    layers = [
+        module
+        for module in learner.policy.model.modules()
+        if isinstance(module, GradientCheckpointingLayer)
+    ]
+    calls: list[bool] = []
+    layers[0].self_attn.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
+    batch = make_batch(ROLLOUTS, [1.0, -1.0, 0.5, 0.0], pad_id=0, device=learner.policy.device)
+    assert update_policy(learner, batch, config) == pytest.approx(expected, abs=1e-6)
+    assert len(calls) == 2
+    assert not any(module.training for module in learner.policy.model.modules())
+
+
+def test_generation_keeps_its_cache_beside_recomputed_layers(task: Path) -> None:
+    """Sampler and trainer still agree, token by token."""
+    learner, _ = updated(task, train={"gradient_checkpointing": True})
+    groups: list[RolloutGroup] = []
+    problem = Problem("p", ({"role": "user", "content": "1+2=?"},), {})
+    learner.engine.generate([problem], Sampling(2, 6), lambda index, group: groups.append(group))
+    assert len(groups[0].rollouts) == 2
+
+
+def test_autocast_computes_in_bfloat16_on_float32_weights(task: Path) -> None:
+    """The update is near the float32 one, not equal to it; weights and gradients stay float32."""
+    _, expected = updated(task)
+    learner, metrics = updated(task, model={"autocast": "bfloat16"})
+    assert metrics["policy/loss"] == pytest.approx(expected["policy/loss"], rel=0.05)
+    assert metrics["policy/grad_norm"] == pytest.approx(expected["policy/grad_norm"], rel=0.05)
+    assert metrics["policy/loss"] != expected["policy/loss"]
+    assert {weight.dtype for weight in learner.policy.model.parameters()} == {torch.float32}
+
+
+def test_offloaded_state_comes_back_as_it_was(task: Path) -> None:
+    """Whatever it is moved to; that it leaves the GPU is for a machine that has one."""
+    learner, _ = updated(task)
+    before = {
+        (weight, name): value.clone()
+        for weight, state in learner.optimizer.state.items()
+        for name, value in state.items()
+    }
+    with offloaded(learner.optimizer, learner.reference):
+        assert {
+            value.device.type
+            for state in learner.optimizer.state.values()
+            for value in state.values()
+        } == {"cpu"}
+    assert before
+    for (weight, name), value in before.items():
+        assert learner.optimizer.state[weight][name].equal(value)
+
+
+@pytest.mark.gpu
+def test_offloading_frees_the_gpu_while_completions_are_sampled(task: Path) -> None:
+    """The optimizer's two moments are twice the weights."""
+    learner, _ = updated(task, model={"device": "cuda"})
+    weights = sum(weight.nbytes for weight in learner.policy.model.parameters())
+    before = torch.cuda.memory_allocated()
+    with offloaded(learner.optimizer, learner.reference):
+        assert torch.cuda.memory_allocated() <= before - 2.9 * weights
+    assert torch.cuda.memory_allocated() >= before - 0.1 * weights
+
+
+def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None:
+    """What was started is what the next `take` gives; then it samples itself again."""
+    ahead = SamplingAhead()
+
+    def sample(position: int) -> tuple[ScoredGroups, int]:
+        if position == 13:
+            raise RuntimeError("unlucky")
+        return ScoredGroups([], float(position), 0.0), position + 1
+
+    assert ahead.take(sample, 1)[1] == 2
+    ahead.start(sample, 2)
+    assert ahead.started
+    ahead.wait()
+    assert ahead.take(sample, 99)[1] == 3
+    assert not ahead.started
+    ahead.start(sample, 13)
+    with pytest.raises(RuntimeError, match="unlucky"):
+        ahead.take(sample, 99)
+    ahead.close()
+
+
+def test_one_step_off_asks_for_a_server_and_the_correction(task: Path) -> None:
+    """Both by name."""
+    with pytest.raises(ConfigError, match=r"one_step_off needs rollout\.engine vllm_server"):
+        make_config(values(task, train={"one_step_off": True}))
+    with pytest.raises(ConfigError, match=r"one_step_off needs loss\.importance"):
+        make_config(values(task, train={"one_step_off": True}, rollout={"engine": "vllm_server"}))

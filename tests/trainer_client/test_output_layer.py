@@ -1,0 +1,151 @@
+"""Chunked log-probabilities equal the plain form, in value, gradient and a fraction of memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel
+
+from trainer_client.config import ConfigError
+from trainer_client.output_layer import OutputLayer, check_output_layer, output_layer
+
+NUM_TOKENS, HIDDEN, VOCABULARY = 23, 8, 41
+TEMPERATURE = 0.7
+
+
+def plain(layer: OutputLayer, states: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    logits = states @ layer.weight.T
+    if layer.bias is not None:
+        logits = logits + layer.bias
+    logits = logits * layer.scale
+    if layer.softcap is not None:
+        logits = layer.softcap * torch.tanh(logits / layer.softcap)
+    log_softmax = (logits / TEMPERATURE).log_softmax(dim=-1)
+    chosen = log_softmax.gather(1, targets[:, None])[:, 0]
+    return chosen, -(log_softmax.exp() * log_softmax).sum(dim=-1)
+
+
+@pytest.mark.parametrize("softcap", [None, 2.0])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("of_entropy", [0.0, 0.3])
+@pytest.mark.parametrize("chunk_tokens", [1, 7, 100])
+def test_value_and_gradient_equal_the_plain_form(
+    softcap: float | None, bias: bool, of_entropy: float, chunk_tokens: int
+) -> None:
+    """For any chunk size, with a gradient through the entropy and without."""
+    torch.manual_seed(0)
+    states = (3 * torch.randn(NUM_TOKENS, HIDDEN)).requires_grad_()
+    weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
+    offset = torch.randn(VOCABULARY, requires_grad=True) if bias else None
+    layer = OutputLayer(weight, offset, 0.5, softcap)
+    targets = torch.randint(VOCABULARY, (NUM_TOKENS,))
+    factors = torch.randn(NUM_TOKENS)
+    results = []
+    for logprobs, entropy in (
+        plain(layer, states, targets),
+        layer.logprobs(
+            states,
+            targets,
+            temperature=TEMPERATURE,
+            entropy_gradient=True,
+            chunk_tokens=chunk_tokens,
+        ),
+    ):
+        leaves = [leaf for leaf in (states, weight, offset) if leaf is not None]
+        loss = (factors * logprobs).sum() + of_entropy * (factors * entropy).sum()
+        results.append([logprobs, entropy, *torch.autograd.grad(loss, leaves)])
+    for expected, actual in zip(*results, strict=True):
+        torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_without_an_entropy_bonus_the_entropy_has_no_gradient() -> None:
+    """It is a metric then."""
+    weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
+    targets = torch.zeros(3, dtype=torch.long)
+    logprobs, entropy = OutputLayer(weight, None, 1.0, None).logprobs(
+        torch.randn(3, HIDDEN), targets, temperature=1.0
+    )
+    assert logprobs.requires_grad
+    assert not entropy.requires_grad
+
+
+def test_sums_over_chunks_are_kept_in_float32() -> None:
+    """In bfloat16, 512 chunks add up to what one chunk gives; a bfloat16 sum would not."""
+    torch.manual_seed(0)
+    states = torch.rand(512, HIDDEN, dtype=torch.bfloat16)
+    weight = torch.randn(VOCABULARY, HIDDEN, dtype=torch.bfloat16, requires_grad=True)
+    targets = torch.zeros(512, dtype=torch.long)
+    gradients = []
+    for chunk_tokens in (1, 512):
+        logprobs, _ = OutputLayer(weight, None, 1.0, None).logprobs(
+            states, targets, temperature=1.0, chunk_tokens=chunk_tokens
+        )
+        gradients.append(torch.autograd.grad(logprobs.sum(), weight)[0].float())
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=2**-7, atol=0.05)
+
+
+def test_a_soft_cap_is_found_in_the_configuration() -> None:
+    """Gemma 2's logits, whose cap its own forward applies."""
+    model = Gemma2ForCausalLM(
+        Gemma2Config(
+            vocab_size=50,
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            head_dim=8,
+            final_logit_softcapping=3.0,
+        )
+    ).eval()
+    assert output_layer(model).softcap == 3.0
+    check_output_layer(model)
+
+
+def test_an_architecture_that_changes_its_logits_is_refused() -> None:
+    """Rather than trained on other log-probabilities than it samples with."""
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=2)).eval()
+    check_output_layer(model)
+    model.lm_head.register_forward_hook(lambda module, arguments, logits: logits + 1)
+    with pytest.raises(ConfigError, match="changes its logits"):
+        check_output_layer(model)
+
+
+MEASURE = """
+import json, resource, sys, threading, torch
+from trainer_client.output_layer import OutputLayer
+torch.set_num_threads(2)
+chunked, tokens, vocabulary, hidden = sys.argv[1] == "chunked", 4096, 150_000, 32
+states = torch.randn(tokens, hidden, requires_grad=True)
+weight = torch.randn(vocabulary, hidden, requires_grad=True)
+states.grad, weight.grad = torch.zeros_like(states), torch.zeros_like(weight)
+targets = torch.randint(vocabulary, (tokens,))
+(states[:8] @ weight.T).log_softmax(-1).sum().backward()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if chunked:
+    logprobs, _ = OutputLayer(weight, None, 1.0, None).logprobs(states, targets, temperature=1.0)
+else:
+    logprobs = -torch.nn.functional.cross_entropy(states @ weight.T, targets, reduction="none")
+logprobs.sum().backward()
+print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+"""
+
+
+@pytest.mark.slow
+def test_the_peak_is_at_most_a_quarter_of_the_plain_forms() -> None:
+    """4,096 tokens and 150,000 in the vocabulary; the plain form is the leanest there is."""
+    peaks = {
+        form: json.loads(
+            subprocess.run(
+                [sys.executable, "-c", MEASURE, form], check=True, capture_output=True, text=True
+            ).stdout
+        )
+        for form in ("plain", "chunked")
+    }
+    assert peaks["plain"] > 2 * 4096 * 150_000 * 4 / 1024  # logits and their gradient
+    assert peaks["chunked"] <= 0.25 * peaks["plain"], peaks

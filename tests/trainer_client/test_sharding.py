@@ -1,0 +1,148 @@
+"""Two processes train as one does, and go on from each other's checkpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from trainer_client.config import ConfigError, make_config
+from trainer_client.processes import Processes, check_processes
+
+History = list[dict[str, float]]
+SCRIPT = Path(__file__).with_name("sharded_steps.py")
+
+
+def steps(task: Path, run_dir: Path, processes: int, num_steps: int, *flags: str) -> History:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    if processes == 1:
+        command = [sys.executable]
+    else:
+        command += [f"--nproc-per-node={processes}"]
+    result = subprocess.run(
+        [*command, str(SCRIPT), str(task / "model"), str(run_dir), str(num_steps), *flags],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stderr
+    history: History = json.loads(result.stdout)
+    return history
+
+
+def weights(run_dir: Path, step: int) -> dict[str, torch.Tensor]:
+    return load_file(run_dir / "checkpoints" / f"step_{step:06d}" / "model.safetensors")
+
+
+def check_equal(actual: History, expected: History) -> None:
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def one(task: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, History]:
+    """Ten steps of one process, and what they told."""
+    run_dir = tmp_path_factory.mktemp("one")
+    history = steps(task, run_dir, 1, 10)
+    losses = [update["policy/loss"] for update in history]
+    assert losses[0] - losses[-1] > 0.1
+    return run_dir, history
+
+
+@pytest.mark.parametrize("flags", [(), ("--keep-weights",)], ids=["zero3", "zero2"])
+def test_two_processes_have_the_loss_curve_of_one(
+    task: Path,
+    one: tuple[Path, History],
+    tmp_path: Path,
+    flags: tuple[str, ...],
+) -> None:
+    """Loss, gradient norm, KL and entropy of ten steps, and the weights after them."""
+    run_dir, expected = one
+    check_equal(steps(task, tmp_path, 2, 10, *flags), expected)
+    actual = weights(tmp_path, 10)
+    for name, value in weights(run_dir, 10).items():
+        # Adam makes a step of a rounding error where a gradient is next to nothing.
+        torch.testing.assert_close(actual[name], value, atol=1e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
+def test_a_checkpoint_resumes_on_another_number_of_processes(
+    task: Path,
+    one: tuple[Path, History],
+    tmp_path: Path,
+    first: int,
+    second: int,
+) -> None:
+    """Five steps here and five there are ten: weights, optimizer state and schedule went along."""
+    _, expected = one
+    history = steps(task, tmp_path, first, 5)
+    history += steps(task, tmp_path, second, 5, "--resume")
+    check_equal(history, expected)
+
+
+def test_a_whole_run_on_two_processes_goes_on_with_one(
+    task: Path, service_url: str, tmp_path: Path
+) -> None:
+    """Prompts are split, what all sampled is logged once, the first process evaluates."""
+    data = task / "data"
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        json.dumps(
+            {
+                "output_dir": str(tmp_path / "run"),
+                "model": {"path": str(task / "model"), "device": "cpu"},
+                "dataset": {"path": str(data / "train.jsonl"), "system_prompt": None},
+                "rollout": {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8},
+                "reward": {
+                    "url": service_url,
+                    "verifiers": [{"type": "regex", "pattern": "[0-4]", "part": "completion"}],
+                },
+                "optimizer": {"learning_rate": 1e-3},
+                "train": {"steps": 2},
+                "evaluation": {
+                    "dataset": {"path": str(data / "held_out.jsonl"), "system_prompt": None},
+                    "verifier": "regex",
+                    "num_samples": 2,
+                    "k": [1],
+                },
+            }
+        )
+    )
+    two = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    for launcher, flags in ((two, ()), ([], ("--resume", "train.steps=3"))):
+        command = [sys.executable, *launcher, "-m", "trainer_client", "train", str(path), *flags]
+        result = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+    run_dir = tmp_path / "run"
+    rows = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows] == [0, 1, 2, 3]
+    assert all("evaluation/pass@1" in row for row in (rows[0], rows[2], rows[3]))
+    rollouts = (run_dir / "rollouts" / "step_000001.jsonl").read_text().splitlines()
+    assert len(rollouts) == 16
+    start = load_file(task / "model" / "model.safetensors")
+    trained = load_file(run_dir / "model" / "model.safetensors")
+    assert any(not trained[name].equal(value) for name, value in start.items())
+
+
+def test_settings_that_need_one_process_are_named(task: Path, tmp_path: Path) -> None:
+    """Before a model is loaded."""
+    config = make_config(
+        {
+            "output_dir": str(tmp_path),
+            "model": {"path": str(task / "model"), "lora": {}},
+            "dataset": {"path": "unused"},
+        }
+    )
+    check_processes(config, Processes())
+    with pytest.raises(ConfigError, match=r"model\.lora: not with 2 processes"):
+        check_processes(config, Processes(0, 2))
+    with pytest.raises(ConfigError, match="prompts_per_step 8 is not a multiple of the 3"):
+        check_processes(config, Processes(0, 3))

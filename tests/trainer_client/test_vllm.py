@@ -1,0 +1,281 @@
+"""vLLM samples, the trainer trains, and its new weights arrive: in process and over HTTP, on CPU.
+
+That the sampler's log-probabilities equal the trainer's after an update is the proof that the
+update arrived; that they do not before it, the proof that this check can fail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
+from trainer_client.checkpoint import RandomState, list_checkpoints
+from trainer_client.config import Config, ConfigError, ModelConfig, make_config
+from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.learner import Learner, make_learner, start_position
+from trainer_client.logprobs import token_logprobs
+from trainer_client.policy import load_policy
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.scoring import open_scorer
+from trainer_client.sft import sft
+from trainer_client.train import TrainingStopped, train, train_step
+from trainer_client.weights import save_weights
+
+pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
+pytest.importorskip("vllm")
+SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8)
+
+
+def config(model: Path, data: Path, run_dir: Path, url: str, **sections: Any) -> Config:
+    values: dict[str, Any] = {
+        "output_dir": str(run_dir),
+        "model": {"path": str(model), "device": "cpu"},
+        "dataset": {"path": str(data / "train.jsonl"), "system_prompt": None},
+        "rollout": {
+            "prompts_per_step": 8,
+            "group_size": 4,
+            "max_completion_tokens": 48,
+            "temperature": 0.8,
+            "vllm": {"max_model_tokens": 256, "compile": False},
+        },
+        "reward": {"url": url, "verifiers": [{"type": "accuracy"}, {"type": "tag_count"}]},
+        "optimizer": {"learning_rate": 1e-3},
+        "train": {"steps": 5},
+    }
+    for name, section in sections.items():
+        values[name] = {**values.get(name, {}), **section}
+    return make_config(values)
+
+
+@pytest.fixture(scope="module")
+def taught(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demonstration's model after a short supervised phase: its completions differ."""
+    run_dir = tmp_path_factory.mktemp("taught")
+    sft(
+        make_config(
+            {
+                "output_dir": str(run_dir),
+                "model": {"path": str(task / "model"), "device": "cpu"},
+                "dataset": {
+                    "path": str(task / "data" / "demonstrations.jsonl"),
+                    "system_prompt": None,
+                },
+                "sft": {"steps": 80, "batch_size": 16, "learning_rate": 3e-3},
+            }
+        )
+    )
+    return run_dir / "model"
+
+
+@pytest.fixture(scope="module")
+def served(taught: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same weights, the tied output layer under its own name too."""
+    folder = tmp_path_factory.mktemp("served")
+    policy = load_policy(ModelConfig(path=str(taught), device="cpu"))
+    policy.tokenizer.save_pretrained(folder)
+    save_weights(policy.model, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running_vllm(served, tmp_path_factory.mktemp("vllm") / "log") as running:
+        yield running
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet_threads() -> None:
+    os.environ.update(ENVIRONMENT)
+
+
+def served_by(server: Server, **more: Any) -> dict[str, Any]:
+    return {"engine": "vllm_server", "vllm_server": {"urls": [server.url], **more}}
+
+
+def sample(learner: Learner, settings: Config) -> list[Rollout]:
+    groups: dict[int, RolloutGroup] = {}
+    problems = load_problems(settings.dataset)[:6]
+    learner.engine.generate(problems, SAMPLING, groups.__setitem__)
+    assert sorted(groups) == list(range(6))
+    return [rollout for index in range(6) for rollout in groups[index].rollouts]
+
+
+def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
+    """Between the sampler's log-probabilities and the trainer's."""
+    largest = 0.0
+    for rollout in rollouts:
+        ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
+        mask = torch.ones_like(ids, dtype=torch.bool)
+        completion = mask.clone()
+        completion[:, : len(rollout.prompt_ids)] = False
+        with torch.no_grad():
+            logprobs = token_logprobs(
+                learner.policy.model, ids, mask, completion, temperature=SAMPLING.temperature
+            ).logprobs
+        difference = logprobs[completion] - torch.tensor(rollout.sampler_logprobs)
+        largest = max(largest, difference.abs().max().item())
+    return largest
+
+
+def check_five_steps(settings: Config) -> None:
+    """Five steps; around each weight update the log-probabilities of fresh samples."""
+    learner = make_learner(settings)
+    order = ProblemOrder(load_problems(settings.dataset), per_step=8, seed=0)
+    position = start_position(None)
+    settings.output_dir.mkdir(parents=True)
+    with open_scorer(settings.reward) as scorer:
+        for step in range(5):
+            metrics, problems = train_step(learner, scorer, order, position, settings)
+            assert metrics["policy/updates"] == 1
+            assert metrics["policy/grad_norm"] > 0
+            assert largest_difference(learner, sample(learner, settings)) > 1e-3
+            learner.engine.update_weights()
+            rollouts = sample(learner, settings)
+            assert largest_difference(learner, rollouts) < 1e-4
+            position = replace(position, step=step + 1, problems=problems, random=RandomState.now())
+    assert {rollout.truncated for rollout in rollouts} <= {True, False}
+    for rollout in rollouts:
+        ends = [token in learner.policy.eos_ids for token in rollout.completion_ids]
+        assert ends == [False] * (len(ends) - 1) + [not rollout.truncated]
+    learner.engine.close()
+
+
+def test_a_servers_logprobs_equal_the_trainers_after_each_update(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """Five steps over HTTP, with weights through `reload_weights`."""
+    check_five_steps(
+        config(taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server))
+    )
+
+
+def test_a_run_with_a_server_trains_to_its_end(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """`train` from start to end, and nothing of the transfer is left on disk."""
+    settings = config(
+        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
+    )
+    train(settings)
+    lines = (settings.output_dir / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4, 5]
+    assert not (settings.output_dir / "server_weights").exists()
+
+
+def test_a_run_one_step_off_trains_with_the_correction(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """The completions of a step are of the weights before the last update: their KL shows it."""
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        rollout=served_by(server),
+        loss={"importance": {"mode": "token_truncate"}},
+        train={"one_step_off": True},
+    )
+    train(settings)
+    lines = (settings.output_dir / "metrics.jsonl").read_text().splitlines()
+    divergence = [json.loads(line)["policy/sampler_kl"] for line in lines]
+    assert divergence[0] < 1e-6
+    assert len(divergence) == 5
+    assert min(divergence[1:]) > 1e-5
+
+
+def test_completions_of_other_weights_are_refused(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """Two runs at one server: the first notices that its weights are gone."""
+    settings = config(
+        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
+    )
+    first, second = make_learner(settings), make_learner(settings)
+    first.engine.update_weights()
+    second.engine.update_weights()
+    with pytest.raises(RolloutError, match="does another run use it"):
+        sample(first, settings)
+
+
+def test_a_server_without_processed_logprobs_or_none_at_all_is_named(
+    taught: Path, task: Path, tmp_path: Path
+) -> None:
+    """Nobody listens: the message says how to start one."""
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        "http://127.0.0.1:9",
+        rollout={"engine": "vllm_server", "vllm_server": {"urls": ["http://127.0.0.1:9"]}},
+    )
+    with pytest.raises(ConfigError, match="--logprobs-mode processed_logprobs"):
+        make_learner(settings)
+
+
+def test_the_in_process_engines_logprobs_equal_the_trainers_after_each_update(
+    taught: Path, task: Path, service_url: str, tmp_path: Path
+) -> None:
+    """Five steps with vLLM in this process, weights handed over as tensors."""
+    check_five_steps(
+        config(taught, task / "data", tmp_path / "run", service_url, rollout={"engine": "vllm"})
+    )
+
+
+def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """Frozen during the second step; the run is saved as it was after it."""
+    function = tmp_path / "freeze.py"
+    function.write_text(
+        "import os\ncalls = []\n"
+        "def freeze(completions, **columns):\n"
+        "    calls.append(1)\n"
+        "    if len(calls) == 2:\n"
+        f"        os.killpg({server.process.pid}, {int(signal.SIGSTOP)})\n"
+        "    return [0.0] * len(completions)\n"
+    )
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        rollout=served_by(server, deadline_seconds=8),
+        reward={"functions": [{"path": f"{function}:freeze", "weight": 0.0}]},
+    )
+    try:
+        with pytest.raises(TrainingStopped, match=r"deadline_seconds = 8.*Saved .*step_000002"):
+            train(settings)
+    finally:
+        server.signal(signal.SIGCONT)
+    assert [checkpoint.step for checkpoint in list_checkpoints(settings.output_dir)] == [2]
+
+
+def test_a_server_that_dies_while_it_samples_is_an_error_at_once(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """Killed at the first group; the others will never come. The last test that has a server."""
+    settings = config(
+        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
+    )
+    learner = make_learner(settings)
+    learner.engine.update_weights()
+    problems = load_problems(settings.dataset)[:100]
+    groups: list[int] = []
+
+    def kill(index: int, group: RolloutGroup) -> None:
+        if not groups:
+            server.signal(signal.SIGKILL)
+        groups.append(index)
+
+    with pytest.raises(RolloutError, match="the vLLM server is gone"):
+        learner.engine.generate(problems, SAMPLING, kill)
+    assert len(groups) < len(problems)

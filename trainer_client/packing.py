@@ -1,0 +1,152 @@
+"""Sequences one after the other in one row, without padding, each seeing only itself.
+
+An attention implementation for `transformers`: `packed` attends within each sequence, and is the
+model's ordinary scaled dot product attention everywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.attention.varlen import varlen_attn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+NAME = "packed"
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """The tokens of right-padded rows, N together."""
+
+    input_ids: Tensor
+    """int64 `[1, N]`."""
+    position_ids: Tensor
+    """int64 `[1, N]`, from 0 in each sequence."""
+    lengths: tuple[int, ...]
+    """Of each sequence."""
+
+
+def pack(input_ids: Tensor, attention_mask: Tensor) -> PackedRows:
+    """The tokens under the mask, row after row; both `[B, T]`."""
+    positions = attention_mask.cumsum(dim=1) - 1
+    return PackedRows(
+        input_ids[attention_mask][None],
+        positions[attention_mask][None],
+        tuple(attention_mask.sum(dim=1).tolist()),
+    )
+
+
+def supports_packing(model: PreTrainedModel) -> bool:
+    """Whether the model's layers take an attention implementation and look at all earlier tokens.
+
+    Sliding windows, recurrent layers and attention of a kind of its own do not.
+    """
+    config = model.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    window = getattr(config, "sliding_window", None)
+    # Qwen2 keeps a window in its configuration without using it.
+    windowed = window is not None and getattr(config, "use_sliding_window", True)
+    return bool(
+        getattr(model, "_supports_attention_backend", False)
+        and kinds == {"full_attention"}
+        and not windowed
+        and config._attn_implementation == "sdpa"
+    )
+
+
+def enable_packing(model: PreTrainedModel) -> None:
+    """Let the model's forward take `sequence_lengths` with one packed row.
+
+    For good: layers that are computed again in the backward pass must find the same attention.
+    """
+    model.set_attn_implementation(NAME)
+
+
+def packed_states(model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    """Last hidden states of the tokens under the mask, `[N, H]`; both arguments are `[B, T]`."""
+    if model.config._attn_implementation != NAME:
+        raise ValueError("packed rows need enable_packing(model)")
+    rows = pack(input_ids, attention_mask)
+    output = model.get_decoder()(
+        input_ids=rows.input_ids,
+        position_ids=rows.position_ids,
+        # One of four dimensions is passed on as it is: none of N * N is made, this one not read.
+        attention_mask=rows.input_ids.new_ones((1, 1, 1, 1), dtype=torch.bool),
+        use_cache=False,
+        sequence_lengths=rows.lengths,
+    )
+    states: Tensor = output.last_hidden_state[0]
+    return states
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    *,
+    sequence_lengths: tuple[int, ...] | None = None,
+    scaling: float | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """`[1, heads, N, D]` each; returns `[1, N, heads, D]`. Without lengths, rows as usual."""
+    if sequence_lengths is None:
+        ordinary: tuple[Tensor, None] = ALL_ATTENTION_FUNCTIONS["sdpa"](
+            module, query, key, value, attention_mask, scaling=scaling, **kwargs
+        )
+        return ordinary
+    if query.is_cuda and query.dtype in (torch.float16, torch.bfloat16):
+        return _fused(query, key, value, sequence_lengths, scaling), None
+    lengths = list(sequence_lengths)
+    outputs = [
+        functional.scaled_dot_product_attention(
+            q, k, v, is_causal=True, scale=scaling, enable_gqa=True
+        )
+        for q, k, v in zip(
+            torch.split(query, lengths, dim=2),
+            torch.split(key, lengths, dim=2),
+            torch.split(value, lengths, dim=2),
+            strict=True,
+        )
+    ]
+    return torch.cat(outputs, dim=2).transpose(1, 2), None
+
+
+def _fused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sequence_lengths: tuple[int, ...],
+    scaling: float | None,
+) -> Tensor:
+    lengths = torch.tensor((0, *sequence_lengths), device=query.device)
+    starts = lengths.cumsum(0, dtype=torch.int32)
+    longest = max(sequence_lengths)
+    queries, keys, values = (
+        tensor[0].transpose(0, 1).contiguous() for tensor in (query, key, value)
+    )
+    output = varlen_attn(
+        queries,
+        keys,
+        values,
+        starts,
+        starts,
+        longest,
+        longest,
+        scale=scaling,
+        window_size=(-1, 0),  # all earlier tokens, no later one
+        enable_gqa=True,
+    )
+    assert isinstance(output, Tensor)
+    return output[None]
+
+
+AttentionInterface.register(NAME, _attention)
+AttentionMaskInterface.register(NAME, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])

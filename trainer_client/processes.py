@@ -1,0 +1,135 @@
+"""The processes of a run: one, or those that torchrun has started.
+
+What every process has to take part in is called by all of them or by none: a process that left the
+others waiting would hang the run. So errors are shared before they are raised.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import torch
+from torch import distributed
+
+from trainer_client.config import Config, ConfigError
+
+T = TypeVar("T")
+
+
+class OtherProcessFailed(RuntimeError):
+    """Another process cannot go on; the message is its error's."""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among them."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process writes the run's files."""
+        return self.rank == 0
+
+    def share(self, items: list[T]) -> list[T]:
+        """This process's part of items that all processes have; the same number in each."""
+        return items[self.rank :: self.size]
+
+    def gather(self, value: T) -> list[T]:
+        """The values of all processes, in their order; of what can be pickled."""
+        if self.size == 1:
+            return [value]
+        values: list[T] = [value] * self.size
+        distributed.all_gather_object(values, value)
+        return values
+
+    def agree(self, work: Callable[[], T], *expected: type[Exception]) -> T:
+        """The result of work, if every process has one.
+
+        Raises:
+            expected: this process's error.
+            OtherProcessFailed: only another process has one.
+        """
+        error, result = None, None
+        try:
+            result = work()
+        except expected as found:
+            error = found
+        messages = self.gather(None if error is None else str(error))
+        if error is not None:
+            raise error
+        for rank, message in enumerate(messages):
+            if message is not None:
+                raise OtherProcessFailed(f"process {rank}: {message}")
+        return cast(T, result)
+
+    def any(self, flag: bool) -> bool:
+        """Whether it is True in any process."""
+        return any(self.gather(flag))
+
+    def seed_step(self, seed: int, step: int) -> None:
+        """Give each of several processes random numbers of its own, a function of the step."""
+        if self.size > 1:
+            torch.manual_seed((seed * 1_000_003 + step) * self.size + self.rank)
+
+
+def check_processes(config: Config, processes: Processes) -> None:
+    """Raise ConfigError where settings do not go with several processes."""
+    if processes.size == 1:
+        return
+    if config.rollout.prompts_per_step % processes.size:
+        raise ConfigError(
+            f"rollout.prompts_per_step {config.rollout.prompts_per_step} is not a multiple of the "
+            f"{processes.size} processes"
+        )
+    alone = {
+        "train.offload": config.train.offload,
+        "model.lora": config.model.lora is not None,
+        "rollout.engine vllm (use vllm_server)": config.rollout.engine == "vllm",
+        "advantage.zero_variance drop": config.advantage.zero_variance == "drop",
+        "advantage.unjudged drop": config.advantage.unjudged == "drop",
+        "loss.reference_sync_steps": config.loss.reference_sync_steps is not None,
+        "train.minibatches above the prompts of a process": config.train.minibatches
+        > config.rollout.prompts_per_step // processes.size,
+    }
+    for setting, given in alone.items():
+        if given:
+            raise ConfigError(f"{setting}: not with {processes.size} processes")
+
+
+@contextmanager
+def launched() -> Iterator[Processes]:
+    """The processes that torchrun has started, connected; without torchrun this one alone."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or distributed.is_initialized():
+        yield Processes()
+        return
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    distributed.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
+    try:
+        yield Processes(distributed.get_rank(), distributed.get_world_size())
+    finally:
+        distributed.destroy_process_group()
+
+
+def sum_over_processes(sums: Mapping[str, float]) -> dict[str, float]:
+    """Each value summed; the same without `torch.distributed`."""
+    if not distributed.is_initialized():
+        return dict(sums)
+    values = torch.tensor([sums[name] for name in sorted(sums)], dtype=torch.float64)
+    distributed.all_reduce(values)
+    return dict(zip(sorted(sums), values.tolist(), strict=True))
+
+
+def most_over_processes(count: int) -> int:
+    """The largest; the same without `torch.distributed`."""
+    if not distributed.is_initialized():
+        return count
+    value = torch.tensor(count)
+    distributed.all_reduce(value, distributed.ReduceOp.MAX)
+    return int(value)

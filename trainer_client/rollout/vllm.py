@@ -1,0 +1,159 @@
+"""Rollouts by vLLM in the trainer's own process, sharing its GPU.
+
+The engine starts with random weights and gets the policy's as tensors, never through a disk. On a
+GPU it sleeps while the policy is trained: its weights are dropped and its KV cache is freed.
+
+vLLM is imported only here, and only when the engine is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from trainer_client.config import ConfigError, VllmConfig
+from trainer_client.dataset import Problem
+from trainer_client.policy import Policy
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.weights import checkpoint_weights
+
+
+class VllmEngine:
+    """Samples with vLLM in this process.
+
+    Raises:
+        ConfigError: vLLM is not installed, or does not start.
+    """
+
+    def __init__(self, policy: Policy, config: VllmConfig, *, seed: int) -> None:
+        # In a process of its own the engine could not be handed tensors; read at import.
+        os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+        try:
+            self._vllm = importlib.import_module("vllm")
+        except ImportError as error:
+            raise ConfigError(
+                f"rollout.engine vllm needs vLLM in this environment ({error}): "
+                "pip install 'reward-verifier[vllm]', or use vllm_server"
+            ) from error
+        self._policy = policy
+        self._sleeps = policy.device.type == "cuda"
+        self._asleep = False
+        self._updates = 0
+        self._llm: Any = self._start(config, seed)
+
+    def update_weights(self) -> None:
+        """See `RolloutEngine`."""
+        if self._asleep:
+            self._llm.wake_up(tags=["weights"])
+        self._load()
+        if self._asleep:
+            self._llm.wake_up(tags=["kv_cache"])
+            self._asleep = False
+        self._updates += 1
+        self._llm.update_weight_version(str(self._updates))
+        if not self._llm.reset_prefix_cache():
+            raise RolloutError("vLLM kept its prefix cache, which belongs to the old weights")
+
+    def generate(
+        self,
+        problems: Sequence[Problem],
+        sampling: Sampling,
+        on_group: Callable[[int, RolloutGroup], None],
+    ) -> None:
+        """See `RolloutEngine`."""
+        if self._asleep:
+            self.update_weights()
+        engine = self._llm.llm_engine
+        prompts = [self._policy.prompt_ids(problem.messages) for problem in problems]
+        for index, prompt in enumerate(prompts):
+            engine.add_request(str(index), {"prompt_token_ids": prompt}, self._parameters(sampling))
+        while engine.has_unfinished_requests():
+            for output in engine.step():
+                if output.finished:
+                    index = int(output.request_id)
+                    rollouts = tuple(
+                        self._rollout(prompts[index], choice) for choice in output.outputs
+                    )
+                    if len(rollouts) != sampling.group_size:
+                        raise RolloutError(
+                            f"vLLM returned {len(rollouts)} completions, "
+                            f"expected {sampling.group_size}"
+                        )
+                    on_group(index, RolloutGroup(problems[index], rollouts))
+        if self._sleeps:
+            self._llm.sleep(level=2)
+            self._asleep = True
+
+    def close(self) -> None:
+        """Shut the engine down."""
+        self._llm.llm_engine.engine_core.shutdown()
+
+    def _start(self, config: VllmConfig, seed: int) -> Any:
+        model = self._policy.model
+        try:
+            return self._vllm.LLM(
+                model.config.name_or_path,
+                load_format="dummy",
+                dtype=str(model.dtype).removeprefix("torch."),
+                # What the sampler reports has to be what it sampled from: after temperature.
+                logprobs_mode="processed_logprobs",
+                # The policy's settings, not those that the model's authors like.
+                generation_config="vllm",
+                skip_tokenizer_init=True,
+                enable_sleep_mode=self._sleeps,
+                gpu_memory_utilization=config.gpu_memory_utilization,
+                max_model_len=config.max_model_tokens,
+                enforce_eager=not config.compile,
+                seed=seed,
+                # vLLM's CPU build packs a tied output layer once and never again.
+                hf_overrides={} if self._sleeps else {"tie_word_embeddings": False},
+                distributed_executor_backend="uni",
+            )
+        except (RuntimeError, ValueError) as error:
+            raise ConfigError(f"vLLM does not start: {error}") from error
+
+    def _load(self) -> None:
+        try:
+            self._llm.collective_rpc(
+                "reload_weights",
+                kwargs={"weights_iterator": checkpoint_weights(self._policy.model)},
+            )
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise RolloutError(f"vLLM did not take the policy's weights: {error}") from error
+
+    def _parameters(self, sampling: Sampling) -> Any:
+        return self._vllm.SamplingParams(
+            n=sampling.group_size,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            max_tokens=sampling.max_completion_tokens,
+            stop_token_ids=list(self._policy.eos_ids),
+            logprobs=0,
+            detokenize=False,
+            # From torch's generator, whose state is in the checkpoints.
+            seed=int(torch.randint(2**31, ())),
+            output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
+        )
+
+    def _rollout(self, prompt: list[int], choice: Any) -> Rollout:
+        versions = [span.version for span in choice.weight_versions]
+        if versions != [str(self._updates)]:
+            raise RolloutError(
+                f"a completion was sampled with the weights of update {versions}, "
+                f"expected {self._updates}"
+            )
+        ids = tuple(choice.token_ids)
+        return Rollout(
+            prompt_ids=tuple(prompt),
+            completion_ids=ids,
+            sampler_logprobs=tuple(
+                logprobs[token].logprob
+                for token, logprobs in zip(ids, choice.logprobs, strict=True)
+            ),
+            text=self._policy.decode(ids),
+            truncated=ids[-1] not in self._policy.eos_ids,
+        )

@@ -1,0 +1,278 @@
+"""Rollouts by stock vLLM servers over HTTP; this process needs no vLLM.
+
+A server is started with
+
+    VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out --logprobs-mode processed_logprobs
+
+Token ids go in and token ids with log-probabilities come out (`/inference/v1/generate`), and with
+each completion the version of the weights that sampled it. New weights: pause, update, reset the
+prefix cache, resume. Every wait has a deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import torch
+from pydantic import BaseModel, ValidationError
+
+from trainer_client.config import ConfigError, VllmServerConfig
+from trainer_client.dataset import Problem
+from trainer_client.policy import Policy
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
+
+T = TypeVar("T")
+
+
+class _Token(BaseModel):
+    logprob: float
+
+
+class _Logprobs(BaseModel):
+    content: list[_Token]
+
+
+class _Span(BaseModel):
+    version: str
+
+
+class _Choice(BaseModel):
+    token_ids: list[int]
+    finish_reason: str
+    logprobs: _Logprobs
+    weight_versions: list[_Span]
+
+
+class _Generated(BaseModel):
+    choices: list[_Choice]
+
+
+class VllmServerEngine:
+    """Samples at servers, and keeps their weights those of the policy.
+
+    Args:
+        policy: whose weights the servers get.
+        config: of the servers.
+        weights_dir: where `weight_transfer: disk` writes.
+
+    Raises:
+        ConfigError: a server is not there, or was started without an option that is needed.
+    """
+
+    def __init__(self, policy: Policy, config: VllmServerConfig, *, weights_dir: Path) -> None:
+        self._policy = policy
+        self._config = config
+        # Tells this run's weights from another run's, and a restarted server from this one.
+        self._run = uuid.uuid4().hex[:8]
+        self._updates = 0
+        self._leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
+        if self._leads:
+            self._within_deadline(self._check())
+        self._transfer: WeightTransfer = make_transfer(config, weights_dir)
+
+    @property
+    def version(self) -> str:
+        """Of the weights that the servers have."""
+        return f"{self._run}.{self._updates}"
+
+    def update_weights(self) -> None:
+        """See `RolloutEngine`; in a distributed run the first process talks to the servers."""
+        self._updates += 1
+        self._transfer.prepare(self._policy.model)
+        failure = None
+        if self._leads:
+            try:
+                self._within_deadline(self._update())
+            except RolloutError as error:
+                failure = str(error)
+        self._run, failure = _of_the_first_process(self._run, failure)
+        if failure is not None:
+            raise RolloutError(failure)
+
+    def generate(
+        self,
+        problems: Sequence[Problem],
+        sampling: Sampling,
+        on_group: Callable[[int, RolloutGroup], None],
+    ) -> None:
+        """See `RolloutEngine`."""
+        # Drawn here, in the caller's thread and order: torch's generator is in the checkpoints.
+        seeds = torch.randint(2**31, (len(problems),)).tolist()
+        self._within_deadline(self._generate(problems, seeds, sampling, on_group))
+
+    def close(self) -> None:
+        """Let go of the servers, which go on running."""
+        self._transfer.close()
+
+    async def _generate(
+        self,
+        problems: Sequence[Problem],
+        seeds: Sequence[int],
+        sampling: Sampling,
+        on_group: Callable[[int, RolloutGroup], None],
+    ) -> None:
+        async def group(client: httpx.AsyncClient, index: int) -> None:
+            url = self._config.urls[index % len(self._config.urls)]
+            prompt = self._policy.prompt_ids(problems[index].messages)
+            body = {
+                "token_ids": prompt,
+                "sampling_params": self._parameters(sampling, seeds[index]),
+            }
+            answer = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
+            rollouts = self._rollouts(url, prompt, answer)
+            if len(rollouts) != sampling.group_size:
+                raise RolloutError(
+                    f"{url} returned {len(rollouts)} completions, expected {sampling.group_size}"
+                )
+            on_group(index, RolloutGroup(problems[index], rollouts))
+
+        async with _client() as client:
+            await _all(group(client, index) for index in range(len(problems)))
+
+    def _parameters(self, sampling: Sampling, seed: int) -> dict[str, Any]:
+        # Everything is said: a server fills gaps from the model's own favourite settings.
+        return {
+            "n": sampling.group_size,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "top_k": 0,
+            "min_p": 0.0,
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
+            "repetition_penalty": 1.0,
+            "max_tokens": sampling.max_completion_tokens,
+            "stop_token_ids": list(self._policy.eos_ids),
+            "logprobs": 0,
+            "detokenize": False,
+            "seed": seed,
+        }
+
+    def _rollouts(self, url: str, prompt: list[int], answer: Any) -> tuple[Rollout, ...]:
+        try:
+            choices = _Generated.model_validate(answer).choices
+        except ValidationError as error:
+            raise RolloutError(
+                f"{url}/inference/v1/generate answered something else than completions with "
+                f"log-probabilities and weight versions: {error}"
+            ) from error
+        return tuple(self._rollout(url, prompt, choice) for choice in choices)
+
+    def _rollout(self, url: str, prompt: list[int], choice: _Choice) -> Rollout:
+        versions = [span.version for span in choice.weight_versions]
+        if versions != [self.version]:
+            raise RolloutError(
+                f"{url} sampled a completion with weights of version {versions}, expected "
+                f"{self.version!r}: was it restarted, or does another run use it?"
+            )
+        if choice.finish_reason not in ("stop", "length"):
+            raise RolloutError(f"{url} ended a completion with {choice.finish_reason!r}")
+        if len(choice.logprobs.content) != len(choice.token_ids):
+            raise RolloutError(
+                f"{url} returned {len(choice.token_ids)} tokens with "
+                f"{len(choice.logprobs.content)} log-probabilities"
+            )
+        return Rollout(
+            prompt_ids=tuple(prompt),
+            completion_ids=tuple(choice.token_ids),
+            sampler_logprobs=tuple(token.logprob for token in choice.logprobs.content),
+            text=self._policy.decode(choice.token_ids),
+            truncated=choice.token_ids[-1] not in self._policy.eos_ids,
+        )
+
+    async def _check(self) -> None:
+        """Raise ConfigError where a server lacks an option."""
+        async with _client() as client:
+            for url in self._config.urls:
+                try:
+                    answer = await client.get(f"{url}/server_info?config_format=json")
+                except httpx.TransportError as error:
+                    raise ConfigError(
+                        f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
+                        "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
+                        "--logprobs-mode processed_logprobs"
+                    ) from error
+                if answer.status_code == httpx.codes.NOT_FOUND:
+                    raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
+                mode = answer.json()["vllm_config"]["model_config"]["logprobs_mode"]
+                if mode != "processed_logprobs":
+                    raise ConfigError(
+                        f"{url} reports {mode}, which are not those of the distribution it samples "
+                        "from: start it with --logprobs-mode processed_logprobs"
+                    )
+                probe = await client.post(f"{url}/inference/v1/generate", json={})
+                if probe.status_code == httpx.codes.NOT_FOUND:
+                    raise ConfigError(f"{url}: start the server with --enable-scale-out")
+
+    async def _update(self) -> None:
+        async with _client() as client:
+
+            async def each(method: str, path: str, **arguments: Any) -> list[Any]:
+                return await _all(
+                    _ask(client, method, url + path, **arguments) for url in self._config.urls
+                )
+
+            await each("POST", "/pause", params={"mode": "wait"})
+            await self._transfer.send(self._policy.model, each)
+            await each("POST", "/update_weight_version", json={"new_version": self.version})
+            for url, answer in zip(
+                self._config.urls, await each("POST", "/reset_prefix_cache"), strict=True
+            ):
+                if not answer["success"]:
+                    raise RolloutError(f"{url} kept its prefix cache, which is of old weights")
+            await each("POST", "/resume")
+
+    def _within_deadline(self, work: Coroutine[Any, Any, T]) -> T:
+        async def bounded() -> T:
+            async with asyncio.timeout(self._config.deadline_seconds):
+                return await work
+
+        try:
+            return asyncio.run(bounded())
+        except TimeoutError as error:
+            raise RolloutError(
+                f"the vLLM servers {', '.join(self._config.urls)} did not finish within "
+                f"rollout.vllm_server.deadline_seconds = {self._config.deadline_seconds:g}"
+            ) from error
+
+
+def _of_the_first_process(*values: Any) -> tuple[Any, ...]:
+    """Its values, in every process; the same without `torch.distributed`."""
+    shared = list(values)
+    if torch.distributed.is_initialized():
+        torch.distributed.broadcast_object_list(shared)
+    return tuple(shared)
+
+
+def _client() -> httpx.AsyncClient:
+    # No limits and timeouts of its own: the servers queue, and the deadline is over the whole.
+    return httpx.AsyncClient(
+        timeout=None, limits=httpx.Limits(max_connections=None), trust_env=False
+    )
+
+
+async def _ask(client: httpx.AsyncClient, method: str, url: str, **arguments: Any) -> Any:
+    """The JSON answer, None where it is empty; raises RolloutError."""
+    try:
+        answer = await client.request(method, url, **arguments)
+    except httpx.TransportError as error:
+        raise RolloutError(f"the vLLM server is gone: {method} {url}: {error!r}") from error
+    if answer.is_error:
+        raise RolloutError(f"{method} {url}: {answer.status_code}: {answer.text[:500]}")
+    return answer.json() if answer.content else None
+
+
+async def _all(work: Iterable[Awaitable[T]]) -> list[T]:
+    """The results of all; the first error ends the others and is raised as it is."""
+    tasks = [asyncio.ensure_future(item) for item in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

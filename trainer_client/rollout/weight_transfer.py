@@ -1,0 +1,206 @@
+"""Ways for the policy's weights to reach vLLM servers.
+
+`disk` works everywhere. `nccl` and `ipc` are vLLM's weight-transfer protocol between GPUs
+(`--weight-transfer-config '{"backend": "nccl"}'` or `"ipc"` at the server), spoken without vLLM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import pickle
+import shutil
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import reduce_tensor
+from transformers import PreTrainedModel
+
+from trainer_client.config import VllmServerConfig
+from trainer_client.rollout import RolloutError
+from trainer_client.weights import checkpoint_weights, save_weights
+
+T = TypeVar("T")
+
+Each = Callable[..., Awaitable[list[Any]]]
+"""Ask every server at once: `await each("POST", "/resume")`, the answers in order."""
+
+
+class WeightTransfer(Protocol):
+    """One way; servers are paused while it is used."""
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        """What every process of a distributed run takes part in, before `send`."""
+        ...
+
+    async def send(self, model: PreTrainedModel, each: Each) -> None:
+        """Bring the weights into the servers; first process only. Raises RolloutError."""
+        ...
+
+    def close(self) -> None:
+        """Free what it holds."""
+        ...
+
+
+def make_transfer(config: VllmServerConfig, weights_dir: Path) -> WeightTransfer:
+    """The way that a configuration names."""
+    if config.weight_transfer == "disk":
+        return DiskTransfer(config.weights_dir or weights_dir)
+    if config.weight_transfer == "ipc":
+        return IpcTransfer()
+    return NcclTransfer()
+
+
+class DiskTransfer:
+    """Safetensors in a folder that the servers see; they load it with `reload_weights`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        """Write the folder."""
+        save_weights(model, self._folder)
+
+    async def send(self, model: PreTrainedModel, each: Each) -> None:
+        """Have the servers read it."""
+        await each(
+            "POST",
+            "/collective_rpc",
+            json={"method": "reload_weights", "kwargs": {"weights_path": str(self._folder)}},
+        )
+
+    def close(self) -> None:
+        """Remove the folder, which checkpoints make redundant."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class IpcTransfer:
+    """Handles of this process's GPU memory, for servers on the same GPU.
+
+    Servers unpickle the handles: they need VLLM_ALLOW_INSECURE_SERIALIZATION=1, and their port must
+    be out of everyone else's reach.
+    """
+
+    def __init__(self) -> None:
+        self._ready = False
+        self._weights: list[tuple[str, Tensor]] = []
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        """Gather the weights; they stay in memory until the servers have read them."""
+        self._weights = _gathered(model)
+
+    async def send(self, model: PreTrainedModel, each: Each) -> None:
+        """Send the handles and let go of the memory."""
+        if not self._ready:
+            await each(
+                "POST", "/init_weight_transfer_engine", json={"init_info": {"packed": False}}
+            )
+            self._ready = True
+        gpu = str(torch.cuda.get_device_properties(self._weights[0][1].device).uuid)
+        handles = [{gpu: reduce_tensor(value)[1]} for _, value in self._weights]  # type: ignore[no-untyped-call]
+        pickled = base64.b64encode(pickle.dumps(handles)).decode()
+        await each("POST", "/start_weight_update")
+        await each(
+            "POST",
+            "/update_weights",
+            json={"update_info": {**_description(self._weights), "ipc_handles_pickled": pickled}},
+        )
+        await each("POST", "/finish_weight_update", json={})
+        self._weights = []
+
+    def close(self) -> None:
+        """Nothing is held between updates."""
+
+
+class NcclTransfer:
+    """A broadcast from this process, rank 0, to every worker of every server."""
+
+    def __init__(self) -> None:
+        self._communicator: Any = None
+        self._weights: list[tuple[str, Tensor]] = []
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        """Gather the weights."""
+        self._weights = _gathered(model)
+
+    async def send(self, model: PreTrainedModel, each: Each) -> None:
+        """Join the servers at the first call, then broadcast weight by weight."""
+        if self._communicator is None:
+            await self._join(each)
+        await each("POST", "/start_weight_update")
+        await asyncio.gather(
+            each("POST", "/update_weights", json={"update_info": _description(self._weights)}),
+            _in_daemon_thread(self._broadcast),
+        )
+        await each("POST", "/finish_weight_update", json={})
+        self._weights = []
+
+    def close(self) -> None:
+        """The communicator ends with the process: destroying it would wait for the servers."""
+
+    async def _join(self, each: Each) -> None:
+        # A unique id instead of an address and a port: nothing has to listen here.
+        identifier = torch.cuda.nccl.unique_id()  # type: ignore[no-untyped-call]
+        sizes = [answer["world_size"] for answer in await each("GET", "/get_world_size")]
+        if len(sizes) != 1:
+            raise RolloutError("weight_transfer nccl takes one server; give it all the GPUs")
+        world_size = sizes[0] + 1
+        info = {
+            "nccl_unique_id_b64": base64.b64encode(identifier).decode(),
+            "rank_offset": 1,
+            "world_size": world_size,
+            "packed": False,
+        }
+
+        def join() -> Any:
+            communicator = torch.cuda.nccl.init_rank(world_size, identifier, 0)  # type: ignore[no-untyped-call]
+            # vLLM's workers begin with an all-reduce of one number and wait for ours.
+            number = torch.zeros(1, device="cuda")
+            torch.cuda.nccl.all_reduce([number], comms=[communicator])  # type: ignore[no-untyped-call]
+            torch.cuda.synchronize()
+            return communicator
+
+        _, self._communicator = await asyncio.gather(
+            each("POST", "/init_weight_transfer_engine", json={"init_info": info}),
+            _in_daemon_thread(join),
+        )
+
+    def _broadcast(self) -> None:
+        for _, value in self._weights:
+            torch.cuda.nccl.broadcast([value], root=0, comms=[self._communicator])
+        torch.cuda.synchronize()
+
+
+def _gathered(model: PreTrainedModel) -> list[tuple[str, Tensor]]:
+    """The weights, whole, in the first process; nothing in others, which only take part."""
+    leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
+    return [(name, value.contiguous()) for name, value in checkpoint_weights(model) if leads]
+
+
+def _description(weights: list[tuple[str, Tensor]]) -> dict[str, Any]:
+    return {
+        "names": [name for name, _ in weights],
+        "dtype_names": [str(value.dtype).removeprefix("torch.") for _, value in weights],
+        "shapes": [list(value.shape) for _, value in weights],
+    }
+
+
+async def _in_daemon_thread(work: Callable[[], T]) -> T:
+    """Run what may block for ever; whoever waits can give up, and the process can end."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(future)

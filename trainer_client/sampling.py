@@ -1,0 +1,94 @@
+"""The scored groups of a step: which problems, with which weights, and when.
+
+Shapes: N problems, G completions of each.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+
+from trainer_client.advantages import groups_that_differ
+from trainer_client.checkpoint import Position
+from trainer_client.config import Config
+from trainer_client.dataset import ProblemOrder
+from trainer_client.learner import Learner
+from trainer_client.memory_savers import offloaded
+from trainer_client.processes import OtherProcessFailed
+from trainer_client.reward_functions import RewardError
+from trainer_client.rewards import raw_rewards
+from trainer_client.rollout import RolloutError, Sampling
+from trainer_client.scoring import ScoredGroups, Scorer, generate_and_score
+from trainer_client.verifier_client import VerifierError
+
+SAMPLING_ERRORS = (VerifierError, RewardError, RolloutError, OtherProcessFailed)
+"""What can go wrong before an update, and is not of this program's making."""
+
+
+def next_groups(
+    learner: Learner, scorer: Scorer, order: ProblemOrder, position: Position, config: Config
+) -> tuple[ScoredGroups, int, float]:
+    """This process's groups of the next step, sampled now or, one step off-policy, before.
+
+    Returns:
+        The groups, the position of the next problems, and the seconds that new weights took.
+    """
+    agree, ahead = learner.processes.agree, learner.ahead
+    seconds = 0.0
+
+    def update_weights() -> None:
+        nonlocal seconds
+        start = time.perf_counter()
+        agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+        seconds += time.perf_counter() - start
+
+    def sample(problems: int) -> tuple[ScoredGroups, int]:
+        return sample_groups(learner, scorer, order, problems, config)
+
+    if ahead is None:
+        update_weights()
+        memory = offloaded(learner.optimizer, learner.reference)
+        with memory if config.train.offload else nullcontext():
+            groups, problems = agree(lambda: sample(position.problems), *SAMPLING_ERRORS)
+        return groups, problems, seconds
+    if not ahead.started:
+        update_weights()
+    groups, problems = agree(lambda: ahead.take(sample, position.problems), *SAMPLING_ERRORS)
+    if position.step + 1 < config.train.steps:
+        update_weights()
+        ahead.start(sample, problems)
+    return groups, problems, seconds
+
+
+def sample_groups(
+    learner: Learner, scorer: Scorer, order: ProblemOrder, problems_position: int, config: Config
+) -> tuple[ScoredGroups, int]:
+    """The scored groups of one step, and the position of the next problems.
+
+    Where groups with equal rewards are dropped, as many further problems are sampled, at most
+    `rollout.max_refills` times; then the step goes on with what it has.
+
+    Raises:
+        VerifierError, RewardError: a group was not scored.
+    """
+    wanted = config.rollout.prompts_per_step
+    problems, position = order.take(problems_position, wanted)
+    problems = learner.processes.share(problems)
+    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config))
+    for _ in range(config.rollout.max_refills):
+        teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
+        if teaching == wanted:
+            break
+        problems, position = order.take(position, wanted - teaching)
+        more = generate_and_score(learner.engine, scorer, problems, _sampling(config))
+        scored = scored.joined(more)
+    return scored, position
+
+
+def _sampling(config: Config) -> Sampling:
+    return Sampling(
+        group_size=config.rollout.group_size,
+        max_completion_tokens=config.rollout.max_completion_tokens,
+        temperature=config.rollout.temperature,
+        top_p=config.rollout.top_p,
+    )

@@ -1,0 +1,61 @@
+"""Work of other protocols on its way into the queue of `/v1/score`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from fastapi import Request
+
+from verifier_service.errors import ApiError
+from verifier_service.scheduler import QueueFull, Scheduler
+from verifier_service.schemas import Group, ScoreRequest
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import Verifier
+
+
+class NotNow(Exception):
+    """Not done this time, for lack of room or of time: the client is to ask again."""
+
+
+async def verdicts_of(
+    request: Request,
+    groups: Sequence[Group],
+    verifiers: Sequence[Verifier],
+    *,
+    deadline_seconds: float,
+) -> list[dict[str, Verdict]]:
+    """The verdicts, by verifier, on the one completion of each group.
+
+    What is not judged by the deadline is `failed`.
+
+    Raises:
+        NotNow: there is no room in the queue.
+        ApiError: it is too much for one request (413), or a verifier is not served here (422).
+    """
+    settings = request.app.state.settings
+    needed = {"code" if one.workers == "code" else one.type for one in verifiers}
+    if missing := sorted(needed - set(settings.enabled)):
+        raise ApiError(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "verifier_not_enabled",
+            f"not enabled here: {missing}; VERIFIER_ENABLED leaves them out",
+        )
+    if len(groups) > settings.max_completions:
+        raise ApiError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            "too_many_completions",
+            f"{len(groups)} completions; at most {settings.max_completions} are taken at once",
+        )
+    work = ScoreRequest.model_construct(verifiers=list(verifiers), groups=list(groups))
+    deadline_seconds = min(deadline_seconds, settings.max_deadline_seconds)
+    scheduler: Scheduler = request.app.state.scheduler
+    try:
+        with scheduler.reservation() as reservation:
+            reservation.grow(num_bytes=len(await request.body()))
+            scored = await scheduler.score(
+                work, deadline_seconds=deadline_seconds, reservation=reservation
+            )
+    except QueueFull as error:
+        raise NotNow(str(error)) from error
+    return [group[0] for group in scored.groups]
