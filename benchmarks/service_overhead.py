@@ -136,7 +136,7 @@ def timed(http: httpx.Client, body: dict[str, Any]) -> tuple[float, dict[str, An
 
 
 def cpu_per_completion(http: httpx.Client, process: int, num_completions: int, seed: int) -> float:
-    """Seconds of CPU time that the service and its processes spend on a completion."""
+    """Seconds of CPU time that all processes of the service spend on a completion."""
     padding = "some words " * 100
     texts = [f"{seed} {n} {padding}"[:COMPLETION_CHARACTERS] for n in range(num_completions)]
     body = {

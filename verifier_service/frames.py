@@ -14,16 +14,21 @@ class FrameTooLarge(ValueError):
 
 def pack(body: bytes) -> bytes:
     """The frame of a body."""
-    return len(body).to_bytes(HEADER_BYTES, "big") + body
+    return header(len(body)) + body
 
 
-def body_length(header: bytes, *, max_bytes: int | None = None) -> int:
+def header(num_bytes: int) -> bytes:
+    """What comes before a body of so many bytes."""
+    return num_bytes.to_bytes(HEADER_BYTES, "big")
+
+
+def body_length(found: bytes, *, max_bytes: int | None = None) -> int:
     """How many bytes follow a header.
 
     Raises:
         FrameTooLarge: more than max_bytes.
     """
-    length = int.from_bytes(header, "big")
+    length = int.from_bytes(found, "big")
     if max_bytes is not None and length > max_bytes:
         raise FrameTooLarge(f"a frame of {length} bytes, of at most {max_bytes}")
     return length
@@ -36,8 +41,8 @@ def receive(connection: socket.socket, *, max_bytes: int | None = None) -> bytes
         EOFError: the other side has closed the connection.
         FrameTooLarge: the body has more than max_bytes.
     """
-    header = _exactly(connection, HEADER_BYTES)
-    return _exactly(connection, body_length(header, max_bytes=max_bytes))
+    length = body_length(_exactly(connection, HEADER_BYTES), max_bytes=max_bytes)
+    return _exactly(connection, length)
 
 
 def _exactly(connection: socket.socket, num_bytes: int) -> bytes:

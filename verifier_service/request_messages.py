@@ -83,10 +83,10 @@ class Keep(msgspec.Struct, frozen=True, tag=True):
 
 
 class Share(msgspec.Struct, frozen=True, tag=True):
-    """From the process: a large reference that its tasks name."""
+    """From the process: the next part of a large reference that its tasks name."""
 
     name: str
-    reference: bytes
+    part: bytes
 
 
 class Judge(msgspec.Struct, frozen=True, tag=True):

@@ -233,7 +233,7 @@ class _Run:
         self._reservation = reservation
         self._sent = sent
         self._on_line = on_line
-        self._references: dict[str, bytes] = {}
+        self._references: dict[str, list[bytes]] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._replies: set[asyncio.Task[None]] = set()
         self.is_parsed = False
@@ -272,7 +272,7 @@ class _Run:
                 verdicts = kept_verdicts.decode(message.verdicts)
                 self._scheduler.keep(list(zip(message.keys, verdicts, strict=True)))
             case Share():
-                self._references[message.name] = message.reference
+                self._references.setdefault(message.name, []).append(message.part)
             case Judge():
                 self._judge(message)
             case GiveUp():
@@ -294,7 +294,7 @@ class _Run:
     def _judge(self, message: Judge) -> None:
         task = message.task
         if task.shared_name is not None:
-            reference = self._references[task.shared_name]
+            reference = tuple(self._references[task.shared_name])
             task = msgspec.structs.replace(task, shared_reference=reference)
         verdicts: list[Verdict | Question] = []
         judging = asyncio.create_task(self._scheduler.judge(task, verdicts, message.keys))

@@ -201,8 +201,10 @@ class _Parent:
         if task.shared_name is not None:
             if task.shared_name not in self._shared:
                 self._shared.add(task.shared_name)
-                self.send(Share(task.shared_name, task.shared_reference))
-            task = msgspec.structs.replace(task, shared_reference=b"")
+                for whole in task.shared_reference:
+                    for start in range(0, len(whole), PIECE_BYTES):
+                        self.send(Share(task.shared_name, whole[start : start + PIECE_BYTES]))
+            task = msgspec.structs.replace(task, shared_reference=())
         number, answered = self._expect()
         self.send(Judge(number, task, list(keys)))
         await self.drain()

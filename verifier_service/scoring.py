@@ -32,12 +32,12 @@ from verifier_service.verifier import GroupVerifier, Verifier
 
 MAX_CHUNK_CHARACTERS = 2**20
 """Of one task."""
-MAX_COMPLETION_CHARACTERS = 4 * 2**20
+MAX_COMPLETION_CHARACTERS = 2 * 2**20
 """More is `too_large` without a look at it: no model writes as much, and one message would hold up
 others."""
 MAX_GROUP_CHARACTERS = 2 * MAX_COMPLETION_CHARACTERS
 """The same of a group whose completions are judged beside each other."""
-MAX_REFERENCE_BYTES = 4 * MAX_COMPLETION_CHARACTERS
+MAX_REFERENCE_BYTES = 16 * 2**20
 """More is `bad_reference`."""
 MIN_SHARE = 32
 """Completions that are not worth sharing out among workers."""
@@ -448,7 +448,7 @@ def _task(verifier: Verifier, chunk: list[_UniquePart]) -> EncodedTask:
     name = _digest(reference).hex()
     shared = msgspec.structs.replace(parts[0], reference=None, shared_reference=name)
     task = EncodedTask.of(Task(verifier.options, [shared]), verifier.workers)
-    return msgspec.structs.replace(task, shared_name=name, shared_reference=reference)
+    return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
 
 
 def _keys(verifier: Verifier, chunk: list[_UniquePart]) -> list[bytes]:

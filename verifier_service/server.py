@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 from types import FrameType
@@ -37,6 +38,8 @@ def serve(settings: Settings) -> None:
     )
     if not settings.all_api_key_hashes and not _is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
+    gc.collect()
+    gc.freeze()  # what is there now stays; looking through it again would hold up the event loop
     _Server(config, app.state.drain, settings.drain_seconds).run()
 
 

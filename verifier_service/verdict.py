@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Self
 
@@ -60,8 +61,11 @@ class EngineReason(Reason):
     )
 
 
-class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one verifier says about one completion."""
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What one verifier says about one completion.
+
+    It has no cycles, and a cache full of what the collector has to look at holds up the event loop.
+    """
 
     outcome: Outcome
     score: float | None
@@ -71,7 +75,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     details: dict[str, Any] | None = None
 
 
-class Completion(msgspec.Struct, frozen=True):
+class Completion(msgspec.Struct, frozen=True, gc=False):
     """A completion as verifiers see it; the counts are None where the request does not tell."""
 
     text: str
@@ -124,6 +128,16 @@ class SharedReference(msgspec.Struct, frozen=True, tag="reference"):
     reference: msgspec.Raw
     """JSON, which the parent does not read."""
 
+    @staticmethod
+    def encode(name: str, reference: Sequence[bytes]) -> list[bytes]:
+        """The message in parts, of a reference in parts: it may be large.
+
+        >>> b"".join(SharedReference.encode("r1", [b'{"answer":', b'"2"}']))
+        b'{"type":"reference","name":"r1","reference":{"answer":"2"}}'
+        """
+        head = f'{{"type":"reference","name":"{name}","reference":'
+        return [head.encode(), *reference, b"}"]
+
     def decode(self) -> dict[str, Any]:
         """The reference."""
         return msgspec.json.decode(self.reference, type=dict[str, Any])
@@ -140,8 +154,9 @@ class EncodedTask(msgspec.Struct, frozen=True):
     """A `Task` in JSON."""
     num_completions: int
     shared_name: str | None = None
-    """Name of the shared reference that it has, and that reference in JSON."""
-    shared_reference: bytes = b""
+    """Name of the shared reference that it has."""
+    shared_reference: tuple[bytes, ...] = ()
+    """That reference in JSON, in parts."""
 
     @classmethod
     def of(cls, task: Task, workers: str) -> Self:

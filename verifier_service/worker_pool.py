@@ -147,7 +147,7 @@ class Worker:
         self._item_start = time.monotonic()
         self._progress.write(0, in_reference=True)
         try:
-            self._send_shared_reference(task)
+            await self._send_shared_reference(task)
             self._writer.write(frames.pack(task.body))
             await self._writer.drain()
             while ending is not Ending.FINISHED:
@@ -238,11 +238,15 @@ class Worker:
         with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()
 
-    def _send_shared_reference(self, task: EncodedTask) -> None:
-        if task.shared_name is not None and task.shared_name not in self._shared:
-            message = SharedReference(task.shared_name, msgspec.Raw(task.shared_reference))
-            self._writer.write(frames.pack(msgspec.json.encode(message)))
-            self._shared.add(task.shared_name, None)
+    async def _send_shared_reference(self, task: EncodedTask) -> None:
+        if task.shared_name is None or task.shared_name in self._shared:
+            return
+        self._shared.add(task.shared_name, None)
+        message = SharedReference.encode(task.shared_name, task.shared_reference)
+        self._writer.write(frames.header(sum(map(len, message))))
+        for part in message:
+            self._writer.write(part)
+            await self._writer.drain()
 
     async def _read(self) -> Judged:
         header = await self._reader.readexactly(frames.HEADER_BYTES)

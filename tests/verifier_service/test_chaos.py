@@ -30,12 +30,12 @@ SIZES = (1, 16, 64, 700)
 MAX_GROWTH_BYTES = 64 * 2**20
 """Of the API process: what an allocator keeps."""
 
-VERIFIERS = [{"type": "accuracy"}, {"type": "format"}, {"type": "length"}]
+VERIFIERS = [{"type": "accuracy"}, {"type": "format"}]
 PLAIN = [
     f"<think>{'word ' * (n % 40)}</think><answer>{text}</answer>"
     for n, text in enumerate(["2", "3", r"\frac{4}{2}", "x = 2", "1 + 1", "nothing", "2.0"] * 40)
 ]
-POISONED = [rf"{n} \boxed{{9^{{9^{{9^{{9}}}}}} + \int_0^{{{n}}} x^x dx}}" for n in range(1, 11)]
+POISONED = [rf"{n} \boxed{{9^{{9^{{9^{{9}}}}}} + \int_0^{{{n}}} x^x dx}}" for n in range(1, 5)]
 
 Verdicts = dict[str, dict[str, Any]]
 
@@ -43,11 +43,11 @@ Verdicts = dict[str, dict[str, Any]]
 @pytest.mark.slow
 def test_nothing_is_lost_while_workers_are_killed(tmp_path: Path) -> None:
     log = tmp_path / "service.log"
-    flags = ("--workers", "2", "--item-cpu-seconds", "0.3", "--max-cached-verdicts", "0")
-    with running_service(log, *flags, "--enabled", "accuracy,format,length") as url:
+    flags = ("--workers", "2", "--item-cpu-seconds", "0.2", "--max-cached-verdicts", "0")
+    with running_service(log, *flags, "--enabled", "accuracy,format") as url:
         service = pid_in(log)
         expected = alone(url)
-        at_rest = state(service)
+        at_rest = settled(service)
         with killing(service) as killed:
             answered = hammer(url, expected)
         until(lambda: state(service)[:2] == at_rest[:2], seconds=60)
@@ -60,7 +60,7 @@ def test_nothing_is_lost_while_workers_are_killed(tmp_path: Path) -> None:
 
 
 def alone(url: str) -> dict[str, Verdicts]:
-    """The verdicts on each text by itself, of an undisturbed service; not those of the group."""
+    """The verdicts on each text by itself, of an undisturbed service."""
     found = {}
     with httpx.Client(base_url=url, timeout=120) as http:
         for text in (*dict.fromkeys(PLAIN), *POISONED):
@@ -114,7 +114,7 @@ def checked(
     counts = Counter({"completions": len(texts)})
     for text, completion in zip(texts, group["completions"], strict=True):
         verdicts = completion["verdicts"]
-        assert list(verdicts) == ["accuracy", "format", "length"]
+        assert list(verdicts) == ["accuracy", "format"]
         for name in ("accuracy", "format"):
             verdict = verdicts[name]
             counts[verdict["outcome"]] += 1
@@ -152,6 +152,18 @@ def killing(service: int) -> Iterator[Counter[str]]:
     finally:
         stop.set()
         thread.join()
+
+
+def settled(service: int) -> tuple[int, int, int]:
+    """The state once it has been the same a hundred times in a row."""
+    seen: list[tuple[int, int]] = []
+
+    def is_settled() -> bool:
+        seen.append(state(service)[:2])
+        return len(seen) >= 100 and len(set(seen[-100:])) == 1
+
+    until(is_settled)
+    return state(service)
 
 
 def state(service: int) -> tuple[int, int, int]:

@@ -53,7 +53,7 @@ class WatchedPool:
         self.tasks.append(task)
         verifier = Accuracy.model_validate(task.verifier)
         for part in task.parts:
-            reference = part.reference or json.loads(encoded.shared_reference)
+            reference = part.reference or json.loads(b"".join(encoded.shared_reference))
             for completion in part.completions:
                 await asyncio.sleep(0)
                 if task.settle:
@@ -212,7 +212,7 @@ def test_a_large_reference_travels_beside_its_tasks_not_in_them() -> None:
     score(pool, request((large, ["5", "6"])))
     (task,) = pool.encoded
     assert task.shared_name is not None
-    assert json.loads(task.shared_reference) == {"answer": large}
+    assert json.loads(b"".join(task.shared_reference)) == {"answer": large}
     assert len(task.body) < 1000
 
 

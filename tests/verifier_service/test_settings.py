@@ -73,3 +73,13 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
         run([])
     assert ended.value.code == 0
     assert "serve" in capsys.readouterr().out
+
+
+def test_protocols_can_all_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERIFIER_COMPAT", "")
+    assert Settings().compat == ()
+    monkeypatch.setenv("VERIFIER_COMPAT", "slime,openrhlf")
+    with pytest.raises(
+        ValueError, match=r"no such protocol: \['openrhlf'\]; there are \['nemo_gym'"
+    ):
+        Settings()

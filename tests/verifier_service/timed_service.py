@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio.events
 import heapq
 import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -33,6 +34,7 @@ def _timed(handle: asyncio.events.Handle) -> None:
 if __name__ == "__main__":
     asyncio.events.Handle._run = _timed  # type: ignore[assignment,method-assign]
     report = Path(sys.argv[1])
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the server raises it again when it has ended
     try:
         run(["serve", *sys.argv[2:]])
     finally:

@@ -90,6 +90,8 @@ class TransformersEngine:
             inputs=input_ids.to(policy.device),
             attention_mask=attention_mask.to(policy.device),
             generation_config=_generation_config(policy, sampling),
+            # Inside `whole` no process waits for another's tokens.
+            synced_gpus=False,
             logits_processor=LogitsProcessorList([recorder.processor]),
             stopping_criteria=StoppingCriteriaList([recorder.criterion]),
         )
