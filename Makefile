@@ -27,7 +27,7 @@ test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
 
 test-interop: install $(INTEROP)/installed  ## other projects' own code, driven against the service
-	SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
+	OMP_NUM_THREADS=1 SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
 		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
 		tests/interop $(ARGS)
 
