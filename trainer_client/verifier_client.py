@@ -12,6 +12,7 @@ unknown fields and this client ignores them, so an older client works with a new
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -26,6 +27,7 @@ from trainer_client.config import RewardConfig, VerifierConfig
 
 T = TypeVar("T")
 
+KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
 MAX_BACKOFF_SECONDS = 30.0
 DEADLINE_SHARE = 0.9
 """Of the time-out: the service answers with what it has before the client gives up."""
@@ -127,6 +129,9 @@ class ScoreRequest:
 class VerifierClient:
     """Scores groups, one request each, any number at a time.
 
+    The API key of the service, if it wants one, is the environment's REWARD_VERIFIER_API_KEY: a run
+    writes its configuration down, and a secret does not belong there.
+
     | call | waits for |
     |---|---|
     | `await client.score(group)` | the verdicts of the group, in order |
@@ -146,8 +151,10 @@ class VerifierClient:
         self._config = config
         self._sleep = sleep
         self._question = Question(config.verifiers)
+        key = os.environ.get(KEY_VARIABLE)
         self._http = httpx.AsyncClient(
             base_url=config.url,
+            headers={"Authorization": f"Bearer {key}"} if key else None,
             timeout=httpx.Timeout(config.timeout_seconds, connect=10.0, pool=None),
             limits=httpx.Limits(max_connections=64),
             transport=transport,

@@ -84,6 +84,20 @@ def test_an_overloaded_service_is_left_alone_as_long_as_it_asks() -> None:
     assert waits == [7.0]
 
 
+def test_the_key_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers.get("authorization"))
+        return scored(request)
+
+    monkeypatch.delenv("REWARD_VERIFIER_API_KEY", raising=False)
+    ask(answer)
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", "rv-secret")
+    ask(answer)
+    assert sent == [None, "Bearer rv-secret"]
+
+
 def test_a_refused_request_is_not_tried_again_and_tells_why() -> None:
     body = {"error": {"type": "invalid_request", "message": "verifiers.0: no such type"}}
     with pytest.raises(VerifierRejected, match=r"422: verifiers\.0: no such type"):
