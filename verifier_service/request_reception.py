@@ -12,7 +12,7 @@ from verifier_service.errors import ApiError
 from verifier_service.request_body import CONTENT_ENCODINGS, body_too_large
 from verifier_service.scheduler import QueueFull, Reservation, Scheduler
 
-SMALL_BODY_BYTES = 2**16
+SMALL_BODY_BYTES = 2**15
 """What this process reads itself: larger bodies would hold up other requests."""
 RECEIVE_SECONDS = 60.0
 RETRY_AFTER_SECONDS = 1

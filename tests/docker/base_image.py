@@ -1,4 +1,4 @@
-"""What the images are built from, made on this machine: a base, nginx, and torch.
+"""What the images are built from, made on this machine: a base, HAProxy, and torch.
 
 Nothing is pulled. Builds reach registries as this machine does: with its certificates, its proxies
 and what `pip config` and `apt-config` say, which go into the base image of the tests and nowhere
@@ -60,11 +60,11 @@ def bootstrap(engine: Engine, directory: Path, *, name: str) -> None:
         shutil.rmtree(root)
 
 
-def build_nginx(engine: Engine, *, base: str, name: str) -> None:
-    """Make Debian's nginx an image, in place of the official one."""
+def build_haproxy(engine: Engine, *, base: str, name: str) -> None:
+    """Make Debian's HAProxy an image, in place of the official one."""
     recipe = (
         f"FROM {base}\nRUN apt-get update && apt-get install --yes --no-install-recommends "
-        "nginx-light curl && rm -rf /var/lib/apt/lists/*\n"
+        "haproxy && rm -rf /var/lib/apt/lists/*\n"
     )
     engine.docker("build", "--tag", name, *proxy_arguments(), "-", stdin=recipe.encode())
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.docker.base_image import bootstrap, build_nginx, proxy_arguments, torch_index
+from tests.docker.base_image import bootstrap, build_haproxy, proxy_arguments, torch_index
 from tests.docker.engine import (
     Engine,
     EngineError,
@@ -46,7 +46,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     assert left == {"containers": set(), "images": set(), "networks": set(), "volumes": set()}
     assert Surroundings.seen(directory) == before
     assert [*mounts_below(directory), *control_groups()] == []
-    assert {path.name for path in directory.iterdir()} <= {"dockerd.log"}
+    assert {path.name for path in directory.iterdir()} <= {"daemon.json", "dockerd.log"}
 
 
 @pytest.fixture(scope="session")
@@ -77,13 +77,13 @@ def stack(
     Nothing is started yet.
     """
     names = f"verifier-tests-{secrets.token_hex(4)}"
-    base, nginx = f"{names}/base", f"{names}/nginx"
+    base, haproxy = f"{names}/base", f"{names}/haproxy"
     folder = tmp_path_factory.mktemp("base")
-    images = {"BASE_IMAGE": base, "NGINX_IMAGE": nginx, "IMAGES": names}
+    images = {"BASE_IMAGE": base, "HAPROXY_IMAGE": haproxy, "IMAGES": names}
     before = engine.objects()["images"]
     try:
         bootstrap(engine, folder, name=base)
-        build_nginx(engine, base=base, name=nginx)
+        build_haproxy(engine, base=base, name=haproxy)
         with torch_index(engine, folder) as index:
             settings = {**images, **index, "API_PORT": str(_free_port())}
             stack = Stack(engine, checkout, names, settings)

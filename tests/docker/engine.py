@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
@@ -86,9 +87,9 @@ class Engine:
             env={**os.environ, "DOCKER_HOST": self.host},
         )
 
-    def inspect(self, name: str) -> dict[str, object]:
+    def inspect(self, name: str) -> dict[str, Any]:
         """What the engine says of a container, an image, a network or a volume."""
-        found: dict[str, object] = json.loads(self.docker("inspect", name))[0]
+        found: dict[str, Any] = json.loads(self.docker("inspect", name))[0]
         return found
 
     def objects(self) -> dict[str, set[str]]:
@@ -130,6 +131,8 @@ def _answers(host: str) -> bool:
 @contextlib.contextmanager
 def _own_engine(directory: Path) -> Iterator[str]:
     host = f"unix://{directory}/docker.sock"
+    config = directory / "daemon.json"
+    config.write_text("{}")  # not this machine's
     before = Surroundings.seen(directory)
     with (directory / "dockerd.log").open("wb") as log:
         daemon = subprocess.Popen(
@@ -137,7 +140,7 @@ def _own_engine(directory: Path) -> Iterator[str]:
                 "dockerd",
                 *("--host", host, "--group", str(os.getgid())),
                 *("--data-root", str(directory / "data"), "--exec-root", str(directory / "exec")),
-                *("--pidfile", str(directory / "dockerd.pid"), "--config-file", os.devnull),
+                *("--pidfile", str(directory / "dockerd.pid"), "--config-file", str(config)),
                 *("--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", CGROUP_PARENT),
             ],
             stdin=subprocess.DEVNULL,
@@ -151,8 +154,8 @@ def _own_engine(directory: Path) -> Iterator[str]:
     finally:
         _stop(daemon, host)
         before.restore()
-        for name in ("data", "exec"):
-            shutil.rmtree(directory / name)
+        for folder in filter(Path.is_dir, (directory / "data", directory / "exec")):
+            shutil.rmtree(folder)
 
 
 def _wait_until(condition: Callable[[], bool], daemon: subprocess.Popen[bytes], log: Path) -> None:

@@ -99,7 +99,9 @@ def _without_caches(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return info
 
 
-def wait_until(condition: Callable[[], bool], what: str, *, seconds: float = WAIT_SECONDS) -> None:
+def wait_until(
+    condition: Callable[[], object], what: str, *, seconds: float = WAIT_SECONDS
+) -> None:
     """Ask again until it is so. Raises AssertionError when it is not in time."""
     deadline = time.monotonic() + seconds
     while not condition():

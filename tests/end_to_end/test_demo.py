@@ -50,3 +50,12 @@ def test_held_out_problems_are_in_no_training_set(tmp_path: Path) -> None:
     assert len(problems_of(tmp_path / "data", "train")) == 629
     for name in ("train", "demonstrations"):
         assert held_out & problems_of(tmp_path / "data", name) == set()
+
+
+def test_a_folder_that_no_demonstration_has_made_is_not_replaced(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.txt"
+    kept.write_text("mine")
+    result = trainer_client("demo", "--output", str(tmp_path), "--replace")
+    assert result.returncode == 1
+    assert "is not of a demonstration; it is left alone" in result.stderr
+    assert kept.read_text() == "mine"

@@ -35,10 +35,12 @@ pytest.importorskip("vllm")
 SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8)
 
 
-def config(model: Path, data: Path, run_dir: Path, url: str, **sections: Any) -> Config:
+def config(
+    model: Path, data: Path, run_dir: Path, url: str, *, device: str = "cpu", **sections: Any
+) -> Config:
     values: dict[str, Any] = {
         "output_dir": str(run_dir),
-        "model": {"path": str(model), "device": "cpu"},
+        "model": {"path": str(model), "device": device},
         "dataset": {"path": str(data / "train.jsonl"), "system_prompt": None},
         "rollout": {
             "prompts_per_step": 8,
@@ -113,7 +115,9 @@ def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
     """Between the sampler's log-probabilities and the trainer's."""
     largest = 0.0
     for rollout in rollouts:
-        ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
+        ids = torch.tensor(
+            [rollout.prompt_ids + rollout.completion_ids], device=learner.policy.device
+        )
         mask = torch.ones_like(ids, dtype=torch.bool)
         completion = mask.clone()
         completion[:, : len(rollout.prompt_ids)] = False
@@ -121,7 +125,7 @@ def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
             logprobs = token_logprobs(
                 learner.policy.model, ids, mask, completion, temperature=SAMPLING.temperature
             ).logprobs
-        difference = logprobs[completion] - torch.tensor(rollout.sampler_logprobs)
+        difference = logprobs[completion].cpu() - torch.tensor(rollout.sampler_logprobs)
         largest = max(largest, difference.abs().max().item())
     return largest
 
@@ -156,6 +160,29 @@ def test_a_servers_logprobs_equal_the_trainers_after_each_update(
     check_five_steps(
         config(taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server))
     )
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("backend", ["ipc", "nccl"])
+def test_weights_go_from_gpu_to_gpu(
+    served: Path, taught: Path, task: Path, service_url: str, tmp_path: Path, backend: str
+) -> None:
+    """The same five steps; nccl needs a second GPU, which the server takes."""
+    if backend == "nccl" and torch.cuda.device_count() < 2:
+        pytest.skip("one GPU")
+    flags = ("--weight-transfer-config", json.dumps({"backend": backend}))
+    visible = {"CUDA_VISIBLE_DEVICES": "1" if backend == "nccl" else "0"}
+    with running_vllm(served, tmp_path / "log", *flags, environment=visible) as server:
+        check_five_steps(
+            config(
+                taught,
+                task / "data",
+                tmp_path / "run",
+                service_url,
+                device="cuda",
+                rollout=served_by(server, weight_transfer=backend),
+            )
+        )
 
 
 def test_a_run_with_a_server_trains_to_its_end(

@@ -8,16 +8,18 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 
 START_SECONDS = 240.0
 ENVIRONMENT = {
     "VLLM_SERVER_DEV_MODE": "1",
+    "VLLM_ALLOW_INSECURE_SERIALIZATION": "1",  # of handles of GPU memory, on this machine alone
     "VLLM_CPU_KVCACHE_SPACE": "1",
     # Threads bound to cores that others use would spin.
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
@@ -38,7 +40,9 @@ class Server:
 
 
 @contextmanager
-def running_vllm(model: Path, log: Path) -> Iterator[Server]:
+def running_vllm(
+    model: Path, log: Path, *flags: str, environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Server]:
     """A server that serves this model, its output layer apart from its embeddings.
 
     vLLM's CPU build packs a tied output layer once and goes on with it after a reload.
@@ -53,6 +57,7 @@ def running_vllm(model: Path, log: Path) -> Iterator[Server]:
         *("--host", "127.0.0.1", "--port", str(port), "--max-model-len", "256"),
         *("--enable-scale-out", "--logprobs-mode", "processed_logprobs", "--enforce-eager"),
         *("--max-num-seqs", "16", "--hf-overrides", '{"tie_word_embeddings": false}'),
+        *flags,
     ]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -60,7 +65,7 @@ def running_vllm(model: Path, log: Path) -> Iterator[Server]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=os.environ | ENVIRONMENT,
+            env={**os.environ, **ENVIRONMENT, **environment},
             start_new_session=True,
         )
     server = Server(f"http://127.0.0.1:{port}", process)

@@ -20,9 +20,9 @@ BEYOND_THE_SCHEMA = (
     "no profile",
     "not enabled here",
     "no effect in mode",
-    "not a regular expression",
+    "not a pattern of RE2",
     "unit tokens: open-r1 counts characters",
-    "surrogates not allowed",
+    "is more than max_completion_tokens",
 )
 """What makes input that fits the schema a 422; nothing else may."""
 

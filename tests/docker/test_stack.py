@@ -1,0 +1,486 @@
+"""The stack that `docker compose up` starts: trained against, asked, looked into, scaled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.docker.stack import PYTHON, Stack, wait_until
+from trainer_client.config import RewardConfig
+from trainer_client.verifier_client import ScoreRequest, VerifierClient
+
+pytestmark = pytest.mark.docker
+
+NUM_STEPS = 3
+MIB = 2**20
+SQUARE = "```python\nprint(int(input()) ** 2)\n```"
+CASES = {"tests": {"type": "stdio", "cases": [{"stdin": "3\n", "stdout": "9\n"}]}}
+SLOW = "```python\nimport time\ntime.sleep(3)\nprint(int(input()) ** 2)\n```"
+CONNECT = """
+import socket, sys
+for address in sys.argv[1:]:
+    host, port = address.rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), timeout=2).close()
+        print("reached", address)
+    except OSError as error:
+        print("refused", address, error)
+"""
+METRICS = """
+import urllib.request
+print(urllib.request.urlopen("http://127.0.0.1:8080/metrics").read().decode())
+"""
+FACTS = """
+import os, json
+status = dict(line.rstrip().split(":", 1) for line in open("/proc/self/status"))
+def refused(path):
+    try:
+        open(path, "w").close()
+    except OSError as error:
+        return os.strerror(error.errno)
+    return "written"
+print(json.dumps({
+    "uids": status["Uid"].split(), "gids": status["Gid"].split(),
+    "groups": status["Groups"].split(),
+    "capabilities": [status[name].strip() for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb")],
+    "no_new_privs": status["NoNewPrivs"].strip(), "seccomp": status["Seccomp"].strip(),
+    "writing": {path: refused(path) for path in (
+        "/written", "/opt/verifier/written", "/etc/written", "/usr/written", "/tmp/written")},
+}))
+"""
+
+
+def score(http: httpx.Client, **request: Any) -> dict[str, Any]:
+    response = http.post("/v1/score", json=request)
+    response.raise_for_status()
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def verdicts(answer: dict[str, Any], verifier: str) -> list[tuple[str, float | None, str]]:
+    return [
+        (verdict["outcome"], verdict["score"], verdict["reason"])
+        for group in answer["groups"]
+        for completion in group["completions"]
+        for name, verdict in completion["verdicts"].items()
+        if name == verifier
+    ]
+
+
+# What one command starts
+
+
+def test_the_service_is_ready_before_the_training_begins(running: Stack) -> None:
+    times = {
+        name: running.engine.inspect(running.container(name))["State"]
+        for name in ("verifier", "api", "trainer")
+    }
+    assert times["verifier"]["Health"]["Status"] == "healthy"
+    assert times["api"]["Health"]["Status"] == "healthy"
+    started = [times[name]["StartedAt"] for name in ("verifier", "api", "trainer")]
+    assert started == sorted(started)
+
+
+def test_the_demonstration_trains_and_its_metrics_are_in_the_volume(running: Stack) -> None:
+    container = running.container("trainer")
+    mount = ("--volume", f"{running.name}_runs:/runs:ro", "--network", "none")
+    show = (running.settings["BASE_IMAGE"], "cat", "/runs/demo/grpo/metrics.jsonl")
+    read = ("run", "--rm", *mount, *show)
+
+    def metrics() -> list[dict[str, Any]]:
+        output = running.engine.docker(*read, check=False)
+        complete = [line for line in output.splitlines(keepends=True) if line.endswith("}\n")]
+        return [json.loads(line) for line in complete if line.startswith("{")]
+
+    def has_trained() -> bool:
+        state = running.engine.inspect(container)["State"]
+        logs = "" if state["Running"] else running.engine.docker("logs", container)
+        assert state["Running"], logs[-3000:]
+        return len(steps(metrics())) >= NUM_STEPS
+
+    wait_until(has_trained, f"{NUM_STEPS} steps of the demonstration", seconds=400)
+    running.compose("stop", "trainer")
+    first = steps(metrics())[:NUM_STEPS]
+    assert len(first) == NUM_STEPS
+    for line in first:
+        assert 0.0 < line["reward/accuracy"] < 1.0
+        assert line["verifier/unverifiable_fraction"] == 0.0
+    log = running.engine.docker("logs", running.container("api"))
+    assert log.count("POST /v1/score 200") >= NUM_STEPS
+
+
+def steps(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in lines if "reward/accuracy" in line]
+
+
+def test_the_demonstration_can_be_repeated(running: Stack) -> None:
+    command = running.engine.inspect(running.container("trainer"))["Config"]
+    assert "--replace" in command["Cmd"]
+    run = (
+        "run",
+        "--rm",
+        "--no-deps",
+        "trainer",
+        "demo",
+        "--output",
+        "/runs/demo",
+        "--url",
+        "http://x",
+    )
+    refused = running.compose(*run, check=False)
+    assert "--replace" in refused  # else the second `up` would fail so
+
+
+# Scoring through the published port
+
+
+def test_real_completions_are_scored_through_the_published_port(http: httpx.Client) -> None:
+    answer = score(
+        http,
+        verifiers=[{"type": "accuracy"}],
+        groups=[
+            {
+                "reference": {"answer": "1/2"},
+                "completions": ["So it is $\\boxed{\\frac12}$.", "0.25", "\\boxed{\\frac{2}{4}}"],
+            }
+        ],
+    )
+    assert verdicts(answer, "accuracy") == [
+        ("scored", 1.0, "equal"),
+        ("scored", 0.0, "different"),
+        ("scored", 1.0, "equal"),
+    ]
+
+
+def test_programs_are_judged_in_the_container(http: httpx.Client) -> None:
+    programs = [
+        SQUARE,
+        "```python\nprint(8)\n```",
+        "```python\nimport numpy\nprint(numpy.int64(input()) ** 2)\n```",
+        "```python\nimport sympy\nprint(sympy.Integer(input()) ** 2)\n```",
+    ]
+    answer = score(
+        http,
+        verifiers=[{"type": "code"}],
+        groups=[{"reference": CASES, "completions": programs}],
+    )
+    assert verdicts(answer, "code") == [
+        ("scored", 1.0, "passed"),
+        ("scored", 0.0, "wrong_answer"),
+        ("scored", 1.0, "passed"),
+        ("scored", 1.0, "passed"),
+    ]
+
+
+def test_a_program_in_cpp_says_what_the_image_lacks(http: httpx.Client) -> None:
+    program = "```cpp\nint main() {}\n```"
+    answer = score(
+        http,
+        verifiers=[{"type": "code", "language": "cpp"}],
+        groups=[{"reference": CASES, "completions": [program]}],
+    )
+    assert verdicts(answer, "code") == [("unverifiable", None, "missing_toolchain")]
+
+
+def test_the_port_is_published_on_localhost_only(running: Stack) -> None:
+    host = running.engine.inspect(running.container("api"))["HostConfig"]
+    published = host["PortBindings"]
+    port = running.settings["API_PORT"]
+    assert published == {"8080/tcp": [{"HostIp": "127.0.0.1", "HostPort": port}]}
+    for service in ("verifier", "trainer"):
+        others = running.engine.inspect(running.container(service))["HostConfig"]
+        assert not others["PortBindings"]
+
+
+def test_a_body_over_the_limit_is_refused_in_the_words_of_the_service(http: httpx.Client) -> None:
+    response = http.post("/v1/score", content=b" " * (65 * MIB))
+    assert response.status_code == 413
+    assert response.json()["error"]["type"] == "body_too_large"
+
+
+# What confines the container
+
+
+def test_the_service_has_no_rights_and_a_read_only_root(running: Stack) -> None:
+    container, *_ = running.containers("verifier")
+    facts = json.loads(running.python(container, FACTS))
+    assert set(facts["uids"]) == set(facts["gids"]) == {"10001"}
+    assert set(facts["groups"]) <= {"10001"}
+    assert set(facts["capabilities"]) == {"0000000000000000"}
+    assert facts["no_new_privs"] == "1"
+    assert facts["seccomp"] == "2"  # Docker's filter
+    read_only = "Read-only file system"
+    assert facts["writing"] == {
+        "/written": read_only,
+        "/opt/verifier/written": read_only,
+        "/etc/written": read_only,
+        "/usr/written": read_only,
+        "/tmp/written": "written",
+    }
+
+
+@pytest.mark.parametrize("service", ["verifier", "api", "trainer"])
+def test_every_container_is_limited(running: Stack, service: str) -> None:
+    host: Any = running.engine.inspect(running.container(service))["HostConfig"]
+    assert host["ReadonlyRootfs"] is True
+    assert host["CapDrop"] == ["ALL"]
+    assert "no-new-privileges:true" in host["SecurityOpt"]
+    assert host["Init"] is True
+    assert 0 < host["Memory"] <= 6 * 2**30
+    assert 0 < host["NanoCpus"] <= 2 * 10**9
+    assert 0 < host["PidsLimit"] <= 2048
+    user = running.engine.inspect(running.container(service))["Config"]["User"]
+    assert user == "10001:10001"
+
+
+def test_the_doctor_of_the_running_container_is_content(running: Stack) -> None:
+    container, *_ = running.containers("verifier")
+    found = running.engine.docker("exec", container, "/opt/verifier/bin/verifier-service", "doctor")
+    assert "layers: rlimits+capabilities+no_new_privs+landlock+seccomp\n" in found
+    assert found.rstrip().endswith("checks, 0 failed")
+
+
+# The network
+
+
+@contextmanager
+def listener() -> Iterator[tuple[int, list[str]]]:
+    """A port of this machine on all of its addresses, and who has connected to it."""
+    visitors: list[str] = []
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        port = server.getsockname()[1]
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, (host, _) = server.accept()
+                except OSError:
+                    return
+                visitors.append(host)
+                connection.close()
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield port, visitors
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+@contextmanager
+def neighbour(stack: Stack, port: int) -> Iterator[str]:
+    """A listening container in another network of this machine; its address."""
+    network, name = f"{stack.name}-elsewhere", f"{stack.name}-neighbour"
+    stack.engine.docker("network", "create", network)
+    try:
+        code = (
+            f"import socket, time; s = socket.create_server(('0.0.0.0', {port})); time.sleep(600)"
+        )
+        run = ("run", "--detach", "--rm", "--init", "--name", name, "--network", network)
+        stack.engine.docker(*run, "--entrypoint", PYTHON, stack.service_image, "-c", code)
+        found: Any = stack.engine.inspect(name)
+        yield found["NetworkSettings"]["Networks"][network]["IPAddress"]
+    finally:
+        stack.engine.docker("rm", "--force", name, check=False)
+        stack.engine.docker("network", "rm", network)
+
+
+def addresses_of_this_machine() -> list[str]:
+    """Of its own interfaces, bridges of containers included."""
+    found = Path("/proc/net/fib_trie").read_text()
+    local = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", found)
+    return sorted({address for address in local if not address.startswith("127.")})
+
+
+def test_neither_the_service_nor_a_program_reaches_another_network(
+    running: Stack, http: httpx.Client
+) -> None:
+    service, *_ = running.containers("verifier")
+    with listener() as (port, visitors), neighbour(running, 7000) as other:
+        here = addresses_of_this_machine()
+        assert here
+        targets = [*(f"{address}:{port}" for address in here), f"{other}:7000"]
+
+        # Whoever has a way out does get there, so that the addresses are known to be right.
+        outside = ("run", "--rm", "--entrypoint", PYTHON, running.service_image, "-c", CONNECT)
+        reached = running.engine.docker(*outside, *targets[:-1])
+        assert [line.split()[0] for line in reached.splitlines()] == ["reached"] * len(here)
+        beside = ("run", "--rm", "--network", f"{running.name}-elsewhere", *outside[2:])
+        assert running.engine.docker(*beside, targets[-1]).startswith("reached")
+        wait_until(lambda: len(visitors) == len(here), "the visits to be counted")
+
+        found = running.python(service, CONNECT, *targets).splitlines()
+        assert [line.split()[0] for line in found] == ["refused"] * len(targets)
+
+        source = CONNECT.replace("sys.argv[1:]", repr(targets))
+        program = f"```python\n{source}\n```"
+        answer = score(
+            http,
+            verifiers=[{"type": "code"}],
+            groups=[
+                {
+                    "reference": {
+                        "tests": {"type": "stdio", "cases": [{"stdin": "", "stdout": ""}]}
+                    },
+                    "completions": [program],
+                }
+            ],
+        )
+        ((outcome, _, reason),) = verdicts(answer, "code")
+        assert (outcome, reason) == ("scored", "wrong_answer")
+        first = answer["groups"][0]["completions"][0]["verdicts"]["code"]
+        assert "reached" not in json.dumps(first)
+        assert len(visitors) == len(here)
+
+
+def test_nobody_is_at_the_gateway_and_there_is_no_name_server(running: Stack) -> None:
+    service, *_ = running.containers("verifier")
+    (network,) = running.engine.inspect(service)["NetworkSettings"]["Networks"].values()
+    assert network["Gateway"] not in addresses_of_this_machine()
+    assert running.engine.inspect(service)["HostConfig"]["Dns"] == ["127.0.0.1"]
+    ipv6 = running.python(service, "print(open('/proc/net/if_inet6').read())").split()
+    assert ipv6[5::6] in ([], ["lo"])
+
+
+def test_only_the_proxy_is_in_both_networks(running: Stack) -> None:
+    networks = {}
+    for service in ("verifier", "api", "trainer"):
+        found: Any = running.engine.inspect(running.container(service))
+        names = found["NetworkSettings"]["Networks"]
+        networks[service] = {name.removeprefix(f"{running.name}_") for name in names}
+    assert networks == {"verifier": {"judges"}, "api": {"judges", "edge"}, "trainer": {"edge"}}
+
+
+# Settings and keys
+
+
+def test_api_keys_come_from_the_environment_or_a_mounted_file(
+    running: Stack, http: httpx.Client
+) -> None:
+    service, *_ = running.containers("verifier")
+    made = running.engine.docker("exec", service, "/opt/verifier/bin/verifier-service", "new-key")
+    key, digest = (line.split()[1] for line in made.splitlines())
+    file = running.folder / "docker" / "api-key-hashes"
+    before = file.read_text()
+    for in_file, in_environment in ((digest, ""), ("", digest)):
+        file.write_text(f"{before}{in_file}\n")
+        up = ("up", "--detach", "--no-build", "--force-recreate", "--no-deps", "verifier")
+        running.compose(*up, VERIFIER_API_KEY_HASHES=in_environment)
+        wait_until(lambda: is_ready(http), "the service to be ready again")
+        assert http.get("/v1/verifiers").status_code == 401
+        headers = {"Authorization": f"Bearer {key}"}
+        assert http.get("/v1/verifiers", headers=headers).status_code == 200
+    file.write_text(before)
+    running.compose("up", "--detach", "--no-build", "--force-recreate", "--no-deps", "verifier")
+    wait_until(lambda: is_ready(http), "the service to be ready again")
+
+
+def is_ready(http: httpx.Client) -> bool:
+    return http.get("/readyz").status_code == 200
+
+
+# Replicas
+
+
+@pytest.fixture
+def replicas(running: Stack, http: httpx.Client) -> Iterator[list[str]]:
+    """Three ready containers of the service."""
+    scale = ("up", "--detach", "--no-build", "--no-deps", "--no-recreate", "--scale")
+    running.compose(*scale, "verifier=3", "verifier")
+    wait_until(lambda: len(healthy(running)) == 3, "three healthy replicas")
+    yield healthy(running)
+    running.compose(*scale, "verifier=1", "verifier")
+    wait_until(lambda: len(healthy(running)) == 1, "one healthy replica")
+
+
+def healthy(stack: Stack) -> list[str]:
+    states: dict[str, Any] = {
+        container: stack.engine.inspect(container)["State"]
+        for container in stack.containers("verifier")
+    }
+    return [name for name, state in states.items() if state["Health"]["Status"] == "healthy"]
+
+
+def answered_by(stack: Stack, since: int) -> Counter[str]:
+    """How many requests for scores each address has answered, from a line of the log on."""
+    log = stack.engine.docker("logs", stack.container("api")).splitlines()[since:]
+    found = (re.search(r"POST /v1/score 200 from=([\d.]+):8080 ", line) for line in log)
+    return Counter(match[1] for match in found if match)
+
+
+def test_requests_spread_and_none_is_lost_when_a_replica_is_killed(
+    running: Stack, replicas: list[str]
+) -> None:
+    since = len(running.engine.docker("logs", running.container("api")).splitlines())
+    config = RewardConfig.model_validate(
+        {"url": running.url, "verifiers": [{"type": "code", "weight": 1.0}], "max_attempts": 8}
+    )
+
+    async def ask() -> list[Any]:
+        async with VerifierClient(config) as client:
+            programs = [SLOW.replace("sleep(3)", f"sleep({1 + n / 100})") for n in range(24)]
+            asked = [
+                asyncio.create_task(
+                    client.score(ScoreRequest(reference=CASES, completions=(program,)))
+                )
+                for program in programs
+            ]
+            spread = lambda: len(answered_by(running, since)) == 3  # noqa: E731
+            await asyncio.to_thread(wait_until, spread, "an answer of each replica")
+            await asyncio.to_thread(running.engine.docker, "kill", replicas[0])
+            return await asyncio.gather(*asked)
+
+    answers = asyncio.run(ask())
+    found = Counter(
+        (verdict.outcome, verdict.score)
+        for answer in answers
+        for one in answer
+        for verdict in one.values()
+    )
+    assert found == {("scored", 1.0): 24}
+    assert len(answered_by(running, since)) == 3
+    assert len(healthy(running)) == 2
+
+
+def test_sigterm_lets_a_replica_finish_what_it_has_accepted(running: Stack) -> None:
+    container, *_ = running.containers("verifier")
+    with httpx.Client(base_url=running.url, timeout=60) as http:
+        answers: list[dict[str, Any]] = []
+        request = {
+            "verifiers": [{"type": "code"}],
+            "groups": [{"reference": CASES, "completions": [SLOW]}],
+        }
+        under_way = re.compile(r"^verifier_workers_busy\{kind=.code.\} 1", re.M)
+        asking = threading.Thread(target=lambda: answers.append(score(http, **request)))
+        asking.start()
+        wait_until(lambda: under_way.search(running.python(container, METRICS)), "the request")
+        running.compose("stop", "verifier")
+        asking.join()
+    assert verdicts(answers[0], "code") == [("scored", 1.0, "passed")]
+    state: Any = running.engine.inspect(container)["State"]
+    assert state["ExitCode"] in (0, 143), "it was killed, not drained"
+    assert state["OOMKilled"] is False
+    running.compose("start", "verifier")
+    wait_until(lambda: len(healthy(running)) == 1, "the replica to be back")
+
+
+def test_without_a_replica_the_answer_says_to_try_again(running: Stack, http: httpx.Client) -> None:
+    running.compose("stop", "verifier")
+    response = http.get("/readyz")
+    assert response.status_code == 503
+    assert response.headers["Retry-After"] == "1"
+    assert response.json()["error"]["type"] == "unavailable"
+    running.compose("start", "verifier")
+    wait_until(lambda: is_ready(http), "the replica to be found again")
