@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.interop.peer import peer
+
 pytestmark = pytest.mark.interop
 
-pytest.importorskip("aiohttp", reason="make test-interop installs it")
+peer("aiohttp")
 
 
 @pytest.fixture(scope="module")

@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
+from tests.interop.peer import peer
 from verifier_adapters.prime_verifiers import rubric_function
 from verifier_adapters.skyrl_gym import VerifierEnv
 
 pytestmark = pytest.mark.interop
 
-HERE = "make test-interop installs it"
-
 
 def test_a_rubric_of_verifiers_scores_rollouts() -> None:
-    verifiers = pytest.importorskip("verifiers.legacy", reason=HERE)
+    verifiers = peer("verifiers.legacy")
     rubric = verifiers.Rubric(funcs=[rubric_function(name="verified")])
     assert rubric._get_reward_func_names() == ["verified"]
 
@@ -33,8 +32,8 @@ def test_a_rubric_of_verifiers_scores_rollouts() -> None:
 
 
 def test_skyrl_gym_makes_our_environment() -> None:
-    gym = pytest.importorskip("skyrl_gym", reason=HERE)
-    base = pytest.importorskip("skyrl_gym.envs.base_text_env")
+    gym = peer("skyrl_gym")
+    base = peer("skyrl_gym.envs.base_text_env")
     made = type("Verified", (VerifierEnv, base.BaseTextEnv), {})
     gym.register(id="verifier", entry_point=made)
     extras = {"reward_spec": {"method": "rule", "ground_truth": "4"}}
@@ -46,7 +45,7 @@ def test_skyrl_gym_makes_our_environment() -> None:
 
 
 def test_the_sdk_of_sandbox_fusion_runs_programs(service_url: str) -> None:
-    sdk = pytest.importorskip("sandbox_fusion", reason=HERE)
+    sdk = peer("sandbox_fusion")
     asked = sdk.RunCodeRequest(code="print(input())", stdin="in", language="python")
     found = sdk.run_code(asked, endpoint=service_url, max_attempts=1)
     assert found.status == sdk.RunStatus.Success

@@ -9,11 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.interop.peer import peer
 from verifier_adapters.trl import RewardFunction, async_reward_function
 
 pytestmark = pytest.mark.interop
 
-trl = pytest.importorskip("trl", reason="make test-interop installs it")
+trl = peer("trl")
 
 STEPS, NUM_GENERATIONS = 3, 4
 DIGITS = "0123"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.interop.peer import peer
+
 pytestmark = pytest.mark.interop
 
-sandbox_fusion = pytest.importorskip(
-    "verl.utils.reward_score.sandbox_fusion", reason="make test-interop installs it"
-)
+sandbox_fusion = peer("verl.utils.reward_score.sandbox_fusion")
 
 ADD = "```python\ndef add(a, b):\n    return a + b\n```"
 
@@ -70,8 +70,8 @@ def test_cpp_is_judged(service_url: str) -> None:
 
 
 def test_verl_loads_and_calls_our_reward_function(service_url: str) -> None:
-    omegaconf = pytest.importorskip("omegaconf")
-    reward = pytest.importorskip("verl.trainer.ppo.reward")
+    omegaconf = peer("omegaconf")
+    reward = peer("verl.trainer.ppo.reward")
     config = omegaconf.OmegaConf.create(
         {
             "reward": {
