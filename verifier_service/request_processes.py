@@ -53,6 +53,8 @@ TRIES = 3
 MIN_MEMORY_BYTES = 2**30
 MEMORY_PER_BODY_BYTE = 16
 """JSON of nothing but brackets takes as much."""
+MAX_MEMORY_PER_BODY_BYTE = 64
+"""No JSON takes more, read and checked."""
 STREAM_LIMIT_BYTES = 2**20
 BROKEN = (
     *(asyncio.IncompleteReadError, ConnectionError),
@@ -91,6 +93,7 @@ class RequestProcesses:
 
     def __init__(self, scheduler: Scheduler, *, max_body_bytes: int) -> None:
         self._scheduler = scheduler
+        self._max_body_bytes = max_body_bytes
         self._memory_bytes = max(MIN_MEMORY_BYTES, MEMORY_PER_BODY_BYTE * max_body_bytes)
         self._places = asyncio.Semaphore(MAX_PROCESSES)
         self._fork_lock = asyncio.Lock()
@@ -140,7 +143,7 @@ class RequestProcesses:
                 except (RequestDied, WorkerStartError) as error:
                     self.num_deaths += 1
                     log.warning("the process of a request died: %s", error)
-        if run is not None and not run.is_parsed:
+        if run is not None and not run.is_parsed and self._may_need_too_much(job):
             raise ApiError(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 "body_too_large",
@@ -152,6 +155,12 @@ class RequestProcesses:
             f"the process of the request died {TRIES} times",
             headers={"Retry-After": "1"},
         )
+
+    def _may_need_too_much(self, job: Job) -> bool:
+        """Whether memory can be why reading the body ended a process, and not only a kill."""
+        is_plain = job.content_encoding == "identity"
+        num_bytes = job.num_bytes if is_plain else self._max_body_bytes
+        return num_bytes * MAX_MEMORY_PER_BODY_BYTE > self._memory_bytes
 
     async def _process(self, body: int) -> _Process:
         async with self._fork_lock:
