@@ -37,7 +37,7 @@ def test_the_documentation_has_the_wire(http: httpx.Client) -> None:
         == "type"
     )
     answers = document["paths"]["/v1/score"]["post"]["responses"]
-    assert set(answers) == {"200", "413", "415", "422", "503"}
+    assert set(answers) == {"200", "400", "401", "408", "413", "415", "422", "503"}
 
 
 def test_every_reference_in_the_document_leads_somewhere(http: httpx.Client) -> None:
