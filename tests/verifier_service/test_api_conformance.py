@@ -23,6 +23,7 @@ BEYOND_THE_SCHEMA = (
     "not a pattern of RE2",
     "unit tokens: open-r1 counts characters",
     "is more than max_completion_tokens",
+    "Input should be a valid integer",  # 1.0 is one to JSON Schema
 )
 """What makes input that fits the schema a 422; nothing else may."""
 
