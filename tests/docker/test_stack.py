@@ -204,7 +204,8 @@ def test_the_port_is_published_on_localhost_only(running: Stack) -> None:
 
 
 def test_a_body_over_the_limit_is_refused_in_the_words_of_the_service(http: httpx.Client) -> None:
-    response = http.post("/v1/score", content=b" " * (65 * MIB))
+    json = {"Content-Type": "application/json"}
+    response = http.post("/v1/score", content=b" " * (65 * MIB), headers=json)
     assert response.status_code == 413
     assert response.json()["error"]["type"] == "body_too_large"
 
