@@ -39,8 +39,8 @@ def test_scoring_conforms(service_url: str, mode: GenerationMode) -> None:
         response = case.call(timeout=60)
         case.validate_response(response, excluded_checks=[positive_data_acceptance])
         if mode is GenerationMode.POSITIVE and response.status_code == 422:
-            message = response.json()["error"]["message"]
-            assert any(text in message for text in BEYOND_THE_SCHEMA), (message, case.body)
+            error = response.text  # of a union, a line for each member
+            assert any(text in error for text in BEYOND_THE_SCHEMA), (error, case.body)
 
     generate(service_url, "/v1/score", "POST", mode, NUM_CASES // 2, check)
 
