@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests.processes import children
 from verifier_service.app import CODE_LIMITS
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.worker_pool import WorkerPool
@@ -88,12 +89,18 @@ HOSTILE = [
 ]
 
 
+OTHERS: set[int] = set()
+"""Children of this process that a test found when it began: services of other tests."""
+
+
 def descendants(pid: int) -> Iterator[int]:
+    """All processes below one, without `OTHERS` and what is below them."""
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
-                yield child
-                yield from descendants(child)
+                if child not in OTHERS:
+                    yield child
+                    yield from descendants(child)
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,8 @@ def cpu_seconds() -> float:
 @pytest.fixture
 def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The directory in which the workers get theirs, which other users can pass through."""
+    OTHERS.clear()
+    OTHERS.update(children(os.getpid()))
     for path in tmp_path, *tmp_path.parents[:2]:
         with contextlib.suppress(PermissionError):
             path.chmod(0o711)
