@@ -113,6 +113,8 @@ def launched() -> Iterator[Processes]:
     distributed.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
     try:
         yield Processes(distributed.get_rank(), distributed.get_world_size())
+        # One that ends while another still talks to it can be aborted by its own threads.
+        distributed.barrier()
     finally:
         distributed.destroy_process_group()
 
