@@ -187,14 +187,13 @@ _Work = Generator[dict[str, Any] | float, _Answer | None, list[Judgement]]
 def _work(
     verifier: Verifier, completions: Sequence[Completion], references: Sequence[Reference]
 ) -> _Work:
-    found: dict[int, Judgement] = {}
-    waiting = list(range(len(completions)))
     if len(references) != len(completions):
         raise ValueError(f"{len(completions)} completions with {len(references)} references")
+    found: dict[int, Judgement] = {}
+    groups = _groups(references)
     for attempt in range(1, verifier.max_attempts + 1):
-        if not waiting:
+        if not groups:
             break
-        groups = _groups(waiting, references)
         body = {
             **verifier.request,
             "groups": [
@@ -207,14 +206,15 @@ def _work(
         if isinstance(answer, httpx.Response) and answer.status_code not in RETRIED_STATUSES:
             judged = _read(answer, groups)
             failed = {index for index, one in judged.items() if _has_failed(one)}
-            found |= {index: one for index, one in judged.items() if index not in failed}
-            waiting = [index for index in waiting if index in failed]
+            found |= {i: one for i, one in judged.items() if i not in failed and i not in found}
+            # Whole groups: some verifiers judge a completion by the others of its group.
+            groups = [group for group in groups if not found.keys() >= set(group)]
             why = f"verdicts are `failed`: {sorted({_failure(judged[i]) for i in failed})}"
         else:
             why, asked = _trouble(answer)
-        if waiting and attempt < verifier.max_attempts:
+        if groups and attempt < verifier.max_attempts:
             yield max(asked, _backoff(verifier, attempt))
-    if waiting:
+    if groups:
         raise VerifierUnavailable(
             f"no verdict from {verifier.address} after {verifier.max_attempts} attempts; {why}. Is "
             f"it running (`verifier-service serve`), and is the URL right?"
@@ -222,11 +222,11 @@ def _work(
     return [found[index] for index in range(len(completions))]
 
 
-def _groups(indices: Sequence[int], references: Sequence[Reference]) -> list[list[int]]:
-    """Neighbours with the same reference, which is then sent once."""
-    groups: list[list[int]] = [[index] for index in indices[:1]]
-    for before, index in itertools.pairwise(indices):
-        if references[before] == references[index]:
+def _groups(references: Sequence[Reference]) -> list[list[int]]:
+    """Row numbers of neighbours with the same reference, which is then sent once."""
+    groups: list[list[int]] = []
+    for index, reference in enumerate(references):
+        if groups and references[groups[-1][-1]] == reference:
             groups[-1].append(index)
         else:
             groups.append([index])
