@@ -2,7 +2,8 @@
 
     VerifierError
     |- VerifierUnavailable   no verdict within the attempts: down, too slow, overloaded
-    `- VerifierRejected      the service refused the request: a mistake to mend
+    `- VerifierRejected      the service refused the request, or was asked for a profile without
+                             weights: a mistake to mend
 
 Judging is a pure function of the request, so trying again is safe.
 """
@@ -242,12 +243,23 @@ def _read(answer: httpx.Response, groups: list[list[int]]) -> dict[int, Judgemen
             for group in answer.json()["groups"]
             for completion in group["completions"]
         ]
-        return dict(zip(itertools.chain(*groups), judged, strict=True))
+        found = dict(zip(itertools.chain(*groups), judged, strict=True))
+        unweighted = any(one.reward is None and _all_scored(one) for one in judged)
     except (ValueError, KeyError, TypeError) as error:
         raise VerifierRejected(
             f"{answer.url} did not answer as a verifier service: {error!r}; the answer begins "
             f"{answer.text[:200]!r}"
         ) from error
+    if unweighted:
+        raise VerifierRejected(
+            f"{answer.url} gave no reward for a completion that all verifiers have scored: each "
+            "verifier of the profile needs a weight"
+        )
+    return found
+
+
+def _all_scored(judgement: Judgement) -> bool:
+    return all(verdict["outcome"] == "scored" for verdict in judgement.verdicts.values())
 
 
 def _has_failed(judgement: Judgement) -> bool:

@@ -121,6 +121,14 @@ def test_what_cannot_be_judged_has_no_reward(judge: Judge) -> None:
 
 
 @both
+def test_a_profile_without_weights_is_refused(judge: Judge) -> None:
+    """Otherwise each completion would seem to be one that cannot be judged."""
+    unweighted = verdict() | {"reward": None}
+    with pytest.raises(VerifierRejected, match="each verifier of the profile needs a weight"):
+        judge(answering([[unweighted]]), ["a"], [{}])
+
+
+@both
 def test_nothing_is_asked_about_no_completions(judge: Judge) -> None:
     assert judge(answering(), [], []) == []
 
