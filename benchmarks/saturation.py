@@ -89,7 +89,7 @@ BODIES: dict[str, Callable[[], bytes]] = {
 def longest_step(directory: Path) -> float:
     """Seconds of CPU time."""
     report, log = directory / "report.json", directory / "timed.log"
-    command = [sys.executable, "-m", "benchmarks.timed_service", str(report)]
+    command = [sys.executable, "-m", "benchmarks._timed_service", str(report)]
     flags = ["--port", "0", "--workers", "2", "--enabled", "format,tag_count,exact_match"]
     with log.open("w") as output:
         process = subprocess.Popen(

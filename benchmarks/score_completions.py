@@ -12,8 +12,6 @@ Reads `shared/data` beside the repository; without it there is nothing to measur
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import logging
 import os
 import statistics
@@ -30,14 +28,13 @@ import httpx
 from latex2sympy2_extended import NormalizationConfig
 from math_verify import LatexExtractionConfig, parse, verify
 
+from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from trainer_client.demo import running_service
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "math"
 FILES = ("completions_rg_think_boxed.jsonl.gz", "completions_gsm8k_openai.jsonl.gz")
 GROUPS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
 
-Row = dict[str, Any]
 Verdict = dict[str, Any]
 
 
@@ -47,18 +44,14 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=1500, help="completions of a file; 0: all")
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
-    if not DATA.exists():
-        print(f"nothing to measure: {'/'.join(DATA.parts[-3:])} is not beside the repository")
-        return
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
     for name in FILES:
-        rows = sample(read(DATA / name), arguments.limit)
+        try:
+            rows = sample(read_shared_data(f"math/{name}"), arguments.limit)
+        except SharedDataMissing as missing:
+            print(f"nothing to measure: {missing}")
+            continue
         report(name, rows, repeats=arguments.repeats)
-
-
-def read(path: Path) -> list[Row]:
-    """The rows of a file."""
-    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).split(b"\n") if line]
 
 
 def sample(rows: list[Row], limit: int) -> list[Row]:

@@ -14,7 +14,6 @@ Needs `pip install trl` for the peer, and reads `shared/data` beside the reposit
 from __future__ import annotations
 
 import argparse
-import gzip
 import importlib.util
 import json
 import os
@@ -29,14 +28,12 @@ from typing import Any
 import httpx
 
 from tests.processes import pid_in, tree
+from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from trainer_client.demo import running_service
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "math"
 FILES = ("completions_rg_think_boxed.jsonl.gz", "completions_gsm8k_openai.jsonl.gz")
 COMPLETION_CHARACTERS = 1000
 TICKS = os.sysconf("SC_CLK_TCK")
-
-Row = dict[str, Any]
 
 
 def main() -> None:
@@ -45,10 +42,11 @@ def main() -> None:
     parser.add_argument("--completions", type=int, default=4096)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
-    if not DATA.exists():
-        print(f"nothing to measure: {'/'.join(DATA.parts[-3:])} is not beside the repository")
+    try:
+        rows = real_rows(arguments.completions)
+    except SharedDataMissing as missing:
+        print(f"nothing to measure: {missing}")
         return
-    rows = real_rows(arguments.completions)
     peer = peer_rate(rows, arguments.repeats)
     print(f"one request of {len(rows)} real completions, median of {arguments.repeats}")
     if peer is not None:
@@ -71,11 +69,10 @@ def main() -> None:
 
 
 def real_rows(number: int) -> list[Row]:
-    """So many completions, evenly of each file, each with its reference."""
+    """So many completions, evenly of each file, each with its reference; SharedDataMissing."""
     found: list[Row] = []
     for name in FILES:
-        lines = gzip.decompress((DATA / name).read_bytes()).split(b"\n")
-        rows = [json.loads(line) for line in lines if line]
+        rows = read_shared_data(f"math/{name}")
         step = max(1, len(FILES) * len(rows) // number)
         found += rows[::step]
     return found[:number]

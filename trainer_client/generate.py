@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from trainer_client.config import Config, ConfigError, load_config
+from trainer_client.config import Config, ConfigError, DatasetConfig, load_config
 from trainer_client.dataset import Problem
 from trainer_client.policy import load_policy
 from trainer_client.rollout import RolloutGroup, Sampling
@@ -50,8 +50,18 @@ def generate(config: Config, prompt: str, *, num_completions: int, seed: int) ->
 
 
 def score(config: Config, group: RolloutGroup, answer: str) -> ScoredGroup:
-    """The verdicts on a group, given the right answer; raises VerifierError."""
-    problem = replace(group.problem, reference={"answer": answer})
+    """The verdicts on a group, given the right answer; raises VerifierError and RewardError."""
+    asked = replace(group, problem=_with_answer(group.problem, config.dataset, answer))
     with open_scorer(config.reward) as scorer:
-        scored = replace(group, problem=problem)
-        return ScoredGroup(scored, tuple(scorer.submit(scored).result()))
+        pending = scorer.submit(asked)
+        (here,) = scorer.score_here([asked])
+        verdicts = [{**ours, **theirs} for ours, theirs in zip(here, pending.result(), strict=True)]
+        return ScoredGroup(asked, tuple(verdicts))
+
+
+def _with_answer(problem: Problem, config: DatasetConfig, answer: str) -> Problem:
+    """The problem with an answer, in the column too where the run's data set has it."""
+    columns = {config.problem_column: problem.text}
+    if "answer" in config.reference_columns:
+        columns[config.reference_columns["answer"]] = answer
+    return replace(problem, reference={"answer": answer}, columns=columns)

@@ -267,6 +267,8 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
         log_every_steps=config.train.log_every_steps,
         console_keys=CONSOLE_KEYS,
     )
+    # What follows from the history every process has to do, and one of them may be new.
+    log.history = processes.gather(log.history)[0]
     if not first_step:
         for message in warnings_at_start(config):
             log.warn(0, message)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from types import TracebackType
@@ -137,8 +137,8 @@ class VerifierClient:
     | `await client.score(group)` | the verdicts of the group, in order |
     | `await client.check()` | the service to be ready |
 
-    Completions whose verdict is `failed` (the service's fault) are sent again within the attempts;
-    those that still fail come back as `failed`. They have no score and are never a 0.
+    A group with verdicts that are `failed` (the service's fault) is sent again, whole, within the
+    attempts; what still fails comes back as `failed`. It has no score and is never a 0.
     """
 
     def __init__(
@@ -177,21 +177,19 @@ class VerifierClient:
 
     async def score(self, group: ScoreRequest) -> list[Verdicts]:
         """The verdicts of each completion, in order; raises VerifierError."""
-        verdicts = await self._try(partial(self._score_once, group, group.completions))
+        verdicts = await self._try(partial(self._score_once, group))
         for attempt in range(1, self._config.max_attempts):
             failed = [index for index, item in enumerate(verdicts) if _has_failed(item)]
             if not failed:
                 break
             await self._sleep(self._backoff(attempt))
-            rest = [group.completions[index] for index in failed]
-            again = await self._try(partial(self._score_once, group, rest))
-            for index, item in zip(failed, again, strict=True):
-                verdicts[index] = item
+            # The whole group: some verifiers judge a completion by the others of its group.
+            again = await self._try(partial(self._score_once, group))
+            for index in failed:
+                verdicts[index] = again[index]
         return verdicts
 
-    async def _score_once(
-        self, group: ScoreRequest, completions: Sequence[str | SampledText]
-    ) -> list[Verdicts]:
+    async def _score_once(self, group: ScoreRequest) -> list[Verdicts]:
         question = group.question or self._question
         body = {
             "deadline_seconds": DEADLINE_SHARE * self._config.timeout_seconds,
@@ -201,7 +199,8 @@ class VerifierClient:
                     "prompt": group.prompt,
                     "reference": group.reference,
                     "completions": [
-                        item if isinstance(item, str) else asdict(item) for item in completions
+                        item if isinstance(item, str) else asdict(item)
+                        for item in group.completions
                     ],
                 }
             ],
@@ -215,9 +214,10 @@ class VerifierClient:
                 f"the answer begins {answer.text[:200]!r}"
             ) from error
         lengths = [len(answered.completions) for answered in response.groups]
-        if lengths != [len(completions)]:
+        expected = len(group.completions)
+        if lengths != [expected]:
             raise VerifierNonsense(
-                f"{answer.url} was asked about one group of {len(completions)} completions and "
+                f"{answer.url} was asked about one group of {expected} completions and "
                 f"answered for groups of {lengths}"
             )
         verdicts = [completion.verdicts for completion in response.groups[0].completions]

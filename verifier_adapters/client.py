@@ -2,7 +2,8 @@
 
     VerifierError
     |- VerifierUnavailable   no verdict within the attempts: down, too slow, overloaded
-    `- VerifierRejected      the service refused the request: a mistake to mend
+    `- VerifierRejected      the service refused the request, or was asked for a profile without
+                             weights: a mistake to mend
 
 Judging is a pure function of the request, so trying again is safe.
 """
@@ -187,14 +188,13 @@ _Work = Generator[dict[str, Any] | float, _Answer | None, list[Judgement]]
 def _work(
     verifier: Verifier, completions: Sequence[Completion], references: Sequence[Reference]
 ) -> _Work:
-    found: dict[int, Judgement] = {}
-    waiting = list(range(len(completions)))
     if len(references) != len(completions):
         raise ValueError(f"{len(completions)} completions with {len(references)} references")
+    found: dict[int, Judgement] = {}
+    groups = _groups(references)
     for attempt in range(1, verifier.max_attempts + 1):
-        if not waiting:
+        if not groups:
             break
-        groups = _groups(waiting, references)
         body = {
             **verifier.request,
             "groups": [
@@ -207,14 +207,15 @@ def _work(
         if isinstance(answer, httpx.Response) and answer.status_code not in RETRIED_STATUSES:
             judged = _read(answer, groups)
             failed = {index for index, one in judged.items() if _has_failed(one)}
-            found |= {index: one for index, one in judged.items() if index not in failed}
-            waiting = [index for index in waiting if index in failed]
+            found |= {i: one for i, one in judged.items() if i not in failed and i not in found}
+            # Whole groups: some verifiers judge a completion by the others of its group.
+            groups = [group for group in groups if not found.keys() >= set(group)]
             why = f"verdicts are `failed`: {sorted({_failure(judged[i]) for i in failed})}"
         else:
             why, asked = _trouble(answer)
-        if waiting and attempt < verifier.max_attempts:
+        if groups and attempt < verifier.max_attempts:
             yield max(asked, _backoff(verifier, attempt))
-    if waiting:
+    if groups:
         raise VerifierUnavailable(
             f"no verdict from {verifier.address} after {verifier.max_attempts} attempts; {why}. Is "
             f"it running (`verifier-service serve`), and is the URL right?"
@@ -222,11 +223,11 @@ def _work(
     return [found[index] for index in range(len(completions))]
 
 
-def _groups(indices: Sequence[int], references: Sequence[Reference]) -> list[list[int]]:
-    """Neighbours with the same reference, which is then sent once."""
-    groups: list[list[int]] = [[index] for index in indices[:1]]
-    for before, index in itertools.pairwise(indices):
-        if references[before] == references[index]:
+def _groups(references: Sequence[Reference]) -> list[list[int]]:
+    """Row numbers of neighbours with the same reference, which is then sent once."""
+    groups: list[list[int]] = []
+    for index, reference in enumerate(references):
+        if groups and references[groups[-1][-1]] == reference:
             groups[-1].append(index)
         else:
             groups.append([index])
@@ -242,12 +243,23 @@ def _read(answer: httpx.Response, groups: list[list[int]]) -> dict[int, Judgemen
             for group in answer.json()["groups"]
             for completion in group["completions"]
         ]
-        return dict(zip(itertools.chain(*groups), judged, strict=True))
+        found = dict(zip(itertools.chain(*groups), judged, strict=True))
+        unweighted = any(one.reward is None and _all_scored(one) for one in judged)
     except (ValueError, KeyError, TypeError) as error:
         raise VerifierRejected(
             f"{answer.url} did not answer as a verifier service: {error!r}; the answer begins "
             f"{answer.text[:200]!r}"
         ) from error
+    if unweighted:
+        raise VerifierRejected(
+            f"{answer.url} gave no reward for a completion that all verifiers have scored: each "
+            "verifier of the profile needs a weight"
+        )
+    return found
+
+
+def _all_scored(judgement: Judgement) -> bool:
+    return all(verdict["outcome"] == "scored" for verdict in judgement.verdicts.values())
 
 
 def _has_failed(judgement: Judgement) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,19 @@ def run_config(task: Path, run_dir: Path, function: str = "digits", **sections: 
             section = {**values.get(name, {}), **section}
         values[name] = section
     return make_config(values)
+
+
+def run_python(*arguments: str, processes: int | None = None) -> str:
+    """What a script, or a module after `-m`, prints; started by torchrun with `processes`."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    result = subprocess.run(
+        [sys.executable, *(launcher if processes else ()), *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def metrics(run_dir: Path) -> list[dict[str, float]]:

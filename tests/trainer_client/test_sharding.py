@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
+from tests.trainer_client import runs
 from trainer_client.config import ConfigError, make_config
 from trainer_client.processes import Processes, check_processes
 
@@ -20,24 +17,15 @@ SCRIPT = Path(__file__).with_name("sharded_steps.py")
 
 
 def steps(task: Path, run_dir: Path, processes: int, num_steps: int, *flags: str) -> History:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    if processes == 1:
-        command = [sys.executable]
-    else:
-        command += [f"--nproc-per-node={processes}"]
-    result = subprocess.run(
-        [*command, str(SCRIPT), str(task / "model"), str(run_dir), str(num_steps), *flags],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert result.returncode == 0, result.stderr
-    history: History = json.loads(result.stdout)
+    arguments = (str(SCRIPT), str(task / "model"), str(run_dir), str(num_steps), *flags)
+    # One process without torchrun, as a run on one machine has it.
+    output = runs.run_python(*arguments, processes=processes if processes > 1 else None)
+    history: History = json.loads(output)
     return history
 
 
 def weights(run_dir: Path, step: int) -> dict[str, torch.Tensor]:
-    return load_file(run_dir / "checkpoints" / f"step_{step:06d}" / "model.safetensors")
+    return runs.weights(run_dir / "checkpoints" / f"step_{step:06d}")
 
 
 def check_equal(actual: History, expected: History) -> None:
@@ -86,8 +74,9 @@ def test_a_checkpoint_resumes_on_another_number_of_processes(
     check_equal(history, expected)
 
 
-def test_a_whole_run_on_two_processes_goes_on_with_one(
-    task: Path, service_url: str, tmp_path: Path
+@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
+def test_a_whole_run_goes_on_with_another_number_of_processes(
+    task: Path, service_url: str, tmp_path: Path, first: int, second: int
 ) -> None:
     """Prompts are split, what all sampled is logged once, the first process evaluates."""
     data = task / "data"
@@ -110,26 +99,19 @@ def test_a_whole_run_on_two_processes_goes_on_with_one(
                     "verifier": "regex",
                     "num_samples": 2,
                     "k": [1],
+                    "every_steps": 1,
                 },
             }
         )
     )
-    two = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    for launcher, flags in ((two, ()), ([], ("--resume", "train.steps=3"))):
-        command = [sys.executable, *launcher, "-m", "trainer_client", "train", str(path), *flags]
-        result = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
-        )
-        assert result.returncode == 0, result.stdout + result.stderr
+    for processes, flags in ((first, ()), (second, ("--resume", "train.steps=3"))):
+        runs.run_python("-m", "trainer_client", "train", str(path), *flags, processes=processes)
     run_dir = tmp_path / "run"
-    rows = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    rows = runs.metrics(run_dir)
     assert [row["step"] for row in rows] == [0, 1, 2, 3]
-    assert all("evaluation/pass@1" in row for row in (rows[0], rows[2], rows[3]))
-    rollouts = (run_dir / "rollouts" / "step_000001.jsonl").read_text().splitlines()
-    assert len(rollouts) == 16
-    start = load_file(task / "model" / "model.safetensors")
-    trained = load_file(run_dir / "model" / "model.safetensors")
-    assert any(not trained[name].equal(value) for name, value in start.items())
+    assert all("evaluation/pass@1" in row for row in rows)
+    assert len(runs.rollouts(run_dir, 1)) == 16
+    assert not runs.same(runs.weights(task / "model"), runs.weights(run_dir / "model"))
 
 
 def test_settings_that_need_one_process_are_named(task: Path, tmp_path: Path) -> None:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import torch
 
+from tests.trainer_client.runs import run_python
 from tests.trainer_client.split_step import KINDS
 
 
 def gradients(task: Path, output: Path, processes: int) -> dict[str, torch.Tensor]:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     script = Path(__file__).with_name("split_step.py")
-    result = subprocess.run(
-        [*command, f"--nproc-per-node={processes}", str(script), str(task / "model"), str(output)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert result.returncode == 0, result.stderr
+    run_python(str(script), str(task / "model"), str(output), processes=processes)
     loaded: dict[str, torch.Tensor] = torch.load(output, weights_only=True)
     return loaded
 

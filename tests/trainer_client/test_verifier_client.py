@@ -137,21 +137,21 @@ def test_a_score_without_a_judgement_is_nonsense(verdict: dict[str, Any]) -> Non
         ask(lambda request: scored(request, **verdict))
 
 
-def test_failed_verdicts_are_asked_for_again_and_only_they() -> None:
+def test_a_group_with_a_failed_verdict_is_asked_for_again_whole() -> None:
+    """A verifier may judge by the whole group; what it has judged stays as it was."""
     sizes: list[int] = []
 
-    def second_fails(request: httpx.Request) -> httpx.Response:
-        completions = json.loads(request.content)["groups"][0]["completions"]
-        sizes.append(len(completions))
-        answer = json.loads(scored(request).content)
-        if len(completions) == 2:
+    def second_fails_at_first(request: httpx.Request) -> httpx.Response:
+        sizes.append(len(json.loads(request.content)["groups"][0]["completions"]))
+        answer = json.loads(scored(request, score=float(len(sizes))).content)
+        if len(sizes) == 1:
             verdict = {"outcome": "failed", "score": None, "reason": "deadline", "seconds": 0}
             answer["groups"][0]["completions"][1]["verdicts"]["accuracy"] = verdict
         return httpx.Response(200, json=answer)
 
-    verdicts = ask(second_fails)
-    assert sizes == [2, 1]
-    assert [item["accuracy"].score for item in verdicts] == [1.0, 1.0]
+    verdicts = ask(second_fails_at_first)
+    assert sizes == [2, 2]
+    assert [item["accuracy"].score for item in verdicts] == [1.0, 2.0]
 
 
 def test_what_keeps_failing_stays_failed_and_is_no_zero() -> None:

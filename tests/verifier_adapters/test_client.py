@@ -83,12 +83,15 @@ def test_trouble_is_tried_again(judge: Judge, trouble: Any) -> None:
 
 
 @both
-def test_only_what_failed_is_sent_again(judge: Judge) -> None:
+def test_a_group_in_which_one_failed_is_sent_again_whole(judge: Judge) -> None:
+    """A verifier may judge by the whole group; what it has judged stays, other groups rest."""
     requests: list[Any] = []
-    failed = verdict("failed", "worker_died")
-    verifier = answering([[verdict(), failed]], [[verdict()]], requests=requests)
-    assert [one.reward for one in judge(verifier, ["a", "b"], [{}, {}])] == [1.0, 1.0]
-    assert requests[1]["groups"][0]["completions"] == ["b"]
+    failed, other = verdict("failed", "worker_died"), verdict() | {"reward": 0.5}
+    first, second = [[verdict(), failed], [verdict()]], [[failed, other]]
+    verifier = answering(first, second, requests=requests)
+    found = judge(verifier, ["a", "b", "c"], [{}, {}, {"answer": "2"}])
+    assert [one.reward for one in found] == [1.0, 0.5, 1.0]
+    assert [group["completions"] for group in requests[1]["groups"]] == [["a", "b"]]
 
 
 @both
@@ -115,6 +118,14 @@ def test_what_cannot_be_judged_has_no_reward(judge: Judge) -> None:
     unverifiable = verdict("unverifiable", "missing_reference")
     (found,) = judge(answering([[unverifiable]]), ["a"], [{}])
     assert (found.reward, found.score, found.reason) == (None, None, "missing_reference")
+
+
+@both
+def test_a_profile_without_weights_is_refused(judge: Judge) -> None:
+    """Otherwise each completion would seem to be one that cannot be judged."""
+    unweighted = verdict() | {"reward": None}
+    with pytest.raises(VerifierRejected, match="each verifier of the profile needs a weight"):
+        judge(answering([[unweighted]]), ["a"], [{}])
 
 
 @both

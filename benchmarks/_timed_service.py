@@ -1,6 +1,6 @@
 """`verifier-service serve` that writes down how long the steps of its event loop take.
 
-Run as `python -m benchmarks.timed_service REPORT --port 0 ...`: at its end REPORT has
+Run as `python -m benchmarks._timed_service REPORT --port 0 ...`: at its end REPORT has
 the longest steps: seconds of CPU time of the loop's thread, wall seconds, and what ran.
 """
 
