@@ -1,55 +1,25 @@
-"""The command line of the trainer."""
+"""The command line of the trainer.
+
+Each command imports what it runs: torch and its kin take seconds, which nobody should wait for to
+read that a file is missing.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import datasets
-import transformers
 import typer
 from rich.table import Table
 
-from trainer_client.config import ConfigError, load_config
-from trainer_client.dataset import DatasetError, load_problems
-from trainer_client.demo import DemoError, run_demo
-from trainer_client.evaluate import NothingJudged, evaluate, question_of
-from trainer_client.export import Dtype
-from trainer_client.export import export as export_checkpoint
-from trainer_client.generate import generate as generate_completions
-from trainer_client.generate import load_run
-from trainer_client.generate import score as score_completions
-from trainer_client.interruption import EXIT_STATUS
-from trainer_client.memory import PROMPT_TOKENS, estimate_memory
-from trainer_client.metrics import CONSOLE
-from trainer_client.policy import load_policy
+from trainer_client.config import ConfigError, load_config, load_run
+from trainer_client.console import CONSOLE
+from trainer_client.errors import TrainerError
 from trainer_client.presets import PRESETS
-from trainer_client.report import ReportError, write_report
-from trainer_client.reward_functions import RewardError
-from trainer_client.rewards import reward
-from trainer_client.rollout import RolloutError
-from trainer_client.rollout.transformers import TransformersEngine
-from trainer_client.scoring import open_scorer
-from trainer_client.sft import sft as run_sft
-from trainer_client.train import TrainingError, TrainingInterrupted
-from trainer_client.train import train as run_training
-from trainer_client.verifier_client import VerifierError
-
-EXPECTED_ERRORS = (
-    ConfigError,
-    DatasetError,
-    DemoError,
-    NothingJudged,
-    ReportError,
-    RewardError,
-    RolloutError,
-    TrainingError,
-    VerifierError,
-)
-"""Errors whose message says everything; any other is a bug and keeps its traceback."""
 
 app = typer.Typer(
     help="A light GRPO trainer whose rewards come from a verifier service.",
@@ -67,15 +37,13 @@ OverridesArgument = Annotated[
 
 def run() -> None:
     """Run the command line; an error that the user can mend ends it with its message alone."""
-    datasets.disable_progress_bars()
-    transformers.utils.logging.disable_progress_bar()
+    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         app()
-    except TrainingInterrupted as error:
+    except TrainerError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(EXIT_STATUS)
-    except EXPECTED_ERRORS as error:
-        sys.exit(f"error: {error}")
+        sys.exit(error.exit_status)
 
 
 @app.command()
@@ -85,14 +53,20 @@ def train(
     resume: Annotated[bool, typer.Option(help="go on from the newest checkpoint")] = False,
 ) -> None:
     """Train a policy with GRPO against a verifier service."""
-    result = run_training(load_config(config, overrides), resume=resume)
+    settings = load_config(config, overrides)
+    from trainer_client.train import train as run_training
+
+    result = run_training(settings, resume=resume)
     CONSOLE.print(f"trained model: {result.model_dir}", soft_wrap=True)
 
 
 @app.command()
 def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
     """Fine-tune on given completions, so that the policy knows the format before GRPO."""
-    CONSOLE.print(f"model: {run_sft(load_config(config, overrides))}", soft_wrap=True)
+    settings = load_config(config, overrides)
+    from trainer_client.sft import sft as run_sft
+
+    CONSOLE.print(f"model: {run_sft(settings)}", soft_wrap=True)
 
 
 @app.command(name="evaluate")
@@ -110,6 +84,12 @@ def evaluate_command(
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
     if not config.evaluation:
         raise ConfigError("the configuration has no `evaluation` section")
+    from trainer_client.dataset import load_problems
+    from trainer_client.evaluate import evaluate, question_of
+    from trainer_client.policy import load_policy
+    from trainer_client.rollout.transformers import TransformersEngine
+    from trainer_client.scoring import open_scorer
+
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:
@@ -139,6 +119,10 @@ def generate(
 ) -> None:
     """Sample completions from a trained model and, given the answer, score them."""
     config = load_run(run_dir, overrides)
+    from trainer_client.generate import generate as generate_completions
+    from trainer_client.generate import score as score_completions
+    from trainer_client.rewards import reward
+
     group = generate_completions(config, prompt, num_completions=num, seed=seed)
     verdicts = score_completions(config, group, answer).verdicts if answer is not None else ()
     for index, rollout in enumerate(group.rollouts):
@@ -160,6 +144,8 @@ def report(
     ] = None,
 ) -> None:
     """One self-contained page with a run's curves, configuration, warnings and rollouts."""
+    from trainer_client.report import write_report
+
     path = output or run_dir / "report.html"
     summary = write_report(run_dir, path)
     for line in summary:
@@ -172,9 +158,14 @@ def export(
     run_dir: Annotated[Path, typer.Argument(help="a run with a checkpoint")],
     output: Annotated[Path, typer.Argument(help="a folder that does not exist")],
     checkpoint: Annotated[str, typer.Option(help="last, best or the number of a step")] = "last",
-    dtype: Annotated[Dtype | None, typer.Option(help="of the weights; default: as trained")] = None,
+    dtype: Annotated[
+        Literal["float32", "bfloat16"] | None,
+        typer.Option(help="of the weights; default: as trained"),
+    ] = None,
 ) -> None:
     """Write a checkpoint as a model folder, an adapter merged into its base model."""
+    from trainer_client.export import export as export_checkpoint
+
     chosen = export_checkpoint(run_dir, output, checkpoint=checkpoint, dtype=dtype)
     CONSOLE.print(f"step {chosen.step}: {output}", soft_wrap=True)
 
@@ -184,11 +175,14 @@ def memory(
     config: ConfigArgument,
     overrides: OverridesArgument = None,
     prompt_tokens: Annotated[
-        int, typer.Option(min=1, help="assumed length of a prompt")
-    ] = PROMPT_TOKENS,
+        int | None, typer.Option(min=1, help="assumed length of a prompt; default: 256")
+    ] = None,
 ) -> None:
     """An estimate of the memory that a run takes, without loading the model."""
-    estimate = estimate_memory(load_config(config, overrides), prompt_tokens=prompt_tokens)
+    settings = load_config(config, overrides)
+    from trainer_client.memory import PROMPT_TOKENS, estimate_memory
+
+    estimate = estimate_memory(settings, prompt_tokens=prompt_tokens or PROMPT_TOKENS)
     table = Table("part", "GiB")
     for name, size in asdict(estimate).items():
         table.add_row(name, f"{size / 2**30:.3f}")
@@ -228,4 +222,6 @@ def demo(
     ] = False,
 ) -> None:
     """Make a tiny model and a task, start the real service, and watch the reward rise."""
+    from trainer_client.demo import run_demo
+
     run_demo(output, seed=seed, url=url, replace=replace)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
+from trainer_client.errors import TrainerError
 from trainer_client.peer_keys import EQUIVALENTS
 from trainer_client.presets import PRESETS
 from trainer_client.reward_config import (
@@ -69,7 +70,7 @@ __all__ = [
 ]
 
 
-class ConfigError(ValueError):
+class ConfigError(TrainerError):
     """The configuration cannot be used; the message names the key and what was expected."""
 
 
@@ -159,6 +160,19 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold sections such as `model:`, found {values!r}")
     return make_config(_merge(values, _parse_overrides(overrides or [])), source=str(path))
+
+
+def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
+    """The configuration of a finished run, its model being the one that was trained.
+
+    Raises:
+        ConfigError: the folder is no finished run.
+    """
+    if not (folder / "model").is_dir():
+        raise ConfigError(f"{folder} holds no trained model; a finished run has {folder}/model")
+    config = load_config(folder / "config.yaml", overrides)
+    model = config.model.model_copy(update={"path": str(folder / "model"), "chat_template": None})
+    return config.model_copy(update={"model": model})
 
 
 def make_config(values: dict[str, Any], *, source: str = "configuration") -> Config:

@@ -12,9 +12,10 @@ import datasets
 import torch
 
 from trainer_client.config import DatasetConfig
+from trainer_client.errors import TrainerError
 
 
-class DatasetError(ValueError):
+class DatasetError(TrainerError):
     """The data cannot be used; the message names the row, the column and what was expected."""
 
 

@@ -20,16 +20,17 @@ import torch
 
 from trainer_client import arithmetic
 from trainer_client.config import Config, ConfigError, load_config, make_config
-from trainer_client.metrics import CONSOLE
+from trainer_client.console import CONSOLE
+from trainer_client.errors import TrainerError
 from trainer_client.sft import sft
-from trainer_client.train import RunResult, train
+from trainer_client.train import RunResult, TrainingStopped, train
 
 SERVICE_START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 NUM_HELD_OUT = 100
 
 
-class DemoError(RuntimeError):
+class DemoError(TrainerError):
     """The demonstration cannot run; the message says why."""
 
 
@@ -72,7 +73,10 @@ def run_demo(
         where = "" if url else f" (log: {_shown(log)})"
         CONSOLE.print(f"verifier service: {service}{where}", soft_wrap=True)
         config = write_grpo_config(folder, url=service, seed=seed)
-        result = train(config)
+        try:
+            result = train(config)
+        except TrainingStopped as error:
+            raise type(error)(f"{error}: {how_to_go_on(folder, url)}") from error
     CONSOLE.rule("3. result")
     _tell(folder, result, time.monotonic() - start)
     return result
@@ -204,6 +208,16 @@ def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
 def _shown(path: Path) -> Path:
     """A path as a person would type it from here."""
     return Path(os.path.relpath(path))
+
+
+def how_to_go_on(folder: Path, url: str | None) -> str:
+    """How to resume the run of a demonstration; a service of its own has ended with it."""
+    commands = _shown(Path(sys.executable).parent)
+    train = f"{commands / 'trainer-client'} train {_shown(folder / 'grpo.yaml')} --resume"
+    if url is not None:
+        return f"`{train}`"
+    serve = f"{commands / 'verifier-service'} serve"
+    return f"start `{serve}`, then `{train} reward.url=http://127.0.0.1:8080`"
 
 
 def _tell(folder: Path, result: RunResult, seconds: float) -> None:

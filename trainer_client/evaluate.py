@@ -10,13 +10,14 @@ import torch
 
 from trainer_client.config import Config, EvaluationConfig
 from trainer_client.dataset import Problem, load_problems
+from trainer_client.errors import TrainerError
 from trainer_client.rollout import RolloutEngine, Sampling
 from trainer_client.rollout_log import SolveRate, solve_rate
 from trainer_client.scoring import ScoredGroup, Scorer, generate_and_score
 from trainer_client.verifier_client import Question
 
 
-class NothingJudged(RuntimeError):
+class NothingJudged(TrainerError):
     """The verifier judged too few completions for the metric to exist."""
 
 

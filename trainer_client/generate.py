@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
-from trainer_client.config import Config, ConfigError, DatasetConfig, load_config
+from trainer_client.config import Config, DatasetConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy import load_policy
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.scoring import ScoredGroup, open_scorer
-
-
-def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
-    """The configuration of a finished run, its model being the one that was trained.
-
-    Raises:
-        ConfigError: the folder is no finished run.
-    """
-    if not (folder / "model").is_dir():
-        raise ConfigError(f"{folder} holds no trained model; a finished run has {folder}/model")
-    config = load_config(folder / "config.yaml", overrides)
-    model = config.model.model_copy(update={"path": str(folder / "model"), "chat_template": None})
-    return config.model_copy(update={"model": model})
 
 
 def generate(config: Config, prompt: str, *, num_completions: int, seed: int) -> RolloutGroup:

@@ -25,10 +25,9 @@ from torch.utils.tensorboard import SummaryWriter
 
 from trainer_client.advantages import groups_that_differ
 from trainer_client.config import RewardConfig
+from trainer_client.console import CONSOLE
 from trainer_client.rollout_log import solve_rate
 from trainer_client.scoring import ScoredGroups
-
-CONSOLE = Console()
 
 
 def progress_bar(console: Console = CONSOLE) -> Progress:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trainer_client.config import Config, load_config
+from trainer_client.errors import TrainerError
 from trainer_client.guards import History
 from trainer_client.metrics import read_lines
 
@@ -23,7 +24,7 @@ EARLY_STEP = 10
 KL_LIMIT = 0.05
 
 
-class ReportError(ValueError):
+class ReportError(TrainerError):
     """There is no run to report on."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from trainer_client.sections import DatasetConfig, PositiveFloat, PositiveInt, Section
 
@@ -80,6 +80,14 @@ class RewardConfig(Section):
     backoff_seconds: PositiveFloat = Field(
         default=0.5, description="wait before the second try; doubles, at most 30"
     )
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_of_the_service(cls, url: str) -> str:
+        address = url.removesuffix("/").removesuffix("/v1/score")
+        if address != url.removesuffix("/"):
+            raise ValueError(f"give the service's address alone, {address}")
+        return url
 
     @property
     def sources(self) -> tuple[RewardSource, ...]:

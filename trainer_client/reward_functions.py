@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from trainer_client.config import ConfigError, RewardFunctionConfig
+from trainer_client.errors import TrainerError
 from trainer_client.rollout import RolloutGroup
 from trainer_client.verifier_client import Verdict
 
 
-class RewardError(RuntimeError):
+class RewardError(TrainerError):
     """A reward function or model did not give one finite score for each completion."""
 
 

@@ -109,7 +109,7 @@ class Scorer:
 
 @contextmanager
 def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[Scorer]:
-    """A scorer whose service, if one is needed, has answered that it is ready.
+    """A scorer whose service, if one is needed, is ready and takes what it will be asked.
 
     Args:
         config: of the run.
@@ -117,7 +117,7 @@ def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[S
 
     Raises:
         ConfigError: a function or a reward model cannot be loaded.
-        VerifierError: the service does not answer.
+        VerifierError: the service does not answer, or refuses the verifiers.
     """
     local: list[LocalSource] = [
         *map(RewardFunction, config.functions),
@@ -129,7 +129,7 @@ def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[S
             return
         client = VerifierClient(config)
         with portal.wrap_async_context_manager(client):
-            portal.call(client.check)
+            portal.call(client.check, *filter(None, questions))
             yield Scorer(client, portal, local)
 
 

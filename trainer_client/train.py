@@ -31,7 +31,9 @@ from trainer_client.checkpoint import (
     remove_checkpoints,
 )
 from trainer_client.config import Config, ConfigError, dump_config
+from trainer_client.console import CONSOLE
 from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.errors import TrainerError
 from trainer_client.evaluate import Evaluations, changes, question_of
 from trainer_client.guards import (
     last_step_below_kl_limit,
@@ -39,9 +41,9 @@ from trainer_client.guards import (
     reason_to_stop,
     warnings_at_start,
 )
-from trainer_client.interruption import Interruption, catch_sigterm
+from trainer_client.interruption import EXIT_STATUS, Interruption, catch_sigterm
 from trainer_client.learner import Learner, make_learner, start_position
-from trainer_client.metrics import CONSOLE, MetricsLog, keep_lines, rollout_metrics
+from trainer_client.metrics import MetricsLog, keep_lines, rollout_metrics
 from trainer_client.policy import Policy
 from trainer_client.processes import Processes, check_processes, launched
 from trainer_client.rewards import raw_rewards
@@ -62,7 +64,7 @@ CONSOLE_KEYS = {
 }
 
 
-class TrainingError(RuntimeError):
+class TrainingError(TrainerError):
     """Training cannot go on; the message says what was seen."""
 
 
@@ -72,6 +74,8 @@ class TrainingStopped(TrainingError):
 
 class TrainingInterrupted(TrainingStopped):
     """SIGTERM came, and a checkpoint has been saved."""
+
+    exit_status = EXIT_STATUS
 
 
 @dataclass(frozen=True)

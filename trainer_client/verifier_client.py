@@ -24,6 +24,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.errors import TrainerError
 
 T = TypeVar("T")
 
@@ -34,7 +35,7 @@ DEADLINE_SHARE = 0.9
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 
 
-class VerifierError(Exception):
+class VerifierError(TrainerError):
     """Scoring did not succeed."""
 
 
@@ -135,7 +136,7 @@ class VerifierClient:
     | call | waits for |
     |---|---|
     | `await client.score(group)` | the verdicts of the group, in order |
-    | `await client.check()` | the service to be ready |
+    | `await client.check()` | the service to be ready, and to take the run's verifiers |
 
     A group with verdicts that are `failed` (the service's fault) is sent again, whole, within the
     attempts; what still fails comes back as `failed`. It has no score and is never a 0.
@@ -171,9 +172,23 @@ class VerifierClient:
     ) -> None:
         await self._http.aclose()
 
-    async def check(self) -> None:
-        """Raise VerifierError unless the service is ready to serve."""
+    async def check(self, *others: Question) -> None:
+        """Raise VerifierError unless the service is ready, and takes what it will be asked.
+
+        Args:
+            others: what will be asked besides the run's verifiers, such as by evaluations.
+        """
         await self._try(partial(self._send, "GET", "/readyz"))
+        asked = [("reward", self._question), *(("evaluation", question) for question in others)]
+        for section, question in asked:
+            if question == Question():
+                continue
+            body = {**question.wire, "groups": []}
+            try:
+                await self._try(partial(self._send, "POST", "/v1/score", body))
+            except VerifierRejected as error:
+                setting = "profile" if question.profile else "verifiers"
+                raise VerifierRejected(f"{error} (asked by {section}.{setting})") from error
 
     async def score(self, group: ScoreRequest) -> list[Verdicts]:
         """The verdicts of each completion, in order; raises VerifierError."""
@@ -235,6 +250,12 @@ class VerifierClient:
         response = await self._http.request(method, path, json=body)
         if response.status_code in RETRIED_STATUSES:
             raise _Again(response)
+        if response.status_code == 401:
+            raise VerifierRejected(
+                f"{response.url} refused the request with 401: {_error_message(response)}. The key "
+                f"is the environment's {KEY_VARIABLE}, which is "
+                f"{'set to another one' if KEY_VARIABLE in os.environ else 'not set'}"
+            )
         if response.status_code != 200:
             raise VerifierRejected(
                 f"{response.url} refused the request with {response.status_code}: "
@@ -289,8 +310,7 @@ def _retry_after(response: httpx.Response) -> float:
 def _error_message(response: httpx.Response) -> str:
     """The message of the service's error body, or the start of whatever else it sent."""
     try:
-        error = response.json()["error"]
-        return f"{error['message']} {error.get('details') or ''}".strip()[:2000]
+        return str(response.json()["error"]["message"])[:2000]
     except (ValueError, KeyError, TypeError, AttributeError):
         return repr(response.text[:200])
 

@@ -13,7 +13,14 @@ import pytest
 
 from trainer_client.config import RewardConfig, VerifierConfig
 from trainer_client.rewards import reward
-from trainer_client.verifier_client import ScoreRequest, Verdicts, VerifierClient, VerifierRejected
+from trainer_client.scoring import open_scorer
+from trainer_client.verifier_client import (
+    Question,
+    ScoreRequest,
+    Verdicts,
+    VerifierClient,
+    VerifierRejected,
+)
 
 ROOT = Path(__file__).parents[2]
 VERIFIERS = (
@@ -44,6 +51,34 @@ def test_client_and_service_agree_on_scores_and_rewards(service_url: str) -> Non
             name: (v["score"], v["reason"]) for name, v in theirs["verdicts"].items()
         }
         assert reward(ours, VERIFIERS) == theirs["reward"]
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (
+            Question((VerifierConfig(type="acuracy"),)),
+            r"acuracy.* \(asked by evaluation\.verifiers\)",
+        ),
+        (Question(profile="maths"), r"maths.* \(asked by evaluation\.profile\)"),
+    ],
+)
+def test_what_the_service_does_not_know_is_refused_before_anything_is_sampled(
+    service_url: str, question: Question, message: str
+) -> None:
+    with (
+        pytest.raises(VerifierRejected, match=message),
+        open_scorer(RewardConfig(url=service_url), question),
+    ):
+        pass
+    unknown = RewardConfig.model_validate(
+        {"url": service_url, "verifiers": [{"type": "accuracy", "toleranse": 1}]}
+    )
+    with (
+        pytest.raises(VerifierRejected, match=r"toleranse.* \(asked by reward\.verifiers\)"),
+        open_scorer(unknown),
+    ):
+        pass
 
 
 def test_a_profile_is_what_the_client_gets_by_sending_its_verifiers(service_url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from trainer_client.arithmetic import write_data
+from trainer_client.demo import how_to_go_on, write_grpo_config
 
 
 def trainer_client(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -36,6 +38,17 @@ def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
     again = trainer_client("demo", "--output", str(folder))
     assert again.returncode == 1
     assert "exists; choose another folder" in again.stderr
+
+
+def test_a_demonstration_that_was_ended_can_go_on(tmp_path: Path) -> None:
+    serve, train = re.findall(r"`(.*?)`", how_to_go_on(tmp_path, None))
+    command = serve.replace("verifier-service", "python -m verifier_service").split()
+    assert subprocess.run([*command, "--help"], capture_output=True).returncode == 0
+    write_grpo_config(tmp_path, url="http://127.0.0.1:1", seed=0)
+    command = train.replace("trainer-client", "python -m trainer_client").split()
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert f"{tmp_path}/grpo holds no run to resume" in refused.stderr
+    assert how_to_go_on(tmp_path, "http://127.0.0.1:9").strip("`") in train
 
 
 def problems_of(folder: Path, name: str) -> set[str]:

@@ -49,6 +49,11 @@ def test_a_configuration_survives_being_written_and_read(tmp_path: Path) -> None
         (MINIMAL, ("preset=gpro",), "preset: .*'deepseek_math'.*found 'gpro'"),
         (MINIMAL, ("loss.clip_low",), "not of the form section.key=value"),
         (MINIMAL, ("reward.url=localhost:80",), "reward.url: .*pattern"),
+        (
+            MINIMAL,
+            ("reward.url=http://localhost:80/v1/score",),
+            "reward.url: .*the service's address alone, http://localhost:80",
+        ),
         ("- 1\n", (), "must hold sections"),
         ("a: [", (), "not valid YAML"),
         (

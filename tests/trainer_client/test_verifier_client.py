@@ -98,6 +98,17 @@ def test_the_key_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> 
     assert sent == [None, "Bearer rv-secret"]
 
 
+def test_a_missing_or_wrong_key_says_where_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"error": {"type": "unauthorized", "message": "a key is needed"}}
+    monkeypatch.delenv("REWARD_VERIFIER_API_KEY", raising=False)
+    with pytest.raises(VerifierRejected, match=r"REWARD_VERIFIER_API_KEY, which is not set"):
+        ask(lambda _: httpx.Response(401, json=body))
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", "rv-secret")
+    with pytest.raises(VerifierRejected, match=r"API_KEY, which is set to another") as refused:
+        ask(lambda _: httpx.Response(401, json=body))
+    assert "rv-secret" not in str(refused.value)
+
+
 def test_a_refused_request_is_not_tried_again_and_tells_why() -> None:
     body = {"error": {"type": "invalid_request", "message": "verifiers.0: no such type"}}
     with pytest.raises(VerifierRejected, match=r"422: verifiers\.0: no such type"):

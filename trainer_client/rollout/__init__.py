@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trainer_client.dataset import Problem
+from trainer_client.errors import TrainerError
 
 
-class RolloutError(RuntimeError):
+class RolloutError(TrainerError):
     """The engine could not sample or take new weights; the message says what to look at."""
 
 
