@@ -16,7 +16,9 @@ from trainer_client.config import Config, ConfigError, OptimizerConfig, SftConfi
 from trainer_client.dataset import DatasetError, load_rows, messages_of
 from trainer_client.learner import make_optimizer
 from trainer_client.logprobs import token_logprobs
+from trainer_client.lora import causal_model
 from trainer_client.metrics import MetricsLog
+from trainer_client.output_layer import check_output_layer
 from trainer_client.policy import Policy, load_policy
 
 CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
@@ -40,6 +42,7 @@ def sft(config: Config) -> Path:
         raise ConfigError(f"output_dir {config.output_dir} already holds a model; choose another")
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model)
+    check_output_layer(causal_model(policy.model))
     examples = load_examples(config, policy)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
@@ -100,7 +103,12 @@ def fit(
                 [examples[index] for index in chosen.tolist()], policy
             )
             logprobs = token_logprobs(
-                policy.model, input_ids, attention_mask, mask, temperature=1.0
+                policy.model,
+                input_ids,
+                attention_mask,
+                mask,
+                temperature=1.0,
+                autocast=policy.autocast,
             ).logprobs
             loss = -logprobs.sum() / mask.sum()
             loss.backward()  # type: ignore[no-untyped-call]
