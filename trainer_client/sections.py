@@ -149,7 +149,8 @@ class RolloutConfig(Section):
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     max_completion_tokens: PositiveInt = 512
     batch_size: PositiveInt = Field(
-        default=64, description="completions generated at once, rounded down to whole groups, but at least one"
+        default=64,
+        description="completions generated at once, rounded down to whole groups, at least one",
     )
     max_refills: NonNegativeInt = Field(
         default=0,
