@@ -199,7 +199,14 @@ class VllmServerEngine:
                     ) from error
                 if answer.status_code == httpx.codes.NOT_FOUND:
                     raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
-                mode = answer.json()["vllm_config"]["model_config"]["logprobs_mode"]
+                try:
+                    settings = answer.raise_for_status().json()["vllm_config"]
+                    mode = settings["model_config"]["logprobs_mode"]
+                except (httpx.HTTPStatusError, ValueError, KeyError, TypeError) as error:
+                    raise ConfigError(
+                        f"rollout.vllm_server.urls: {url} does not answer as a vLLM server: "
+                        f"/server_info gave {answer.status_code} {answer.text[:100]!r}"
+                    ) from error
                 if mode != "processed_logprobs":
                     raise ConfigError(
                         f"{url} reports {mode}, which are not those of the distribution it samples "
