@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,24 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
     with pytest.raises(RuntimeError, match="unlucky"):
         ahead.take(sample, 99)
     ahead.close()
+
+
+HANGING = """
+import threading
+from trainer_client.ahead import SamplingAhead
+ahead = SamplingAhead()
+ahead.start(lambda position: threading.Event().wait(), 0)
+ahead.close()
+print("closed")
+"""
+
+
+def test_a_process_ends_while_its_sampler_hangs() -> None:
+    """As after SIGTERM: what was sampled ahead is given up, not waited for."""
+    result = subprocess.run(
+        [sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=120
+    )
+    assert (result.returncode, result.stdout) == (0, "closed\n"), result.stderr
 
 
 def test_one_step_off_asks_for_a_server_and_the_correction(task: Path) -> None:
