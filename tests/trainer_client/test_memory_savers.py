@@ -11,19 +11,18 @@ import pytest
 import torch
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from tests.trainer_client.runs import rollouts_of
 from trainer_client.ahead import SamplingAhead
 from trainer_client.batch import make_batch
 from trainer_client.config import ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner
 from trainer_client.memory_savers import offloaded
-from trainer_client.rollout import Rollout, RolloutGroup, Sampling
+from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.scoring import ScoredGroups
 from trainer_client.update import update_policy
 
-ROLLOUTS = [
-    Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True) for n in (1, 7, 3, 5)
-]
+ROLLOUTS = rollouts_of(1, 7, 3, 5)
 
 
 def values(task: Path, **sections: Any) -> dict[str, Any]:
