@@ -16,8 +16,8 @@ from trainer_client.rollout import vllm_server
     ("answer", "message"),
     [
         (httpx.Response(404), "start the server with VLLM_SERVER_DEV_MODE=1"),
-        (httpx.Response(401, text="no key"), "/server_info gave 401 'no key'"),
-        (httpx.Response(200, text="<html>"), "/server_info gave 200 '<html>'"),
+        (httpx.Response(401, text="no key"), "/server_info: 401: no key"),
+        (httpx.Response(200, text="<html>"), "/server_info: 200: <html>"),
         (httpx.Response(200, json={"status": "ok"}), "does not answer as a vLLM server"),
         (httpx.Response(200, json=["ok"]), "does not answer as a vLLM server"),
     ],
