@@ -7,9 +7,11 @@ correction (`loss.importance`) makes up for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
+from functools import partial
 
+from trainer_client.daemon import start_daemon
 from trainer_client.scoring import ScoredGroups
 
 Sample = Callable[[int], tuple[ScoredGroups, int]]
@@ -20,7 +22,6 @@ class SamplingAhead:
     """The groups of the next step, in the making."""
 
     def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1)
         self._pending: Future[tuple[ScoredGroups, int]] | None = None
 
     @property
@@ -30,7 +31,7 @@ class SamplingAhead:
 
     def start(self, sample: Sample, position: int) -> None:
         """Begin with the groups at this position."""
-        self._pending = self._thread.submit(sample, position)
+        self._pending = start_daemon(partial(sample, position))
 
     def take(self, sample: Sample, position: int) -> tuple[ScoredGroups, int]:
         """The groups that were started, or those at this position; raises what sampling raises."""
@@ -45,5 +46,5 @@ class SamplingAhead:
             wait_for([self._pending])
 
     def close(self) -> None:
-        """Give up what has not been taken."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """Give up what has not been taken; a process that ends does not wait for it."""
+        self._pending = None

@@ -34,18 +34,11 @@ def make_batch(
     rollouts: Sequence[Rollout], advantages: Sequence[float], *, pad_id: int, device: torch.device
 ) -> Batch:
     """Right-padded tensors of these rollouts, in their order."""
-    width = max(len(r.prompt_ids) + len(r.completion_ids) for r in rollouts)
-    input_ids = torch.full((len(rollouts), width), pad_id)
-    attention_mask = torch.zeros(input_ids.shape, dtype=torch.bool)
-    completion_mask = torch.zeros_like(attention_mask)
-    sampler_logprobs = torch.zeros(input_ids.shape)
-    for row, rollout in enumerate(rollouts):
-        start = len(rollout.prompt_ids)
-        end = start + len(rollout.completion_ids)
-        input_ids[row, :end] = torch.tensor(rollout.prompt_ids + rollout.completion_ids)
-        attention_mask[row, :end] = True
-        completion_mask[row, start:end] = True
-        sampler_logprobs[row, start:end] = torch.tensor(rollout.sampler_logprobs)
+    input_ids, attention_mask, completion_mask = pad(
+        [(r.prompt_ids, r.completion_ids) for r in rollouts], pad_id=pad_id
+    )
+    logprobs = torch.tensor([value for r in rollouts for value in r.sampler_logprobs])
+    sampler_logprobs = torch.zeros(input_ids.shape).masked_scatter(completion_mask, logprobs)
     return Batch(
         input_ids.to(device),
         attention_mask.to(device),
@@ -53,6 +46,26 @@ def make_batch(
         sampler_logprobs.to(device),
         torch.tensor(advantages, dtype=torch.float32, device=device),
     )
+
+
+def pad(
+    sequences: Sequence[tuple[Sequence[int], Sequence[int]]], *, pad_id: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Prompts with their completions, as token ids, padded on the right.
+
+    Returns:
+        input_ids int64, attention mask bool and completion mask bool, each `[B, T]`.
+    """
+    width = max(len(prompt) + len(completion) for prompt, completion in sequences)
+    input_ids = torch.full((len(sequences), width), pad_id)
+    attention_mask = torch.zeros(input_ids.shape, dtype=torch.bool)
+    completion_mask = torch.zeros_like(attention_mask)
+    for row, (prompt, completion) in enumerate(sequences):
+        start, end = len(prompt), len(prompt) + len(completion)
+        input_ids[row, :end] = torch.tensor([*prompt, *completion])
+        attention_mask[row, :end] = True
+        completion_mask[row, start:end] = True
+    return input_ids, attention_mask, completion_mask
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,11 @@ class Config(Section):
                     "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
                     "completions are of the weights before the last update"
                 )
+        if self.model.quantization is not None and self.rollout.engine != "transformers":
+            raise ValueError(
+                f"model.quantization {self.model.quantization} needs rollout.engine transformers, "
+                f"found {self.rollout.engine}: quantized weights cannot be sent to a sampler"
+            )
         if self.train.minibatches > self.rollout.prompts_per_step:
             raise ValueError(
                 f"train.minibatches {self.train.minibatches} is more than "
@@ -210,7 +215,12 @@ def _parse_overrides(overrides: list[str]) -> dict[str, Any]:
         key, separator, text = override.partition("=")
         if not separator or not key.strip():
             raise ConfigError(f"override {override!r} is not of the form section.key=value")
-        value = yaml.safe_load(text)
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(
+                f"override {override!r}: the value is not valid YAML: {error}"
+            ) from error
         for part in reversed(key.strip().split(".")):
             value = {part: value}
         values = _merge(values, value)

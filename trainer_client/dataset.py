@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ class Problem:
     """One problem: the chat messages that pose it and what its verifiers need."""
 
     id: str
+    """The row's, or else a hash of its problem column."""
     messages: tuple[dict[str, str], ...]
     reference: dict[str, Any]
     columns: dict[str, Any] = field(default_factory=dict)
@@ -145,7 +147,15 @@ def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
         value = row[column]
         reference[key] = str(value) if isinstance(value, int | float) else value
     messages = messages_of(row, index, config)
-    return Problem(str(row.get("id", index)), tuple(messages), reference, dict(row))
+    return Problem(_id(row, config), tuple(messages), reference, dict(row))
+
+
+def _id(row: dict[str, Any], config: DatasetConfig) -> str:
+    """The row's own, or else one that the problem has in every split, order and configuration."""
+    if row.get("id") is not None:
+        return str(row["id"])
+    problem = json.dumps(row[config.problem_column], sort_keys=True)
+    return hashlib.sha256(problem.encode()).hexdigest()[:16]
 
 
 def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, str]]:

@@ -37,10 +37,17 @@ def warnings_at_start(config: Config) -> list[str]:
             "loss.kl_estimator is k1, whose gradient has expectation 0 on-policy: it constrains "
             "nothing. Suggested: k3 (or k2)"
         )
-    if config.rollout.top_p < 1 and config.loss.importance is None:
+    # Only vLLM reports probabilities of the cut distribution, which the correction needs.
+    corrected = config.loss.importance is not None and config.rollout.engine != "transformers"
+    if config.rollout.top_p < 1 and not corrected:
+        useless = (
+            "; loss.importance corrects nothing with rollout.engine transformers, which reports "
+            "probabilities before the cut"
+        )
         warnings.append(
             f"rollout.top_p is {config.rollout.top_p:g}: completions are samples of a cut "
-            "distribution, and the loss takes them for samples of the policy. Suggested: 1.0"
+            "distribution, and the loss takes them for samples of the policy"
+            f"{useless if config.loss.importance is not None else ''}. Suggested: 1.0"
         )
     return warnings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +28,7 @@ from trainer_client.config import RewardConfig
 from trainer_client.console import CONSOLE
 from trainer_client.rollout_log import solve_rate
 from trainer_client.scoring import ScoredGroups
+from trainer_client.verifier_client import Verdict
 
 
 def progress_bar(console: Console = CONSOLE) -> Progress:
@@ -202,13 +203,23 @@ def rollout_metrics(
     metrics["completion/length"] = sum(lengths) / len(lengths)
     truncated = sum(rollout.truncated for rollout in rollouts)
     metrics["completion/truncated_fraction"] = truncated / len(rollouts)
-    verdicts = [verdict for item in all_verdicts for verdict in item.values()]
-    for outcome in ("unverifiable", "failed"):
-        count = sum(verdict.outcome == outcome for verdict in verdicts)
-        metrics[f"verifier/{outcome}_fraction"] = count / len(verdicts)
-    seconds = torch.tensor([verdict.seconds for verdict in verdicts])
-    metrics["verifier/seconds_p99"] = seconds.quantile(0.99).item()
+    metrics |= _verifier_metrics(
+        [item[verifier.key] for item in all_verdicts for verifier in config.verifiers]
+    )
     metrics["time/generate"] = scored.generate_seconds
     metrics["time/scoring_exposed"] = scored.scoring_exposed_seconds
     metrics["tokens/generated_per_second"] = sum(lengths) / max(scored.generate_seconds, 1e-9)
     return metrics
+
+
+def _verifier_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """How the service did; functions and models of this process are not part of it."""
+    if not verdicts:
+        return {}
+    shares = {
+        f"verifier/{outcome}_fraction": sum(verdict.outcome == outcome for verdict in verdicts)
+        / len(verdicts)
+        for outcome in ("unverifiable", "failed")
+    }
+    seconds = torch.tensor([verdict.seconds for verdict in verdicts])
+    return {**shares, "verifier/seconds_p99": seconds.quantile(0.99).item()}

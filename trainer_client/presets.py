@@ -114,8 +114,9 @@ PRESETS: dict[str, Preset] = {
             reward__verifiers=_THREE_VERIFIERS,
         ),
         (
-            "top_p 0.95 is sampled as stated; the ratio uses probabilities before the cut, so it "
-            "is 1 on-policy",
+            "top_p 0.95 is sampled as stated; with rollout.engine transformers the ratio uses "
+            "probabilities before the cut, so it is 1 on-policy; vLLM's are of the cut "
+            "distribution, which loss.importance corrects",
         ),
     ),
     "verifiable": Preset(

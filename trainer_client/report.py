@@ -51,8 +51,8 @@ def write_report(run_dir: Path, output: Path) -> list[str]:
         "config": (run_dir / "config.yaml").read_text(),
         "rollouts": _rollouts(run_dir, config),
     }
-    # "</" would end the script element that the data is in.
-    text = json.dumps(data).replace("</", "<\\/")
+    # "</script" would end the element that the data is in, "<!--<script" hide its end.
+    text = json.dumps(data).replace("<", "\\u003c")
     output.write_text(TEMPLATE.read_text().replace(PLACEHOLDER, text))
     return summary
 

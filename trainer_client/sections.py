@@ -59,7 +59,8 @@ class ModelConfig(Section):
     lora: LoraConfig | None = Field(default=None, description="null: all weights are trained")
     quantization: Literal["4bit"] | None = Field(
         default=None,
-        description="of the frozen base model under lora (QLoRA); needs CUDA and bitsandbytes",
+        description="of the frozen base model under lora (QLoRA); needs CUDA, bitsandbytes and "
+        "rollout.engine transformers",
     )
 
     @model_validator(mode="after")
@@ -148,7 +149,8 @@ class RolloutConfig(Section):
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     max_completion_tokens: PositiveInt = 512
     batch_size: PositiveInt = Field(
-        default=64, description="completions generated at once, rounded up to whole groups"
+        default=64,
+        description="completions generated at once, rounded down to whole groups, at least one",
     )
     max_refills: NonNegativeInt = Field(
         default=0,

@@ -1,7 +1,4 @@
-"""Supervised fine-tuning on given completions: teaches a format before GRPO rewards it.
-
-Shapes: B sequences, T token positions; prompt and completion, then padding on the right.
-"""
+"""Supervised fine-tuning on given completions: teaches a format before GRPO rewards it."""
 
 from __future__ import annotations
 
@@ -10,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
+from trainer_client.batch import pad
 from trainer_client.config import Config, ConfigError, OptimizerConfig, SftConfig, dump_config
 from trainer_client.dataset import DatasetError, load_rows, messages_of
 from trainer_client.learner import make_optimizer
 from trainer_client.logprobs import token_logprobs
+from trainer_client.lora import causal_model
 from trainer_client.metrics import MetricsLog
+from trainer_client.output_layer import check_output_layer
 from trainer_client.policy import Policy, load_policy
 
 CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
@@ -40,6 +39,7 @@ def sft(config: Config) -> Path:
         raise ConfigError(f"output_dir {config.output_dir} already holds a model; choose another")
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model)
+    check_output_layer(causal_model(policy.model))
     examples = load_examples(config, policy)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
@@ -96,11 +96,16 @@ def fit(
     ) as log:
         for step in range(config.steps):
             chosen = torch.randint(len(examples), (config.batch_size,), generator=generator)
-            input_ids, attention_mask, mask = _tensors(
-                [examples[index] for index in chosen.tolist()], policy
-            )
+            taken = [examples[index] for index in chosen.tolist()]
+            tensors = pad([(e.prompt_ids, e.completion_ids) for e in taken], pad_id=policy.pad_id)
+            input_ids, attention_mask, mask = (tensor.to(policy.device) for tensor in tensors)
             logprobs = token_logprobs(
-                policy.model, input_ids, attention_mask, mask, temperature=1.0
+                policy.model,
+                input_ids,
+                attention_mask,
+                mask,
+                temperature=1.0,
+                autocast=policy.autocast,
             ).logprobs
             loss = -logprobs.sum() / mask.sum()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -112,21 +117,3 @@ def fit(
                 step + 1,
                 {"sft/loss": loss.item(), "sft/perplexity": loss.detach().exp().item()},
             )
-
-
-def _tensors(examples: Sequence[Example], policy: Policy) -> tuple[Tensor, Tensor, Tensor]:
-    """input_ids int64, attention_mask bool, completion mask bool, each `[B, T]`."""
-    width = max(len(e.prompt_ids) + len(e.completion_ids) for e in examples)
-    input_ids = torch.full((len(examples), width), policy.pad_id)
-    attention_mask = torch.zeros(input_ids.shape, dtype=torch.bool)
-    mask = torch.zeros(input_ids.shape, dtype=torch.bool)
-    for row, example in enumerate(examples):
-        ids = example.prompt_ids + example.completion_ids
-        input_ids[row, : len(ids)] = torch.tensor(ids)
-        attention_mask[row, : len(ids)] = True
-        mask[row, len(example.prompt_ids) : len(ids)] = True
-    return (
-        input_ids.to(policy.device),
-        attention_mask.to(policy.device),
-        mask.to(policy.device),
-    )

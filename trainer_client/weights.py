@@ -20,14 +20,9 @@ def checkpoint_weights(model: PreTrainedModel) -> Iterator[tuple[str, Tensor]]:
     A tied output layer is listed under its own name too: a sampler that keeps a second, packed
     copy of it would go on with the old one. A sharded weight is gathered, which is a collective
     call: every process has to iterate to the end. LoRA's product is added to the weight it adapts.
-
-    Raises:
-        ValueError: a weight is quantized.
     """
     whole = merged(model) if has_adapter(model) else model
     for name, parameter in whole.named_parameters(remove_duplicate=False):
-        if not parameter.is_floating_point():
-            raise ValueError(f"{name} is quantized: set rollout.engine to transformers")
         yield name, _whole(parameter)
 
 

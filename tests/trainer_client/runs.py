@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from trainer_client.config import Config, make_config
+from trainer_client.rollout import Rollout
 
 REWARDS = """
 def digits(completions, **columns):
@@ -69,6 +70,13 @@ def rollouts(run_dir: Path, step: int) -> list[dict[str, Any]]:
     """The completions of one step."""
     path = run_dir / "rollouts" / f"step_{step:06d}.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rollouts_of(*lengths: int) -> list[Rollout]:
+    """Made-up completions of so many tokens, each with a log-probability of -4."""
+    return [
+        Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True) for n in lengths
+    ]
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:

@@ -15,19 +15,16 @@ from pathlib import Path
 
 import torch
 
+from tests.trainer_client.runs import rollouts_of
 from trainer_client.batch import make_batch
 from trainer_client.checkpoint import RandomState, list_checkpoints
 from trainer_client.config import make_config
 from trainer_client.learner import make_learner, start_position
 from trainer_client.processes import launched
-from trainer_client.rollout import Rollout
 from trainer_client.update import update_policy
 
 # Unequal lengths and a number that two processes do not share evenly in micro-batches.
-ROLLOUTS = [
-    Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True)
-    for n in (1, 7, 3, 30, 2, 40, 9, 4)
-]
+ROLLOUTS = rollouts_of(1, 7, 3, 30, 2, 40, 9, 4)
 ADVANTAGES = [1.0, -1.0, 0.5, 0.0, 2.0, -0.7, 0.3, -0.2]
 
 

@@ -13,19 +13,16 @@ from pathlib import Path
 import torch
 from torch import distributed
 
+from tests.trainer_client.runs import rollouts_of
 from trainer_client.batch import make_batch
 from trainer_client.config import make_config
 from trainer_client.learner import make_learner
 from trainer_client.loss import StepTotals
-from trainer_client.rollout import Rollout
 from trainer_client.update import _backward, _select
 
 KINDS = ("grpo", "dapo", "dr_grpo", "gspo", "cispo", "unclipped")
 # Unequal lengths, so that no process has as many tokens as another.
-ROLLOUTS = [
-    Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True)
-    for n in (1, 7, 3, 5, 2)
-]
+ROLLOUTS = rollouts_of(1, 7, 3, 5, 2)
 ADVANTAGES = [1.0, -1.0, 0.5, 0.0, 2.0]
 
 

@@ -48,6 +48,11 @@ def test_a_configuration_survives_being_written_and_read(tmp_path: Path) -> None
         (MINIMAL, ("rollout.group_size=1",), r"rollout.group_size: .*equal to 2 \(found 1\)"),
         (MINIMAL, ("preset=gpro",), "preset: .*'deepseek_math'.*found 'gpro'"),
         (MINIMAL, ("loss.clip_low",), "not of the form section.key=value"),
+        (
+            MINIMAL,
+            ("model.lora={rank: 8",),
+            r"override 'model\.lora=\{rank: 8': the value is not valid YAML",
+        ),
         (MINIMAL, ("reward.url=localhost:80",), "reward.url: .*pattern"),
         (
             MINIMAL,
@@ -181,6 +186,13 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
                 "loss": {"kl_coefficient": 0.1, "reference_sync_steps": 5},
             },
             "under model.lora it is the base model",
+        ),
+        (
+            {
+                "model": {"path": "m", "lora": {}, "quantization": "4bit"},
+                "rollout": {"engine": "vllm_server"},
+            },
+            "quantization 4bit needs rollout.engine transformers, found vllm_server",
         ),
         ({"dataset": {"path": "d", "solve_rate_range": [0.1, 0.9]}}, "needs solve_rates"),
         (

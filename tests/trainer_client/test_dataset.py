@@ -25,18 +25,29 @@ def rows(count: int) -> list[dict[str, Any]]:
 
 
 def test_a_problem_is_a_chat_and_a_reference(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, {"problem": "1+1=?", "answer": "2"})
+    path = jsonl(tmp_path, {"id": 17, "problem": "1+1=?", "answer": "2"})
     assert load_problems(DatasetConfig(path=path)) == [
         Problem(
-            "0",
+            "17",
             (
                 {"role": "system", "content": SYSTEM_PROMPT},
                 {"role": "user", "content": "1+1=?"},
             ),
             {"answer": "2"},
-            {"problem": "1+1=?", "answer": "2"},
+            {"id": 17, "problem": "1+1=?", "answer": "2"},
         )
     ]
+
+
+def test_without_an_id_a_problem_is_known_by_its_text(tmp_path: Path) -> None:
+    """Whatever part of the data it is loaded with, so that its solve rate is its own."""
+    path = jsonl(tmp_path, *({**row, "id": None} for row in rows(3)))
+    _, second, third = load_problems(DatasetConfig(path=path))
+    again = load_problems(DatasetConfig(path=path, split="train[1:]"))
+    assert [problem.id for problem in again] == [second.id, third.id]
+    assert second.id != third.id
+    without = load_problems(DatasetConfig(path=jsonl(tmp_path, *rows(3))))
+    assert without[1].id == second.id
 
 
 def test_column_names_are_configurable(tmp_path: Path) -> None:

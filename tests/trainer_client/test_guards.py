@@ -141,5 +141,14 @@ def test_a_cut_distribution_is_named_at_the_start() -> None:
     assert "rollout.top_p is 0.95" in warning
 
 
+def test_a_cut_distribution_is_corrected_only_where_its_probabilities_are_known() -> None:
+    """`transformers` reports those before the cut, which are the trainer's own."""
+    importance = {"importance": {"mode": "token_truncate"}}
+    (warning,) = warnings_at_start(config(rollout={"top_p": 0.95}, loss=importance))
+    assert "loss.importance corrects nothing with rollout.engine transformers" in warning
+    vllm = {"top_p": 0.95, "engine": "vllm_server"}
+    assert warnings_at_start(config(rollout=vllm, loss=importance)) == []
+
+
 def test_the_default_configuration_has_nothing_to_warn_of() -> None:
     assert warnings_at_start(config()) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +11,18 @@ import pytest
 import torch
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from tests.trainer_client.runs import rollouts_of
 from trainer_client.ahead import SamplingAhead
 from trainer_client.batch import make_batch
 from trainer_client.config import ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner
 from trainer_client.memory_savers import offloaded
-from trainer_client.rollout import Rollout, RolloutGroup, Sampling
+from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.scoring import ScoredGroups
 from trainer_client.update import update_policy
 
-ROLLOUTS = [
-    Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True) for n in (1, 7, 3, 5)
-]
+ROLLOUTS = rollouts_of(1, 7, 3, 5)
 
 
 def values(task: Path, **sections: Any) -> dict[str, Any]:
@@ -129,6 +130,24 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
     with pytest.raises(RuntimeError, match="unlucky"):
         ahead.take(sample, 99)
     ahead.close()
+
+
+HANGING = """
+import threading
+from trainer_client.ahead import SamplingAhead
+ahead = SamplingAhead()
+ahead.start(lambda position: threading.Event().wait(), 0)
+ahead.close()
+print("closed")
+"""
+
+
+def test_a_process_ends_while_its_sampler_hangs() -> None:
+    """As after SIGTERM: what was sampled ahead is given up, not waited for."""
+    result = subprocess.run(
+        [sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=120
+    )
+    assert (result.returncode, result.stdout) == (0, "closed\n"), result.stderr
 
 
 def test_one_step_off_asks_for_a_server_and_the_correction(task: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import LlamaForCausalLM
 
 from trainer_client.batch import make_batch
 from trainer_client.checkpoint import list_checkpoints
@@ -238,3 +239,38 @@ def test_supervised_fine_tuning_learns_its_demonstrations(task: Path, tmp_path: 
     losses = [line["sft/loss"] for line in metrics(run_dir)]
     assert losses[-1] < 0.5 * losses[0]
     assert (run_dir / "model" / "tokenizer.json").exists()
+
+
+def test_supervised_fine_tuning_computes_in_the_type_of_autocast(
+    task: Path, tmp_path: Path
+) -> None:
+    """Near the loss of float32, not equal to it."""
+    losses = []
+    for autocast in (None, "bfloat16"):
+        settings = config(
+            task,
+            tmp_path / str(autocast),
+            model={"path": str(task / "model"), "device": "cpu", "autocast": autocast},
+            dataset={"path": str(task / "data" / "demonstrations.jsonl")},
+            sft={"steps": 1, "batch_size": 8},
+        )
+        sft(settings)
+        losses += [line["sft/loss"] for line in metrics(settings.output_dir)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+    assert losses[1] != losses[0]
+
+
+def test_supervised_fine_tuning_refuses_an_unknown_output_layer(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As GRPO does, before a step is made with other log-probabilities than the model's."""
+    forward = LlamaForCausalLM.forward
+
+    def changed(self: LlamaForCausalLM, *arguments: Any, **options: Any) -> Any:
+        output = forward(self, *arguments, **options)
+        output.logits = output.logits + 1
+        return output
+
+    monkeypatch.setattr(LlamaForCausalLM, "forward", changed)
+    with pytest.raises(ConfigError, match="changes its logits"):
+        sft(config(task, tmp_path / "sft"))

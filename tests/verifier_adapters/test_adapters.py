@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -131,6 +132,12 @@ def test_verifiers_gets_a_float() -> None:
     assert called(function, completion=[message], answer="4") == 1.0
     assert list(inspect.signature(function).parameters) == ["completion", "answer"]
     assert function.__name__ == "correct"
+
+
+@pytest.mark.parametrize(("text", "expected"), [(RIGHT, 1.0), (WRONG, 0.0)])
+def test_verifiers_gets_the_score_of_a_traces_last_reply(text: str, expected: float) -> None:
+    trace = SimpleNamespace(last_reply=text)
+    assert called(prime_verifiers.score_trace, trace, "4") == expected
 
 
 def test_programs_are_judged_by_tests_as_data_sets_have_them() -> None:

@@ -199,7 +199,7 @@ class VllmServerEngine:
                     ) from error
                 if answer.status_code == httpx.codes.NOT_FOUND:
                     raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
-                mode = answer.json()["vllm_config"]["model_config"]["logprobs_mode"]
+                mode = _logprobs_mode(url, answer)
                 if mode != "processed_logprobs":
                     raise ConfigError(
                         f"{url} reports {mode}, which are not those of the distribution it samples "
@@ -247,6 +247,17 @@ def _of_the_first_process(*values: Any) -> tuple[Any, ...]:
     if torch.distributed.is_initialized():
         torch.distributed.broadcast_object_list(shared)
     return tuple(shared)
+
+
+def _logprobs_mode(url: str, answer: httpx.Response) -> str:
+    """What the server says that it reports; raises ConfigError where it is no vLLM."""
+    try:
+        return str(answer.json()["vllm_config"]["model_config"]["logprobs_mode"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"rollout.vllm_server.urls: {url} does not answer as a vLLM server: "
+            f"/server_info: {answer.status_code}: {answer.text[:200]}"
+        ) from error
 
 
 def _client() -> httpx.AsyncClient:

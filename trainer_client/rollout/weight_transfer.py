@@ -10,11 +10,9 @@ import asyncio
 import base64
 import pickle
 import shutil
-import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -22,10 +20,9 @@ from torch.multiprocessing.reductions import reduce_tensor
 from transformers import PreTrainedModel
 
 from trainer_client.config import VllmServerConfig
+from trainer_client.daemon import start_daemon
 from trainer_client.rollout import RolloutError
 from trainer_client.weights import checkpoint_weights, save_weights
-
-T = TypeVar("T")
 
 Each = Callable[..., Awaitable[list[Any]]]
 """Ask every server at once: `await each("POST", "/resume")`, the answers in order."""
@@ -135,7 +132,7 @@ class NcclTransfer:
         await each("POST", "/start_weight_update")
         await asyncio.gather(
             each("POST", "/update_weights", json={"update_info": _description(self._weights)}),
-            _in_daemon_thread(self._broadcast),
+            asyncio.wrap_future(start_daemon(self._broadcast)),
         )
         await each("POST", "/finish_weight_update", json={})
         self._weights = []
@@ -167,7 +164,7 @@ class NcclTransfer:
 
         _, self._communicator = await asyncio.gather(
             each("POST", "/init_weight_transfer_engine", json={"init_info": info}),
-            _in_daemon_thread(join),
+            asyncio.wrap_future(start_daemon(join)),
         )
 
     def _broadcast(self) -> None:
@@ -188,19 +185,3 @@ def _description(weights: list[tuple[str, Tensor]]) -> dict[str, Any]:
         "dtype_names": [str(value.dtype).removeprefix("torch.") for _, value in weights],
         "shapes": [list(value.shape) for _, value in weights],
     }
-
-
-async def _in_daemon_thread(work: Callable[[], T]) -> T:
-    """Run what may block for ever; whoever waits can give up, and the process can end."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await asyncio.wrap_future(future)

@@ -1,0 +1,43 @@
+"""What a step's metrics are taken over."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from trainer_client.config import RewardConfig, RewardFunctionConfig, VerifierConfig
+from trainer_client.dataset import Problem
+from trainer_client.metrics import rollout_metrics
+from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.verifier_client import Verdict, Verdicts
+
+FUNCTION = RewardFunctionConfig(path="rewards.py:brief")
+BRIEF = Verdict(outcome="unverifiable", reason="not_judged")
+RIGHT = Verdict(outcome="scored", score=1.0, reason="equal", seconds=2.0)
+FAILED = Verdict(outcome="failed", reason="deadline", seconds=2.0)
+
+
+def step_metrics(config: RewardConfig, *verdicts: Verdicts) -> dict[str, float]:
+    rollout = Rollout((1,), (2,), (0.0,), "x", truncated=False)
+    problem = Problem("p", ({"role": "user", "content": "1+1=?"},), {})
+    group = ScoredGroup(RolloutGroup(problem, (rollout,) * len(verdicts)), verdicts)
+    values = torch.zeros(1, len(verdicts))
+    return rollout_metrics(ScoredGroups([group], 1.0, 0.0), values, values, config)
+
+
+def test_metrics_of_the_service_leave_functions_out() -> None:
+    """Their verdicts take no seconds of it and are not its failures."""
+    config = RewardConfig(verifiers=(VerifierConfig(type="accuracy"),), functions=(FUNCTION,))
+    found = step_metrics(
+        config, {"brief": BRIEF, "accuracy": RIGHT}, {"brief": BRIEF, "accuracy": FAILED}
+    )
+    assert found["verifier/failed_fraction"] == 0.5
+    assert found["verifier/unverifiable_fraction"] == 0.0
+    assert found["verifier/seconds_p99"] == pytest.approx(2.0)
+
+
+def test_without_a_service_there_are_no_metrics_of_it() -> None:
+    config = RewardConfig(verifiers=(), functions=(FUNCTION,))
+    found = step_metrics(config, {"brief": BRIEF}, {"brief": BRIEF})
+    assert not [name for name in found if name.startswith("verifier/")]

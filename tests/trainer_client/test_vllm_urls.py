@@ -1,0 +1,37 @@
+"""What is at `rollout.vllm_server.urls` when it is no vLLM server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from trainer_client.config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.policy import load_policy
+from trainer_client.rollout import vllm_server
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (httpx.Response(404), "start the server with VLLM_SERVER_DEV_MODE=1"),
+        (httpx.Response(401, text="no key"), "/server_info: 401: no key"),
+        (httpx.Response(200, text="<html>"), "/server_info: 200: <html>"),
+        (httpx.Response(200, json={"status": "ok"}), "does not answer as a vLLM server"),
+        (httpx.Response(200, json=["ok"]), "does not answer as a vLLM server"),
+    ],
+)
+def test_another_server_is_named(
+    task: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: httpx.Response,
+    message: str,
+) -> None:
+    """With what it answered, not with a traceback."""
+    transport = httpx.MockTransport(lambda request: answer)
+    monkeypatch.setattr(vllm_server, "_client", lambda: httpx.AsyncClient(transport=transport))
+    policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    with pytest.raises(ConfigError, match=message):
+        vllm_server.VllmServerEngine(policy, VllmServerConfig(), weights_dir=tmp_path)
