@@ -286,6 +286,21 @@ def test_open_instruct_gets_a_result_for_each_input(http: httpx.Client) -> None:
     assert http.get("/health").json() == {"status": "healthy"}
 
 
+NAMES_TAGS = 'tags = ("<think>", "</think>")\nprint(int(input())**2)'
+"""A program that has the tags of reasoning in it."""
+
+
+@pytest.mark.parametrize("program", [NAMES_TAGS, f"# <think>\n{SQUARE}", f"# ```\n{SQUARE}"])
+def test_all_of_a_program_is_the_program(http: httpx.Client, program: str) -> None:
+    stdio = {"program": program, "tests": [{"input": "3\n", "output": "9"}]}
+    assert post(http, "/test_program_stdio", stdio)["results"] == [1]
+    without_input = program.replace("input()", "3")
+    asserts = {"program": f"{without_input}\nX = 1", "tests": ["assert X == 1"]}
+    assert post(http, "/test_program", asserts)["results"] == [1]
+    scripts = {"scripts": [script(program, CASES[:1])], "languages": ["python"]}
+    assert post(http, "/execute_batch", scripts)[0]["text"] == "1.0"
+
+
 def test_a_program_cannot_end_its_tests_early(http: httpx.Client) -> None:
     body = {"program": "import os; os._exit(0)", "tests": ["assert False"]}
     assert post(http, "/test_program", body)["results"] == [0]

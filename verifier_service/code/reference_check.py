@@ -17,7 +17,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifier_service.code import languages
-from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.problem import read_tests
 from verifier_service.sandbox.runner import Runner
@@ -151,7 +150,7 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
         return Misfit(row, error.reason, _invalid(error.__cause__))
-    source = last_block(row.solution, verifier.block_tags)
+    source = verifier.program_in(row.solution)
     program = row.solution if source is None else source
     verdict = await judge_program(runner, verifier, tests, program)
     if verdict.reason == CodeReason.PASSED:

@@ -23,7 +23,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from verifier_service.code.program_run import Asked, ProgramRun
 from verifier_service.compat.execution import as_text, run_programs
 from verifier_service.compat.open_instruct import TestCase
-from verifier_service.compat.program import fenced
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
 from verifier_service.compat.scoring import Item, judge_each
@@ -35,7 +34,9 @@ router = APIRouter(route_class=StrictRoute, tags=["open-r1"])
 DEADLINE_SECONDS = 26.0
 MAX_RUN_SECONDS = 20.0
 MAX_SCRIPTS = 4096
-VERIFIER = Code(scoring="fraction", cpu_seconds=5.0, total_cpu_seconds=20.0, weight=1.0)
+VERIFIER = Code(
+    part="completion", scoring="fraction", cpu_seconds=5.0, total_cpu_seconds=20.0, weight=1.0
+)
 """With the 5 seconds that open-r1's script gives each case."""
 
 # Both values are texts of json.dumps, so neither can hold a line break.
@@ -112,7 +113,7 @@ def item_in(script: str) -> Item | None:
         source = json.loads(program[1])
     except (ValueError, ValidationError):
         return None
-    return fenced(source), {
+    return source, {
         "tests": {
             "type": "stdio",
             "cases": [{"stdin": case.input, "stdout": case.output} for case in tests],

@@ -23,7 +23,6 @@ import msgspec
 
 from verifier_service import frames
 from verifier_service.code import languages
-from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
 from verifier_service.code.program_run import RUN_PROGRAM, judge_run
@@ -176,9 +175,7 @@ async def judge_completion(
     runner: Runner, verifier: Code, tests: Tests, completion: Completion
 ) -> Verdict:
     """The verdict on a completion; the runner has the entries and tools of `grading`."""
-    return await judge_program(
-        runner, verifier, tests, last_block(completion.text, verifier.block_tags)
-    )
+    return await judge_program(runner, verifier, tests, verifier.program_in(completion.text))
 
 
 async def judge_program(
