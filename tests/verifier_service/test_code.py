@@ -245,6 +245,24 @@ def test_all_cases_are_run_when_asked_for(grader: Grader) -> None:
     assert (found.shown, found.expected) == ("16\n", "9\n")
 
 
+@pytest.mark.parametrize(
+    "tests",
+    [
+        {
+            "type": "function",
+            "entry_point": "f",
+            "cases": [{"args": [n], "returns": abs(n)} for n in (-1, 2, 3)],
+        },
+        {"type": "asserts", "code": "assert f(-1) == 1\nassert f(2) == 2\nassert f(3) == 3"},
+    ],
+)
+def test_the_first_call_that_failed_is_known_whatever_passed_later(
+    grader: Grader, tests: dict[str, Any]
+) -> None:
+    found = grader("def f(x): return x", tests, ALL)
+    assert (found.passed, found.total, found.first_failed) == (2, 3, 0)
+
+
 def test_cases_share_a_limit(grader: Grader) -> None:
     source = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
     cases = [{"stdin": "", "stdout": ""}] * 4

@@ -208,6 +208,7 @@ class _Findings(msgspec.Struct):
     total: int
     reason: str
     detail: str
+    first_failed: int | None
 
 
 def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
@@ -223,6 +224,7 @@ def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
         found.add(result, pair.judge.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:])
         return found
     found.passed, found.total = said.passed, said.total
+    found.first_failed = said.first_failed
     if said.reason == "program_gone":
         found.result = _ENDINGS[pair.program.reason]
         found.shown = pair.program.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:]
@@ -231,6 +233,4 @@ def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
         found.result, found.expected = Result.WRONG_ANSWER, said.detail
     else:
         found.result, found.shown = Result(said.reason), said.detail
-    if found.result is not Result.PASSED:
-        found.first_failed = said.passed
     return found
