@@ -282,6 +282,19 @@ def test_a_special_judge_decides(grader: Grader) -> None:
     assert grader("print('3 1')", tests).result == "wrong_answer"
 
 
+def test_a_special_judge_that_is_no_program_is_the_tests_fault(grader: Grader) -> None:
+    tests = {**SQUARE, "program": "import sys\nsys.exit("}
+    found = grader("print(int(input())**2)", tests, ALL)
+    assert (found.result, found.total, found.shown) == ("bad_tests", 1, "")
+    assert "SyntaxError" in found.expected
+
+
+def test_a_special_judge_that_fails_accepts_nothing(grader: Grader) -> None:
+    """A completion could provoke it."""
+    for judge in ("1 / 0", "while True: pass", "x = ' ' * 10**12"):
+        assert grader("print(9)", {**SQUARE, "program": judge}).result == "wrong_answer"
+
+
 def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
     """Its source takes long to compile, and leaves next to nothing to run."""
     source = "if 0:\n" + "    f(1, 2, x=[3, 4])\n" * 50_000 + "print(1)"
