@@ -493,6 +493,19 @@ def test_a_program_that_is_too_large_is_no_reason_to_try_again(http: httpx.Clien
     assert (found["status"], found["message"]) == ("SandboxError", "the program is too_large")
 
 
+def test_a_script_that_is_too_large_has_no_value(http: httpx.Client) -> None:
+    (found,) = post(http, "/execute_batch", {"scripts": ["#" * (5 * 2**20)]})
+    assert (found["execution"], found["exception_str"]) == (None, "the program is too_large")
+
+
+def test_input_that_is_too_large_is_no_reason_to_try_again(http: httpx.Client) -> None:
+    found = run_code(http, "print(1)", stdin="x" * (17 * 2**20))
+    assert found["status"] == "SandboxError"
+    assert found["message"] == (
+        "the program's input and files are more than is taken (bad_reference)"
+    )
+
+
 @pytest.mark.parametrize(("path", "status"), [("/run_code", 504), ("/get_reward", 503)])
 def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status: int) -> None:
     async def nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -53,10 +53,16 @@ async def run_one(
 
 
 def _run(verdict: Verdict) -> ProgramRun | NotNow:
-    if verdict.outcome is not Outcome.SCORED:
+    if verdict.outcome is Outcome.FAILED:
         return NotNow(f"the program was not run: {verdict.reason}")
-    if verdict.details is None:  # its worker was killed over it, which would happen again
-        return ProgramRun(compiled=None, run=None, problem=f"the program is {verdict.reason}")
+    # Asking again would not help: it is too large, or its worker was killed over it.
+    problem = None
+    if verdict.outcome is Outcome.UNVERIFIABLE:
+        problem = f"the program's input and files are more than is taken ({verdict.reason})"
+    elif verdict.details is None:
+        problem = f"the program is {verdict.reason}"
+    if problem is not None:
+        return ProgramRun(compiled=None, run=None, problem=problem)
     return program_run(verdict)
 
 

@@ -154,6 +154,8 @@ def _judged(verdict: Verdict) -> ScriptResult:
 def _ran(found: ProgramRun | NotNow) -> ScriptResult:
     if isinstance(found, NotNow):
         return ScriptResult(exception_str=str(found))
+    if found.problem is not None:
+        return ScriptResult(exception_str=found.problem)
     assert found.run is not None  # Python is not compiled apart
     run, stderr = found.run, as_text(found.run.stderr)
     error = None
