@@ -374,6 +374,22 @@ def test_open_r1_is_told_in_its_own_words_what_is_not_served(http: httpx.Client)
     assert "not in python" in found["exception_str"]
 
 
+def test_a_script_in_another_language_is_refused_alone(http: httpx.Client) -> None:
+    body = {
+        "scripts": ["print(1)", "console.log(1)", script(SQUARE), "print(2)"],
+        "languages": ["python", "javascript", "python"],
+    }
+    found = post(http, "/execute_batch", body)
+    assert [one["exception_str"] for one in found] == [
+        None,
+        "script 1 is not in python, the only language here",
+        None,
+        "script 3 is not in python, the only language here",
+    ]
+    assert found[0]["execution"]["logs"]["stdout"] == ["1\n"]
+    assert found[2]["text"] == "0.5"
+
+
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The URL of a service that takes one completion at a time."""
@@ -408,6 +424,15 @@ def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
         assert response.status_code == 200
         assert response.json()[0]["execution"] is None
         assert "are waiting" in response.json()[0]["exception_str"]
+
+
+def test_judging_ends_with_the_batch(busy: str) -> None:
+    """Else its programs would run on, after the answer and unowned."""
+    with httpx.Client(base_url=busy, timeout=60) as http:
+        found = post(http, "/execute_batch", {"scripts": [script(SPIN), "print(1)"]})
+        assert ["are waiting" in one["exception_str"] for one in found] == [True, True]
+        response = http.post("/run_code?wait_seconds=50", json={**VERL, "code": "print(1)"})
+    assert response.json()["run_result"]["stdout"] == "1\n", response.text
 
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:

@@ -87,15 +87,20 @@ async def execute_batch(body: BatchRequest, request: Request) -> list[ScriptResu
     deadline = min(DEADLINE_SECONDS, body.request_timeout * DEADLINE_SECONDS / 28.0)
     found = [item_in(script) for script in body.scripts]
     items = {place: item for place, item in enumerate(found) if item is not None}
-    others = [place for place in range(len(body.scripts)) if place not in items]
-    results = [ScriptResult()] * len(body.scripts)
+    others = [place for place in _in_python(body) if place not in items]
+    results = [_refused(place) for place in range(len(body.scripts))]
+    judging = asyncio.create_task(
+        judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline)
+    )
+    running = asyncio.create_task(_run(request, body, others, deadline))
     try:
-        judged, runs = await asyncio.gather(
-            judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline),
-            _run(request, body, others, deadline),
-        )
+        judged, runs = await asyncio.gather(judging, running)
     except NotNow as error:
         return [ScriptResult(exception_str=str(error))] * len(body.scripts)
+    finally:  # where one of them ends with an error, the other is still at work
+        judging.cancel()
+        running.cancel()
+        await asyncio.gather(judging, running, return_exceptions=True)
     for place, one in zip(items, judged, strict=True):
         results[place] = _judged(one.first)
     for place, run in zip(others, runs, strict=True):
@@ -124,15 +129,25 @@ def item_in(script: str) -> Item | None:
 _cases = TypeAdapter(list[TestCase])
 
 
+def _in_python(body: BatchRequest) -> list[int]:
+    """Places of the scripts in the one language; without languages, all of them."""
+    languages = body.languages or ["python"] * len(body.scripts)
+    return [
+        place
+        for place, language in enumerate(languages[: len(body.scripts)])
+        if language == "python"
+    ]
+
+
+def _refused(place: int) -> ScriptResult:
+    return ScriptResult(exception_str=f"script {place} is not in python, the only language here")
+
+
 async def _run(
     request: Request, body: BatchRequest, places: Sequence[int], deadline_seconds: float
 ) -> list[ProgramRun | NotNow]:
     """Raises NotNow."""
-    languages = body.languages or ["python"] * len(body.scripts)
     asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
-    for place in places:
-        if languages[place : place + 1] != ["python"]:
-            raise NotNow(f"script {place} is not in python, the only language here")
     programs = [(body.scripts[place], asked) for place in places]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
