@@ -97,6 +97,12 @@ def test_the_response_is_found_in_a_query(query: str, prompt: str | None, respon
     assert response_in(query, prompt) == response
 
 
+@pytest.mark.parametrize("padding", ["<pad>", "<eos>\n", "<|im_end|> "])
+def test_a_million_markers_of_the_end_are_removed_in_one_pass(padding: str) -> None:
+    """One pass for each would take minutes, on the loop that serves everybody."""
+    assert response_in(f"4 < 5 -> <pad{padding * 1_000_000}", None) == "4 < 5 -> <pad"
+
+
 def test_slime_gets_a_number(http: httpx.Client) -> None:
     sample = {"prompt": [{"role": "user", "content": "2+2?"}], "response": r"\boxed{4}"}
     assert post(http, "/compat/slime/rm", {**sample, "label": 4}) == 1.0
