@@ -14,8 +14,9 @@ import pytest
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES, Cpp, ToolchainError, toolchain
+from verifier_service.code.languages import LANGUAGES, Cpp, ToolchainError, gxx_version, toolchain
 from verifier_service.code.problem import Stdio
+from verifier_service.compat import piston
 from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome
@@ -153,8 +154,10 @@ def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Pa
     """A machine with no programs but those of a directory."""
     monkeypatch.setattr(languages, "_SEARCH_PATH", str(tmp_path))
     toolchain.cache_clear()
+    gxx_version.cache_clear()
     yield tmp_path
     toolchain.cache_clear()
+    gxx_version.cache_clear()
 
 
 @pytest.mark.usefixtures("no_toolchain")
@@ -189,6 +192,21 @@ def test_a_missing_compiler_is_unverifiable_and_says_why(
         assert verdict.score is None
         assert verdict.reason == "missing_toolchain"
         assert "apt install g++" in verdict.details["message"]
+
+
+def test_a_compiler_that_does_not_say_its_version_is_asked_again(no_toolchain: Path) -> None:
+    def listed() -> list[tuple[str, str]]:
+        found = asyncio.run(piston.runtimes())
+        return [(one.language, one.version) for one in found if one.language != "python"]
+
+    with pytest.raises(ToolchainError, match="no g\\+\\+ in"):
+        gxx_version()
+    driver(no_toolchain, "exit 1")
+    assert listed() == []
+    driver(no_toolchain, "echo 12.3.4")
+    assert listed() == [("c++", "12.3.4")]
+    driver(no_toolchain, "exit 1")
+    assert listed() == [("c++", "12.3.4")]
 
 
 @needs_compiler

@@ -22,13 +22,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
 from verifier_service.sandbox.execution import Execution, Limits, Program, SandboxError, Tools
 
 if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
+
+LanguageName = Literal["python", "cpp"]
 
 COMPILE_LIMITS = Limits(
     cpu_seconds=15,
@@ -226,18 +228,23 @@ def tools() -> Tools:
 
 
 @functools.cache
+def gxx_version() -> str:
+    """Of the compiler, such as 12.2.0.
+
+    Raises:
+        ToolchainError: there is none, or it does not say, which is not kept: it may next time.
+    """
+    return _ask(_driver(), "-dumpfullversion")
+
+
+@functools.cache
 def toolchain() -> Toolchain:
     """The toolchain of C++.
 
     Raises:
         ToolchainError: there is none, or a part of it is missing.
     """
-    driver = shutil.which("g++", path=_SEARCH_PATH)
-    if driver is None:
-        raise ToolchainError(
-            f"no g++ in {_SEARCH_PATH}: install it (Debian and Ubuntu: apt install g++), "
-            "then start the service again"
-        )
+    driver = _driver()
     archive = Path(_ask(driver, "-print-file-name=libc.a"))
     if not archive.is_absolute():
         raise ToolchainError(
@@ -258,6 +265,17 @@ def toolchain() -> Toolchain:
         steps,
         Tools(executable=(*programs, *loaders), readable=tuple(dict.fromkeys(readable + caches))),
     )
+
+
+def _driver() -> str:
+    """The path of g++. Raises ToolchainError."""
+    driver = shutil.which("g++", path=_SEARCH_PATH)
+    if driver is None:
+        raise ToolchainError(
+            f"no g++ in {_SEARCH_PATH}: install it (Debian and Ubuntu: apt install g++), "
+            "then start the service again"
+        )
+    return driver
 
 
 def _steps(

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from verifier_service.code.languages import LANGUAGES, MIN_SECONDS, CompileFailure
+from verifier_service.code.languages import LANGUAGES, MIN_SECONDS, CompileFailure, LanguageName
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome, Reason, Verdict, failed
@@ -37,7 +37,7 @@ WALL_SLACK_SECONDS = 1.0
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """How to run a program."""
 
-    language: Literal["python", "cpp"]
+    language: LanguageName
     stdin: str = ""
     arguments: tuple[str, ...] = ()
     files: dict[str, bytes] = {}

@@ -36,9 +36,7 @@ _END_MARKERS = (
     "<｜end▁of▁sentence｜>",  # noqa: RUF001
 )
 # Of the text read backwards: from the front, each marker would be looked for up to the end again.
-_END = re.compile(
-    rf"(?:\s*+(?:{'|'.join(re.escape(marker[::-1]) for marker in _END_MARKERS)}))*+"
-)
+_END = re.compile(rf"(?:\s*+(?:{'|'.join(re.escape(marker[::-1]) for marker in _END_MARKERS)}))*+")
 
 
 class RewardRequest(BaseModel):

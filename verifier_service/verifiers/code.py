@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages import LANGUAGES, LanguageName
 from verifier_service.verdict import Reason
 from verifier_service.verifier import Verifier
 
@@ -52,7 +52,7 @@ class Code(Verifier):
     unavailable: ClassVar[Reason] = CodeReason.SANDBOX_ERROR
 
     type: Literal["code"] = "code"
-    language: Literal["python", "cpp"] = Field(default="python", description="of the program")
+    language: LanguageName = Field(default="python", description="of the program")
     part: Literal["last_block", "completion"] = Field(
         default="last_block", description="what is the program; completion: all of it"
     )
