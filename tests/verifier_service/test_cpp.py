@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES, Cpp, ToolchainError, gxx_version, toolchain
+from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
 from verifier_service.code.problem import Stdio
 from verifier_service.compat import piston
 from verifier_service.sandbox.execution import Limits, SandboxError
@@ -164,7 +165,7 @@ def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Pa
 def test_a_machine_without_a_compiler_says_what_to_install() -> None:
     async def ask() -> str | None:
         async with Runner(1, tools=languages.tools) as runner:
-            return await Cpp().missing(runner)
+            return await Gxx().missing(runner)
 
     message = asyncio.run(ask())
     assert message is not None
@@ -176,7 +177,8 @@ def test_a_machine_without_a_compiler_says_what_to_install() -> None:
 def test_a_missing_compiler_is_unverifiable_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(LANGUAGES, "cpp", Cpp())
+    without = dataclasses.replace(LANGUAGES["cpp"], compiler=Gxx())
+    monkeypatch.setitem(LANGUAGES, "cpp", without)
     tests = Stdio.model_validate({"type": "stdio", "cases": CASES})
 
     async def ask() -> list[Any]:
@@ -213,13 +215,13 @@ def test_a_compiler_that_does_not_say_its_version_is_asked_again(no_toolchain: P
 def test_a_compiler_that_runs_out_of_time_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> str | None:
         async with Runner(1, tools=languages.tools) as runner:
-            cpp = Cpp()
+            compiler = Gxx()
             with monkeypatch.context() as patch:
                 limits = Limits(cpu_seconds=0.001, file_bytes=2**20)
                 patch.setattr(languages, "COMPILE_LIMITS", limits)
                 with pytest.raises(SandboxError, match="g\\+\\+ does not work in the sandbox"):
-                    await cpp.missing(runner)
-            return await cpp.missing(runner)
+                    await compiler.missing(runner)
+            return await compiler.missing(runner)
 
     assert asyncio.run(ask()) is None
 

@@ -168,7 +168,7 @@ async def run_program(runner: Runner, source: str, asked: Asked) -> ProgramRun:
     program = await language.build(runner, payload, compiling, asked.files)
     if isinstance(program, CompileFailure):
         return ProgramRun(compiled=Ran.of(program.execution), run=None)
-    compiled = _compiled(time.perf_counter() - start) if language.is_compiled else None
+    compiled = _compiled(time.perf_counter() - start) if language.compiler else None
     has_files = bool(asked.files or asked.fetched_files)
     execution = await runner.run(
         dataclasses.replace(
