@@ -15,6 +15,7 @@ import pytest
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
+from verifier_service.code.judging import judge_completion
 from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
 from verifier_service.code.problem import Stdio
 from verifier_service.compat import piston
@@ -22,7 +23,6 @@ from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome
 from verifier_service.verifiers.code import Code
-from verifier_service.workers.code_worker import judge_completion
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("g++") is None, reason="needs g++: apt install g++"

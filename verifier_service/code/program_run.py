@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from verifier_service.code.languages import LANGUAGES, MIN_SECONDS, CompileFailure, LanguageName
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, SandboxError
+from verifier_service.sandbox.execution import Execution, ExitReason, Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Completion, Outcome, Reason, Verdict, failed
+from verifier_service.verdict import Completion, Outcome, Reason, Verdict
 from verifier_service.verifier import Verifier
 
 RUN_PROGRAM: Final = "run_program"
@@ -134,12 +134,8 @@ def program_run(verdict: Verdict) -> ProgramRun:
 async def judge_run(
     runner: Runner, reference: Mapping[str, Any], completion: Completion
 ) -> Verdict:
-    """Run a completion; `failed` if it could not be run, which is not its fault."""
-    asked = msgspec.convert(reference, Asked)
-    try:
-        found = await run_program(runner, completion.text, asked)
-    except SandboxError:
-        return failed(ProgramReason.SANDBOX_ERROR)
+    """Run a completion. Raises SandboxError: it could not be run, which is not its fault."""
+    found = await run_program(runner, completion.text, msgspec.convert(reference, Asked))
     seconds = found.run.wall_seconds if found.run else 0.0
     details = msgspec.to_builtins(found)
     return Verdict(Outcome.SCORED, 1.0, ProgramReason.RAN, seconds, None, details)
