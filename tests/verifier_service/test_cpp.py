@@ -18,6 +18,7 @@ from verifier_service.code.extraction import last_block
 from verifier_service.code.judging import judge_completion
 from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
 from verifier_service.code.problem import Stdio
+from verifier_service.code.reference_check import Row, find_misfits
 from verifier_service.compat import piston
 from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
@@ -171,6 +172,21 @@ def test_a_machine_without_a_compiler_says_what_to_install() -> None:
     assert message is not None
     assert message.startswith("no g++ in ")
     assert "apt install g++" in message
+
+
+@pytest.mark.usefixtures("no_toolchain")
+@pytest.mark.parametrize("num_rows", [1, 3])
+def test_without_a_compiler_no_row_is_a_misfit(
+    monkeypatch: pytest.MonkeyPatch, num_rows: int
+) -> None:
+    without = dataclasses.replace(LANGUAGES["cpp"], compiler=Gxx())
+    monkeypatch.setitem(LANGUAGES, "cpp", without)
+    tests = {"type": "stdio", "cases": CASES}
+    rows = [Row(number, "", SUM, tests) for number in range(1, num_rows + 1)]
+    with pytest.raises(SandboxError, match="apt install g\\+\\+"):
+        asyncio.run(
+            find_misfits(rows, verifier=Code(language="cpp"), num_workers=2, on_judged=lambda: None)
+        )
 
 
 @pytest.mark.usefixtures("no_toolchain")

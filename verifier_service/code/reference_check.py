@@ -20,6 +20,7 @@ from verifier_service.code import languages
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.judging import judge_program
 from verifier_service.code.problem import read_tests
+from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Unverifiable
@@ -113,7 +114,8 @@ async def find_misfits(
         on_judged: called after each row.
 
     Raises:
-        SandboxError: the sandbox does not start.
+        SandboxError: nothing can be judged: the sandbox does not start or does not run programs,
+            or there is no compiler of the language.
     """
     found: list[Misfit] = []
     left = iter(rows)
@@ -125,12 +127,19 @@ async def find_misfits(
                 found.append(misfit)
             on_judged()
 
-    async with (
-        Runner(num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools) as runner,
-        asyncio.TaskGroup() as group,
-    ):
-        for _ in range(num_workers):
-            group.create_task(work(runner, left))
+    try:
+        async with (
+            Runner(
+                num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools
+            ) as runner,
+            asyncio.TaskGroup() as group,
+        ):
+            for _ in range(num_workers):
+                group.create_task(work(runner, left))
+    except ExceptionGroup as errors:
+        if errors.split(SandboxError)[1] is None:
+            raise errors.exceptions[0] from None
+        raise
     return sorted(found, key=lambda misfit: misfit.row.number)
 
 
@@ -146,6 +155,7 @@ def summary(num_rows: int, misfits: list[Misfit]) -> str:
 
 
 async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
+    """Raises SandboxError, see `find_misfits`."""
     try:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
@@ -155,6 +165,8 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
     verdict = await judge_program(runner, verifier, tests, program)
     if verdict.reason == CodeReason.PASSED:
         return None
+    if verdict.reason == CodeReason.MISSING_TOOLCHAIN:  # that of every row, and no fault of one
+        raise SandboxError((verdict.details or {})["message"])
     return Misfit(row, verdict.reason, _describe(verdict))
 
 
