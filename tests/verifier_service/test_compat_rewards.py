@@ -231,6 +231,16 @@ def test_nemo_gym_has_its_other_routes(http: httpx.Client) -> None:
     assert http.get("/reverify_mode").json() == {"reverify_mode": "stateless"}
 
 
+def test_nemo_gym_gets_means_of_finite_numbers_only(http: httpx.Client) -> None:
+    huge = "9" * 400
+    answers = f'[{{"reward": 1.0, "a": {huge}, "b": NaN, "c": 1e400, "d": 1, "e": 1e308}}'
+    content = f'{{"verify_responses": {answers}, {{"d": -{huge}, "e": 1e308}}]}}'
+    headers = {"Content-Type": "application/json"}
+    response = http.post("/aggregate_metrics", content=content, headers=headers)
+    assert response.status_code == 200, response.text
+    assert response.json()["agent_metrics"] == {"mean/reward": 1.0, "mean/d": 1.0}
+
+
 def test_an_unknown_profile_is_refused_by_name(http: httpx.Client) -> None:
     response = http.post("/compat/slime/rm?profile=maths", json={"response": "", "label": ""})
     assert response.status_code == 422
