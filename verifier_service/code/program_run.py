@@ -14,7 +14,13 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from verifier_service.code.languages import LANGUAGES, MIN_SECONDS, CompileFailure, LanguageName
+from verifier_service.code.languages import (
+    COMPILE_LIMITS,
+    LANGUAGES,
+    MIN_SECONDS,
+    CompileFailure,
+    LanguageName,
+)
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome, Reason, Verdict
@@ -24,7 +30,6 @@ RUN_PROGRAM: Final = "run_program"
 MAX_SECONDS = 300.0
 MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 2**24, 2**33
 DEFAULT_MEMORY_BYTES = 2**30
-COMPILER_MEMORY_BYTES = 2**30
 OUTPUT_BYTES = 2**20
 """Of each of stdout and stderr; the program is ended at more."""
 SPACE_BYTES = 16 * 2**20
@@ -151,13 +156,10 @@ async def run_program(runner: Runner, source: str, asked: Asked) -> ProgramRun:
     missing = await language.missing(runner)
     if missing is not None:
         return ProgramRun(compiled=None, run=None, problem=missing)
-    compiling = Limits(
+    compiling = dataclasses.replace(
+        COMPILE_LIMITS,
         cpu_seconds=max(asked.compile_seconds, MIN_SECONDS),
         wall_seconds=max(asked.compile_seconds, MIN_SECONDS) + WALL_SLACK_SECONDS,
-        memory_bytes=COMPILER_MEMORY_BYTES,
-        output_bytes=2**16,
-        file_bytes=64 * 2**20,
-        num_threads=1,
     )
     payload = source.encode("utf-8", "surrogatepass")
     start = time.perf_counter()

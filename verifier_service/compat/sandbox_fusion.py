@@ -149,9 +149,7 @@ def _asked(body: RunCodeRequest) -> Asked:
         fetched_files=tuple(body.fetch_files),
         compile_seconds=body.compile_timeout,
         run_seconds=body.run_timeout,
-        memory_bytes=min(
-            max(memory_bytes or DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES
-        ),
+        memory_bytes=min(max(memory_bytes, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES),
     )
 
 
