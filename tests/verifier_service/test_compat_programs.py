@@ -360,6 +360,12 @@ def test_a_program_cannot_choose_the_cases_of_its_script() -> None:
     assert len(item[1]["tests"]["cases"]) == 2
 
 
+def test_a_program_that_is_no_text_fails_as_its_script_does(http: httpx.Client) -> None:
+    (found,) = post(http, "/execute_batch", {"scripts": [script("print('\ud800')")]})
+    assert found["text"] is None
+    assert found["execution"]["error"] is not None
+
+
 def test_other_scripts_are_run(http: httpx.Client) -> None:
     body = {"scripts": ["print(1)", "1 / 0"], "languages": ["python", "python"], "timeout": 5}
     first, second = post(http, "/execute_batch", body)

@@ -12,11 +12,11 @@ judged has `exception_str`; the reward is None then.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -114,8 +114,9 @@ def item_in(script: str) -> Item | None:
     if program is None or cases is None or not script.rstrip().endswith(_CALL):
         return None
     try:
-        tests = _cases.validate_json(json.loads(cases[1]))
-        source = json.loads(program[1])
+        # Strict, unlike `json`: a lone surrogate is in no text that can be passed on.
+        tests = _cases.validate_json(pydantic_core.from_json(cases[1]))
+        source = pydantic_core.from_json(program[1])
     except (ValueError, ValidationError):
         return None
     return source, {
