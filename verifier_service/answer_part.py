@@ -1,4 +1,4 @@
-"""Which part of a completion is its answer, for verifiers that take it word by word."""
+"""Which part of a completion is its answer: what follows the reasoning, or a tag in it holds."""
 
 from __future__ import annotations
 
@@ -19,10 +19,22 @@ class SeveralAnswers(ValueError):
     """The completion has answer tags that hold different things."""
 
 
+def after_reasoning(text: str) -> str | None:
+    """What follows the reasoning; None where it never ends, so that there is no answer after it.
+
+    >>> after_reasoning("<think>4?</think> It is 5.")
+    ' It is 5.'
+    >>> after_reasoning("It is 5.")
+    'It is 5.'
+    >>> after_reasoning("<think>4?") is None
+    True
+    """
+    after = text.rpartition("</think>")[2]
+    return None if "<think>" in after else after
+
+
 def answer_part(text: str, part: Part = "answer") -> str | None:
     """That part, without white space around it; None where it is missing or empty.
-
-    Reasoning that never ends has no answer after it.
 
     >>> answer_part("<think>4?</think><answer> 5 </answer>")
     '5'
@@ -36,8 +48,8 @@ def answer_part(text: str, part: Part = "answer") -> str | None:
     """
     if part == "completion":
         return text.strip() or None
-    after = text.rpartition("</think>")[2]
-    if "<think>" in after:
+    after = after_reasoning(text)
+    if after is None:
         return None
     tagged = {inside.strip() for inside in _ANSWER_TAG.findall(after)}
     if len(tagged) > 1:

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import CliApp, CliPositionalArg, CliSubCommand, SettingsConfigDict
@@ -17,6 +17,7 @@ from rich.progress import MofNCompleteColumn, Progress
 
 from verifier_service.api_keys import hash_of, new_key
 from verifier_service.app import create_app, start_pools
+from verifier_service.code.languages import LanguageName
 from verifier_service.code.reference_check import (
     BadRows,
     Misfit,
@@ -79,7 +80,7 @@ class CheckTests(BaseModel):
     """column of the tests"""
     workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """programs at the same time; default: the usable CPU cores"""
-    language: Literal["python", "cpp"] = "python"
+    language: LanguageName = "python"
     """language of the solutions"""
 
     def cli_cmd(self) -> None:

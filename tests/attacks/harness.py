@@ -38,6 +38,7 @@ from pathlib import Path
 from tests.attacks.corpus import FUNCTION_TESTS, Attack, Control, load, load_controls
 from verifier_service.code import languages
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
+from verifier_service.code.judging import plan_of
 from verifier_service.code.problem import (
     Asserts,
     Function,
@@ -58,7 +59,6 @@ from verifier_service.sandbox.execution import (
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verifiers.code import Code
-from verifier_service.workers.code_worker import plan_of
 
 ENVIRONMENT_CANARY = "ATTACK_CANARY"
 PYTHON = languages.LANGUAGES["python"]

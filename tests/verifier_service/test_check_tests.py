@@ -97,6 +97,23 @@ def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(tmp_path: Path)
     assert "Traceback" not in missing.stderr
 
 
+def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
+    """Solutions that name numpy need packages, of which one is not there."""
+    rows = [{"solution": "import numpy", "tests": NEEDS_STDOUT}] * 3
+    file = write(tmp_path, rows)
+    code = (
+        "from verifier_service.cli import run\n"
+        "from verifier_service.sandbox.execution import Profile\n"
+        "from verifier_service.sandbox.zygote_handle import PACKAGES\n"
+        "PACKAGES[Profile.SCI] = ('numpy', 'numpy_that_nobody_installed')\n"
+        f"run(['check-tests', {str(file)!r}, '--workers', '2'])\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 2, result.stdout
+    assert "numpy_that_nobody_installed, which is not installed" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
     rows = [
         {

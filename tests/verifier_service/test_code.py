@@ -245,6 +245,24 @@ def test_all_cases_are_run_when_asked_for(grader: Grader) -> None:
     assert (found.shown, found.expected) == ("16\n", "9\n")
 
 
+@pytest.mark.parametrize(
+    "tests",
+    [
+        {
+            "type": "function",
+            "entry_point": "f",
+            "cases": [{"args": [n], "returns": abs(n)} for n in (-1, 2, 3)],
+        },
+        {"type": "asserts", "code": "assert f(-1) == 1\nassert f(2) == 2\nassert f(3) == 3"},
+    ],
+)
+def test_the_first_call_that_failed_is_known_whatever_passed_later(
+    grader: Grader, tests: dict[str, Any]
+) -> None:
+    found = grader("def f(x): return x", tests, ALL)
+    assert (found.passed, found.total, found.first_failed) == (2, 3, 0)
+
+
 def test_cases_share_a_limit(grader: Grader) -> None:
     source = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
     cases = [{"stdin": "", "stdout": ""}] * 4
@@ -262,6 +280,19 @@ def test_a_special_judge_decides(grader: Grader) -> None:
     tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1 2 3"}], "program": judge}
     assert grader("print('3 1 2')", tests).result == "passed"
     assert grader("print('3 1')", tests).result == "wrong_answer"
+
+
+def test_a_special_judge_that_is_no_program_is_the_tests_fault(grader: Grader) -> None:
+    tests = {**SQUARE, "program": "import sys\nsys.exit("}
+    found = grader("print(int(input())**2)", tests, ALL)
+    assert (found.result, found.total, found.shown) == ("bad_tests", 1, "")
+    assert "SyntaxError" in found.expected
+
+
+def test_a_special_judge_that_fails_accepts_nothing(grader: Grader) -> None:
+    """A completion could provoke it."""
+    for judge in ("1 / 0", "while True: pass", "x = ' ' * 10**12"):
+        assert grader("print(9)", {**SQUARE, "program": judge}).result == "wrong_answer"
 
 
 def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,16 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_score import score, verdicts
+from verifier_service.code.grading import ENTRIES
+from verifier_service.code.judging import judge_completion
+from verifier_service.code.problem import read_tests
+from verifier_service.code.program_run import Asked, as_reference, judge_run
+from verifier_service.sandbox.runner import Runner
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.verdict import EncodedTask, Question, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Question, Verdict
+from verifier_service.verifiers.code import Code
+from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
 
@@ -60,6 +68,26 @@ def test_details_tell_how_far_it_came(http: httpx.Client) -> None:
 def test_a_share_of_the_tests_can_be_the_score(http: httpx.Client) -> None:
     found = judge(http, WRONG, HALF, RIGHT, scoring="fraction")
     assert [verdict["score"] for verdict in found] == [0.0, 0.5, 1.0]
+
+
+def test_what_the_sandbox_cannot_run_is_failed_logged_and_timed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def judge_after_the_end() -> list[Verdict]:
+        async with Runner(1, entries=ENTRIES) as runner:
+            pass
+        judges = [
+            partial(judge_run, runner, as_reference(Asked(language="python"))),
+            partial(judge_completion, runner, Code(), read_tests({"tests": SQUARE})),
+        ]
+        return [await verdict_of(judge, Completion(RIGHT)) for judge in judges]
+
+    found = asyncio.run(judge_after_the_end())
+    assert [(one.outcome, one.reason) for one in found] == [("failed", "sandbox_error")] * 2
+    assert all(one.seconds > 0 for one in found)
+    assert [record.getMessage() for record in caplog.records] == [
+        "a program could not be run: the runner is closed"
+    ] * 2
 
 
 def test_limits_are_options(http: httpx.Client) -> None:

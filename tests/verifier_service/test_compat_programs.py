@@ -286,6 +286,21 @@ def test_open_instruct_gets_a_result_for_each_input(http: httpx.Client) -> None:
     assert http.get("/health").json() == {"status": "healthy"}
 
 
+NAMES_TAGS = 'tags = ("<think>", "</think>")\nprint(int(input())**2)'
+"""A program that has the tags of reasoning in it."""
+
+
+@pytest.mark.parametrize("program", [NAMES_TAGS, f"# <think>\n{SQUARE}", f"# ```\n{SQUARE}"])
+def test_all_of_a_program_is_the_program(http: httpx.Client, program: str) -> None:
+    stdio = {"program": program, "tests": [{"input": "3\n", "output": "9"}]}
+    assert post(http, "/test_program_stdio", stdio)["results"] == [1]
+    without_input = program.replace("input()", "3")
+    asserts = {"program": f"{without_input}\nX = 1", "tests": ["assert X == 1"]}
+    assert post(http, "/test_program", asserts)["results"] == [1]
+    scripts = {"scripts": [script(program, CASES[:1])], "languages": ["python"]}
+    assert post(http, "/execute_batch", scripts)[0]["text"] == "1.0"
+
+
 def test_a_program_cannot_end_its_tests_early(http: httpx.Client) -> None:
     body = {"program": "import os; os._exit(0)", "tests": ["assert False"]}
     assert post(http, "/test_program", body)["results"] == [0]
@@ -345,6 +360,12 @@ def test_a_program_cannot_choose_the_cases_of_its_script() -> None:
     assert len(item[1]["tests"]["cases"]) == 2
 
 
+def test_a_program_that_is_no_text_fails_as_its_script_does(http: httpx.Client) -> None:
+    (found,) = post(http, "/execute_batch", {"scripts": [script("print('\ud800')")]})
+    assert found["text"] is None
+    assert found["execution"]["error"] is not None
+
+
 def test_other_scripts_are_run(http: httpx.Client) -> None:
     body = {"scripts": ["print(1)", "1 / 0"], "languages": ["python", "python"], "timeout": 5}
     first, second = post(http, "/execute_batch", body)
@@ -357,6 +378,22 @@ def test_open_r1_is_told_in_its_own_words_what_is_not_served(http: httpx.Client)
     (found,) = post(http, "/execute_batch", body)
     assert found["execution"] is None
     assert "not in python" in found["exception_str"]
+
+
+def test_a_script_in_another_language_is_refused_alone(http: httpx.Client) -> None:
+    body = {
+        "scripts": ["print(1)", "console.log(1)", script(SQUARE), "print(2)"],
+        "languages": ["python", "javascript", "python"],
+    }
+    found = post(http, "/execute_batch", body)
+    assert [one["exception_str"] for one in found] == [
+        None,
+        "script 1 is not in python, the only language here",
+        None,
+        "script 3 is not in python, the only language here",
+    ]
+    assert found[0]["execution"]["logs"]["stdout"] == ["1\n"]
+    assert found[2]["text"] == "0.5"
 
 
 @pytest.fixture(scope="module")
@@ -393,6 +430,15 @@ def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
         assert response.status_code == 200
         assert response.json()[0]["execution"] is None
         assert "are waiting" in response.json()[0]["exception_str"]
+
+
+def test_judging_ends_with_the_batch(busy: str) -> None:
+    """Else its programs would run on, after the answer and unowned."""
+    with httpx.Client(base_url=busy, timeout=60) as http:
+        found = post(http, "/execute_batch", {"scripts": [script(SPIN), "print(1)"]})
+        assert ["are waiting" in one["exception_str"] for one in found] == [True, True]
+        response = http.post("/run_code?wait_seconds=50", json={**VERL, "code": "print(1)"})
+    assert response.json()["run_result"]["stdout"] == "1\n", response.text
 
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
@@ -476,6 +522,19 @@ def test_a_body_that_is_too_large_is_413(tmp_path: Path) -> None:
 def test_a_program_that_is_too_large_is_no_reason_to_try_again(http: httpx.Client) -> None:
     found = run_code(http, "#" * (5 * 2**20))
     assert (found["status"], found["message"]) == ("SandboxError", "the program is too_large")
+
+
+def test_a_script_that_is_too_large_has_no_value(http: httpx.Client) -> None:
+    (found,) = post(http, "/execute_batch", {"scripts": ["#" * (5 * 2**20)]})
+    assert (found["execution"], found["exception_str"]) == (None, "the program is too_large")
+
+
+def test_input_that_is_too_large_is_no_reason_to_try_again(http: httpx.Client) -> None:
+    found = run_code(http, "print(1)", stdin="x" * (17 * 2**20))
+    assert found["status"] == "SandboxError"
+    assert found["message"] == (
+        "the program's input and files are more than is taken (bad_reference)"
+    )
 
 
 @pytest.mark.parametrize(("path", "status"), [("/run_code", 504), ("/get_reward", 503)])

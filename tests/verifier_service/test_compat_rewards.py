@@ -97,6 +97,12 @@ def test_the_response_is_found_in_a_query(query: str, prompt: str | None, respon
     assert response_in(query, prompt) == response
 
 
+@pytest.mark.parametrize("padding", ["<pad>", "<eos>\n", "<|im_end|> "])
+def test_a_million_markers_of_the_end_are_removed_in_one_pass(padding: str) -> None:
+    """One pass for each would take minutes, on the loop that serves everybody."""
+    assert response_in(f"4 < 5 -> <pad{padding * 1_000_000}", None) == "4 < 5 -> <pad"
+
+
 def test_slime_gets_a_number(http: httpx.Client) -> None:
     sample = {"prompt": [{"role": "user", "content": "2+2?"}], "response": r"\boxed{4}"}
     assert post(http, "/compat/slime/rm", {**sample, "label": 4}) == 1.0
@@ -223,6 +229,16 @@ def test_nemo_gym_has_its_other_routes(http: httpx.Client) -> None:
     metrics = post(http, "/aggregate_metrics", {"verify_responses": answers})
     assert metrics["key_metrics"] == {"mean/reward": 0.5}
     assert http.get("/reverify_mode").json() == {"reverify_mode": "stateless"}
+
+
+def test_nemo_gym_gets_means_of_finite_numbers_only(http: httpx.Client) -> None:
+    huge = "9" * 400
+    answers = f'[{{"reward": 1.0, "a": {huge}, "b": NaN, "c": 1e400, "d": 1, "e": 1e308}}'
+    content = f'{{"verify_responses": {answers}, {{"d": -{huge}, "e": 1e308}}]}}'
+    headers = {"Content-Type": "application/json"}
+    response = http.post("/aggregate_metrics", content=content, headers=headers)
+    assert response.status_code == 200, response.text
+    assert response.json()["agent_metrics"] == {"mean/reward": 1.0, "mean/d": 1.0}
 
 
 def test_an_unknown_profile_is_refused_by_name(http: httpx.Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +15,15 @@ import pytest
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES, Cpp, ToolchainError, toolchain
+from verifier_service.code.judging import judge_completion
+from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
 from verifier_service.code.problem import Stdio
+from verifier_service.code.reference_check import Row, find_misfits
+from verifier_service.compat import piston
 from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome
 from verifier_service.verifiers.code import Code
-from verifier_service.workers.code_worker import judge_completion
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("g++") is None, reason="needs g++: apt install g++"
@@ -153,15 +156,17 @@ def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Pa
     """A machine with no programs but those of a directory."""
     monkeypatch.setattr(languages, "_SEARCH_PATH", str(tmp_path))
     toolchain.cache_clear()
+    gxx_version.cache_clear()
     yield tmp_path
     toolchain.cache_clear()
+    gxx_version.cache_clear()
 
 
 @pytest.mark.usefixtures("no_toolchain")
 def test_a_machine_without_a_compiler_says_what_to_install() -> None:
     async def ask() -> str | None:
         async with Runner(1, tools=languages.tools) as runner:
-            return await Cpp().missing(runner)
+            return await Gxx().missing(runner)
 
     message = asyncio.run(ask())
     assert message is not None
@@ -170,10 +175,26 @@ def test_a_machine_without_a_compiler_says_what_to_install() -> None:
 
 
 @pytest.mark.usefixtures("no_toolchain")
+@pytest.mark.parametrize("num_rows", [1, 3])
+def test_without_a_compiler_no_row_is_a_misfit(
+    monkeypatch: pytest.MonkeyPatch, num_rows: int
+) -> None:
+    without = dataclasses.replace(LANGUAGES["cpp"], compiler=Gxx())
+    monkeypatch.setitem(LANGUAGES, "cpp", without)
+    tests = {"type": "stdio", "cases": CASES}
+    rows = [Row(number, "", SUM, tests) for number in range(1, num_rows + 1)]
+    with pytest.raises(SandboxError, match="apt install g\\+\\+"):
+        asyncio.run(
+            find_misfits(rows, verifier=Code(language="cpp"), num_workers=2, on_judged=lambda: None)
+        )
+
+
+@pytest.mark.usefixtures("no_toolchain")
 def test_a_missing_compiler_is_unverifiable_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(LANGUAGES, "cpp", Cpp())
+    without = dataclasses.replace(LANGUAGES["cpp"], compiler=Gxx())
+    monkeypatch.setitem(LANGUAGES, "cpp", without)
     tests = Stdio.model_validate({"type": "stdio", "cases": CASES})
 
     async def ask() -> list[Any]:
@@ -191,17 +212,32 @@ def test_a_missing_compiler_is_unverifiable_and_says_why(
         assert "apt install g++" in verdict.details["message"]
 
 
+def test_a_compiler_that_does_not_say_its_version_is_asked_again(no_toolchain: Path) -> None:
+    def listed() -> list[tuple[str, str]]:
+        found = asyncio.run(piston.runtimes())
+        return [(one.language, one.version) for one in found if one.language != "python"]
+
+    with pytest.raises(ToolchainError, match="no g\\+\\+ in"):
+        gxx_version()
+    driver(no_toolchain, "exit 1")
+    assert listed() == []
+    driver(no_toolchain, "echo 12.3.4")
+    assert listed() == [("c++", "12.3.4")]
+    driver(no_toolchain, "exit 1")
+    assert listed() == [("c++", "12.3.4")]
+
+
 @needs_compiler
 def test_a_compiler_that_runs_out_of_time_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> str | None:
         async with Runner(1, tools=languages.tools) as runner:
-            cpp = Cpp()
+            compiler = Gxx()
             with monkeypatch.context() as patch:
                 limits = Limits(cpu_seconds=0.001, file_bytes=2**20)
                 patch.setattr(languages, "COMPILE_LIMITS", limits)
                 with pytest.raises(SandboxError, match="g\\+\\+ does not work in the sandbox"):
-                    await cpp.missing(runner)
-            return await cpp.missing(runner)
+                    await compiler.missing(runner)
+            return await compiler.missing(runner)
 
     assert asyncio.run(ask()) is None
 

@@ -34,6 +34,12 @@ def padded(answer: str, length: int) -> str:
     return "x" * (length - len(text)) + text
 
 
+def test_verifiers_that_ask_math_verify_alike_have_tasks_of_one_size() -> None:
+    """A task should take some 10 ms, so that requests can take turns."""
+    assert Length().task_size == CosineLength().task_size == 64
+    assert Length(mode="open_r1").task_size == CosineLength(mode="open_r1").task_size == 8
+
+
 # soft_overlong
 
 

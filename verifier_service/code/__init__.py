@@ -2,7 +2,7 @@
 
     completion --extraction--> program
     reference.tests --problem--> cases or test code
-    program, tests --grading--> sandboxed processes --> what happened --> verdict
+    program, tests --grading--> sandboxed processes --> what happened --judging--> verdict
 
 `program_side` and `judge_side` run in the sandbox, in two processes that share a socket; `codec` is
 what crosses it.

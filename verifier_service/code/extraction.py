@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.answer_part import after_reasoning
+
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*$", re.MULTILINE)
 
 
@@ -18,8 +20,8 @@ def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> st
     >>> last_block("No program.", ("python",)) is None
     True
     """
-    after = text.rpartition("</think>")[2]
-    if "<think>" in after:
+    after = after_reasoning(text)
+    if after is None:
         return None
     tagged = bare = None
     opening: re.Match[str] | None = None

@@ -11,7 +11,7 @@ import msgspec
 
 from verifier_service.code.checkers import accepts
 from verifier_service.code.languages import CompileFailure, Language
-from verifier_service.code.problem import Asserts, Function, Stdio
+from verifier_service.code.problem import Asserts, Function, Stdio, StdioCase
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
 from verifier_service.sandbox.runner import Runner, profile_of
 
@@ -115,15 +115,21 @@ async def grade(
     if isinstance(tests, Stdio):
         program = await language.build(runner, payload)
         if isinstance(program, CompileFailure):
-            found = Grade()
-            found.add(Result.COMPILE_ERROR, program.message)
-            return found
-        return await _grade_stdio(runner, program, tests, plan)
+            return _only(Result.COMPILE_ERROR, program.message)
+        try:
+            return await _grade_stdio(runner, program, tests, plan)
+        except _BadJudge as error:
+            return _only(Result.BAD_TESTS, expected=str(error))
     if not language.has_calls:
-        found = Grade()
-        found.add(Result.UNSUPPORTED_TEST)
-        return found
+        return _only(Result.UNSUPPORTED_TEST)
     return await _grade_calls(runner, payload, tests, plan)
+
+
+def _only(result: Result, shown: str = "", expected: str = "") -> Grade:
+    """What came of tests that end with their first."""
+    found = Grade()
+    found.add(result, shown, expected)
+    return found
 
 
 class _Repeated:
@@ -161,8 +167,7 @@ async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Pla
             if judge is None:
                 right = accepts(tests.checker, printed, case.stdout, tests.tolerance)
             else:
-                shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
-                right = (await judge.run(json.dumps(shown), plan.limits)).succeeded
+                right = await _judge_accepts(judge, case, printed, plan.limits)
             found.add(Result.PASSED if right else Result.WRONG_ANSWER, printed, case.stdout)
         else:
             found.add(_ENDINGS[run.reason], run.stderr.decode(errors="replace"), case.stdout)
@@ -173,6 +178,25 @@ async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Pla
     for _ in range(found.total, len(tests.cases)):
         found.add(Result.TIME_LIMIT_EXCEEDED)
     return found
+
+
+class _BadJudge(Exception):
+    """The special judge is no program; the message says why."""
+
+
+async def _judge_accepts(judge: _Repeated, case: StdioCase, printed: str, limits: Limits) -> bool:
+    """Whether a special judge accepts what was printed.
+
+    A judge that takes too much, or fails, does not: what was printed may be why.
+
+    Raises:
+        _BadJudge: it cannot be compiled, whatever was printed.
+    """
+    shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
+    run = await judge.run(json.dumps(shown), limits)
+    if run.reason is ExitReason.COMPILE_ERROR:
+        raise _BadJudge(run.stderr.decode(errors="replace"))
+    return run.succeeded
 
 
 def _is_final(result: Result) -> bool:
@@ -196,10 +220,8 @@ async def _grade_calls(
         limits,
         judge_limits,
     )
-    found = Grade()
     if pair.program.reason is ExitReason.COMPILE_ERROR:
-        found.add(Result.COMPILE_ERROR, pair.program.stderr.decode(errors="replace"))
-        return found
+        return _only(Result.COMPILE_ERROR, pair.program.stderr.decode(errors="replace"))
     return _read_findings(pair, tests)
 
 
@@ -208,10 +230,10 @@ class _Findings(msgspec.Struct):
     total: int
     reason: str
     detail: str
+    first_failed: int | None
 
 
 def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
-    found = Grade()
     try:
         said = msgspec.json.decode(pair.judge.result, type=_Findings)
     except msgspec.MsgspecError:
@@ -220,9 +242,8 @@ def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
         result = _ENDINGS[pair.judge.reason]
         if result is not Result.TIME_LIMIT_EXCEEDED:
             result = Result.INVALID_OUTPUT
-        found.add(result, pair.judge.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:])
-        return found
-    found.passed, found.total = said.passed, said.total
+        return _only(result, pair.judge.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:])
+    found = Grade(said.passed, said.total, first_failed=said.first_failed)
     if said.reason == "program_gone":
         found.result = _ENDINGS[pair.program.reason]
         found.shown = pair.program.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:]
@@ -231,6 +252,4 @@ def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
         found.result, found.expected = Result.WRONG_ANSWER, said.detail
     else:
         found.result, found.shown = Result(said.reason), said.detail
-    if found.result is not Result.PASSED:
-        found.first_failed = said.passed
     return found

@@ -35,6 +35,8 @@ class Findings:
     reason: str = "passed"
     """Of the first test that failed."""
     detail: str = ""
+    first_failed: int | None = None
+    """Its place among the tests, from 0."""
 
     def add(self, reason: str, detail: str = "") -> None:
         """Count a test."""
@@ -43,6 +45,7 @@ class Findings:
             self.passed += 1
         elif self.reason == "passed":
             self.reason, self.detail = reason, detail[:MAX_DETAIL_CHARACTERS]
+            self.first_failed = self.total - 1
 
 
 def judge(context: Context) -> None:

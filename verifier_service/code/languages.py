@@ -22,13 +22,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
 from verifier_service.sandbox.execution import Execution, Limits, Program, SandboxError, Tools
 
 if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
+
+LanguageName = Literal["python", "cpp"]
 
 COMPILE_LIMITS = Limits(
     cpu_seconds=15,
@@ -61,27 +63,20 @@ class CompileFailure:
     """The step that failed."""
 
 
-class Language(Protocol):
+@dataclass(frozen=True)
+class Language:
     """A language."""
 
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Tags of fenced blocks, in lower case."""
-        ...
-
-    @property
-    def has_calls(self) -> bool:
-        """Whether tests can call functions of a program."""
-        ...
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether a program is compiled by processes of its own, before it is run."""
-        ...
+    tags: tuple[str, ...]
+    """Tags of fenced blocks, in lower case."""
+    has_calls: bool
+    """Whether tests can call functions of a program."""
+    compiler: Gxx | None = None
+    """What compiles a program before it is run; None where the process that runs it does."""
 
     async def missing(self, runner: Runner) -> str | None:
-        """What is to be installed for it on this machine; None if nothing."""
-        ...
+        """What is to be installed for it on this machine; None if nothing. Raises SandboxError."""
+        return None if self.compiler is None else await self.compiler.missing(runner)
 
     async def build(
         self,
@@ -101,30 +96,9 @@ class Language(Protocol):
         Raises:
             SandboxError: it could not be compiled, which is not its fault.
         """
-        ...
-
-
-@dataclass(frozen=True)
-class Python:
-    """Python, of the version that the service runs on."""
-
-    tags: tuple[str, ...] = ("python", "py", "python3")
-    has_calls: bool = True
-    is_compiled: bool = False
-
-    async def missing(self, runner: Runner) -> str | None:
-        """Nothing."""
-        return None
-
-    async def build(
-        self,
-        runner: Runner,
-        source: bytes,
-        limits: Limits = COMPILE_LIMITS,
-        files: Mapping[str, bytes] = NO_FILES,
-    ) -> Program | CompileFailure:
-        """The source: what compiles it is the process that runs it."""
-        return Program(payload=source)
+        if self.compiler is None:
+            return Program(payload=source)
+        return await self.compiler.build(runner, source, limits, files)
 
 
 @dataclass(frozen=True)
@@ -152,12 +126,8 @@ class ToolchainError(Exception):
     """There is no toolchain; the message says what to install."""
 
 
-class Cpp:
-    """C++ by g++, linked statically, so that running it needs no file but its own."""
-
-    tags = ("cpp", "c++", "cc", "cxx")
-    has_calls = False
-    is_compiled = True
+class Gxx:
+    """g++, linking statically, so that running a program needs no file but its own."""
 
     def __init__(self) -> None:
         self._problem: str | None = None
@@ -187,13 +157,9 @@ class Cpp:
         return f"g++ does not work in the sandbox: {_why(run)}"
 
     async def build(
-        self,
-        runner: Runner,
-        source: bytes,
-        limits: Limits = COMPILE_LIMITS,
-        files: Mapping[str, bytes] = NO_FILES,
+        self, runner: Runner, source: bytes, limits: Limits, files: Mapping[str, bytes]
     ) -> Program | CompileFailure:
-        """Compile, assemble and link."""
+        """Compile, assemble and link, within limits that are those of all three together."""
         built = await _compile(runner, source, limits, files)
         return built if isinstance(built, Program) else CompileFailure(_why(built), built)
 
@@ -217,12 +183,30 @@ async def _compile(
     return Program(payload=content, entry="binary")
 
 
-LANGUAGES: dict[str, Language] = {"python": Python(), "cpp": Cpp()}
+LANGUAGES: dict[str, Language] = {
+    "python": Language(tags=("python", "py", "python3"), has_calls=True),
+    "cpp": Language(tags=("cpp", "c++", "cc", "cxx"), has_calls=False, compiler=Gxx()),
+}
+
+
+def is_language(name: str) -> TypeGuard[LanguageName]:
+    """Whether it is the name of a language."""
+    return name in LANGUAGES
 
 
 def tools() -> Tools:
     """What the compilers of all languages need, for the `Runner`. Raises ToolchainError."""
     return toolchain().tools
+
+
+@functools.cache
+def gxx_version() -> str:
+    """Of the compiler, such as 12.2.0.
+
+    Raises:
+        ToolchainError: there is none, or it does not say, which is not kept: it may next time.
+    """
+    return _ask(_driver(), "-dumpfullversion")
 
 
 @functools.cache
@@ -232,12 +216,7 @@ def toolchain() -> Toolchain:
     Raises:
         ToolchainError: there is none, or a part of it is missing.
     """
-    driver = shutil.which("g++", path=_SEARCH_PATH)
-    if driver is None:
-        raise ToolchainError(
-            f"no g++ in {_SEARCH_PATH}: install it (Debian and Ubuntu: apt install g++), "
-            "then start the service again"
-        )
+    driver = _driver()
     archive = Path(_ask(driver, "-print-file-name=libc.a"))
     if not archive.is_absolute():
         raise ToolchainError(
@@ -258,6 +237,17 @@ def toolchain() -> Toolchain:
         steps,
         Tools(executable=(*programs, *loaders), readable=tuple(dict.fromkeys(readable + caches))),
     )
+
+
+def _driver() -> str:
+    """The path of g++. Raises ToolchainError."""
+    driver = shutil.which("g++", path=_SEARCH_PATH)
+    if driver is None:
+        raise ToolchainError(
+            f"no g++ in {_SEARCH_PATH}: install it (Debian and Ubuntu: apt install g++), "
+            "then start the service again"
+        )
+    return driver
 
 
 def _steps(

@@ -14,17 +14,22 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from verifier_service.code.languages import LANGUAGES, MIN_SECONDS, CompileFailure
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, SandboxError
+from verifier_service.code.languages import (
+    COMPILE_LIMITS,
+    LANGUAGES,
+    MIN_SECONDS,
+    CompileFailure,
+    LanguageName,
+)
+from verifier_service.sandbox.execution import Execution, ExitReason, Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Completion, Outcome, Reason, Verdict, failed
+from verifier_service.verdict import Completion, Outcome, Reason, Verdict
 from verifier_service.verifier import Verifier
 
 RUN_PROGRAM: Final = "run_program"
 MAX_SECONDS = 300.0
 MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 2**24, 2**33
 DEFAULT_MEMORY_BYTES = 2**30
-COMPILER_MEMORY_BYTES = 2**30
 OUTPUT_BYTES = 2**20
 """Of each of stdout and stderr; the program is ended at more."""
 SPACE_BYTES = 16 * 2**20
@@ -37,7 +42,7 @@ WALL_SLACK_SECONDS = 1.0
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """How to run a program."""
 
-    language: Literal["python", "cpp"]
+    language: LanguageName
     stdin: str = ""
     arguments: tuple[str, ...] = ()
     files: dict[str, bytes] = {}
@@ -134,12 +139,8 @@ def program_run(verdict: Verdict) -> ProgramRun:
 async def judge_run(
     runner: Runner, reference: Mapping[str, Any], completion: Completion
 ) -> Verdict:
-    """Run a completion; `failed` if it could not be run, which is not its fault."""
-    asked = msgspec.convert(reference, Asked)
-    try:
-        found = await run_program(runner, completion.text, asked)
-    except SandboxError:
-        return failed(ProgramReason.SANDBOX_ERROR)
+    """Run a completion. Raises SandboxError: it could not be run, which is not its fault."""
+    found = await run_program(runner, completion.text, msgspec.convert(reference, Asked))
     seconds = found.run.wall_seconds if found.run else 0.0
     details = msgspec.to_builtins(found)
     return Verdict(Outcome.SCORED, 1.0, ProgramReason.RAN, seconds, None, details)
@@ -155,20 +156,17 @@ async def run_program(runner: Runner, source: str, asked: Asked) -> ProgramRun:
     missing = await language.missing(runner)
     if missing is not None:
         return ProgramRun(compiled=None, run=None, problem=missing)
-    compiling = Limits(
+    compiling = dataclasses.replace(
+        COMPILE_LIMITS,
         cpu_seconds=max(asked.compile_seconds, MIN_SECONDS),
         wall_seconds=max(asked.compile_seconds, MIN_SECONDS) + WALL_SLACK_SECONDS,
-        memory_bytes=COMPILER_MEMORY_BYTES,
-        output_bytes=2**16,
-        file_bytes=64 * 2**20,
-        num_threads=1,
     )
     payload = source.encode("utf-8", "surrogatepass")
     start = time.perf_counter()
     program = await language.build(runner, payload, compiling, asked.files)
     if isinstance(program, CompileFailure):
         return ProgramRun(compiled=Ran.of(program.execution), run=None)
-    compiled = _compiled(time.perf_counter() - start) if language.is_compiled else None
+    compiled = _compiled(time.perf_counter() - start) if language.compiler else None
     has_files = bool(asked.files or asked.fetched_files)
     execution = await runner.run(
         dataclasses.replace(

@@ -17,14 +17,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifier_service.code import languages
-from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES
+from verifier_service.code.judging import judge_program
 from verifier_service.code.problem import read_tests
+from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
-from verifier_service.workers.code_worker import judge_program
 
 ID_COLUMNS = ("id", "task_id")
 MAX_DETAIL_CHARACTERS = 200
@@ -114,7 +114,8 @@ async def find_misfits(
         on_judged: called after each row.
 
     Raises:
-        SandboxError: the sandbox does not start.
+        SandboxError: nothing can be judged: the sandbox does not start or does not run programs,
+            or there is no compiler of the language.
     """
     found: list[Misfit] = []
     left = iter(rows)
@@ -126,12 +127,19 @@ async def find_misfits(
                 found.append(misfit)
             on_judged()
 
-    async with (
-        Runner(num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools) as runner,
-        asyncio.TaskGroup() as group,
-    ):
-        for _ in range(num_workers):
-            group.create_task(work(runner, left))
+    try:
+        async with (
+            Runner(
+                num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools
+            ) as runner,
+            asyncio.TaskGroup() as group,
+        ):
+            for _ in range(num_workers):
+                group.create_task(work(runner, left))
+    except ExceptionGroup as errors:
+        if errors.split(SandboxError)[1] is None:
+            raise errors.exceptions[0] from None
+        raise
     return sorted(found, key=lambda misfit: misfit.row.number)
 
 
@@ -147,15 +155,18 @@ def summary(num_rows: int, misfits: list[Misfit]) -> str:
 
 
 async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
+    """Raises SandboxError, see `find_misfits`."""
     try:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
         return Misfit(row, error.reason, _invalid(error.__cause__))
-    source = last_block(row.solution, verifier.block_tags)
+    source = verifier.program_in(row.solution)
     program = row.solution if source is None else source
     verdict = await judge_program(runner, verifier, tests, program)
     if verdict.reason == CodeReason.PASSED:
         return None
+    if verdict.reason == CodeReason.MISSING_TOOLCHAIN:  # that of every row, and no fault of one
+        raise SandboxError((verdict.details or {})["message"])
     return Misfit(row, verdict.reason, _describe(verdict))
 
 

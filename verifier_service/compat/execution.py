@@ -53,22 +53,27 @@ async def run_one(
 
 
 def _run(verdict: Verdict) -> ProgramRun | NotNow:
-    if verdict.outcome is not Outcome.SCORED:
+    if verdict.outcome is Outcome.FAILED:
         return NotNow(f"the program was not run: {verdict.reason}")
-    if verdict.details is None:  # its worker was killed over it, which would happen again
-        return ProgramRun(compiled=None, run=None, problem=f"the program is {verdict.reason}")
+    # Asking again would not help: it is too large, or its worker was killed over it.
+    problem = None
+    if verdict.outcome is Outcome.UNVERIFIABLE:
+        problem = f"the program's input and files are more than is taken ({verdict.reason})"
+    elif verdict.details is None:
+        problem = f"the program is {verdict.reason}"
+    if problem is not None:
+        return ProgramRun(compiled=None, run=None, problem=problem)
     return program_run(verdict)
 
 
 def decoded_files(files: Mapping[str, str]) -> dict[str, bytes]:
-    """Files by name, from base64. Raises ValueError: a name, the text, or too much of them."""
+    """Files by name, from base64. Raises ValueError: a text that is not."""
     found = {}
     for name, content in files.items():
         try:
             found[name] = base64.b64decode(content, validate=True)
         except (binascii.Error, ValueError) as error:
             raise ValueError(f"{name[:100]!r} is not base64: {error}") from error
-    check_files(found)
     return found
 
 

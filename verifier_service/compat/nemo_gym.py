@@ -16,6 +16,8 @@ reward is 0 and `_ng_failure_class` says so, which NeMo Gym sorts out.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -102,7 +104,7 @@ class AggregateRequest(BaseModel):
 
 
 class AggregateResponse(BaseModel):
-    """The mean of each number in the answers, those without a verdict left out."""
+    """The mean of each finite number in the answers, those without a verdict left out."""
 
     agent_metrics: dict[str, float]
     key_metrics: dict[str, float]
@@ -156,9 +158,11 @@ async def aggregate_metrics(body: AggregateRequest) -> AggregateResponse:
         if answer.get("_ng_failure_class") is not None:
             continue
         for key, value in answer.items():
-            if isinstance(value, int | float):
+            # NaN is not; nor are integers that no float can hold.
+            if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
                 numbers[key].append(float(value))
     means = {f"mean/{key}": sum(values) / len(values) for key, values in numbers.items()}
+    means = {key: mean for key, mean in means.items() if math.isfinite(mean)}
     key_metrics = {key: value for key, value in means.items() if key == "mean/reward"}
     return AggregateResponse(agent_metrics=means, key_metrics=key_metrics)
 

@@ -15,7 +15,6 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.compat.program import fenced
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scoring import Judged, judge
 from verifier_service.errors import ApiError
@@ -104,12 +103,14 @@ async def _test(
 ) -> TestResponse:
     seconds = min(max(10 * body.max_execution_time, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
     verifier = Code(
-        weight=1.0, cpu_seconds=body.max_execution_time, total_cpu_seconds=body.max_execution_time
+        weight=1.0,
+        part="completion",
+        cpu_seconds=body.max_execution_time,
+        total_cpu_seconds=body.max_execution_time,
     )
-    program = fenced(body.program)
     judged = await judge(
         request,
-        [(program, {"tests": test}) for test in tests],
+        [(body.program, {"tests": test}) for test in tests],
         [verifier],
         deadline_seconds=SHARE_OF_WAIT * seconds,
     )

@@ -12,18 +12,17 @@ judged has `exception_str`; the reward is None then.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from verifier_service.code.program_run import Asked, ProgramRun
 from verifier_service.compat.execution import as_text, run_programs
 from verifier_service.compat.open_instruct import TestCase
-from verifier_service.compat.program import fenced
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
 from verifier_service.compat.scoring import Item, judge_each
@@ -35,7 +34,9 @@ router = APIRouter(route_class=StrictRoute, tags=["open-r1"])
 DEADLINE_SECONDS = 26.0
 MAX_RUN_SECONDS = 20.0
 MAX_SCRIPTS = 4096
-VERIFIER = Code(scoring="fraction", cpu_seconds=5.0, total_cpu_seconds=20.0, weight=1.0)
+VERIFIER = Code(
+    part="completion", scoring="fraction", cpu_seconds=5.0, total_cpu_seconds=20.0, weight=1.0
+)
 """With the 5 seconds that open-r1's script gives each case."""
 
 # Both values are texts of json.dumps, so neither can hold a line break.
@@ -86,15 +87,20 @@ async def execute_batch(body: BatchRequest, request: Request) -> list[ScriptResu
     deadline = min(DEADLINE_SECONDS, body.request_timeout * DEADLINE_SECONDS / 28.0)
     found = [item_in(script) for script in body.scripts]
     items = {place: item for place, item in enumerate(found) if item is not None}
-    others = [place for place in range(len(body.scripts)) if place not in items]
-    results = [ScriptResult()] * len(body.scripts)
+    others = [place for place in _in_python(body) if place not in items]
+    results = [_refused(place) for place in range(len(body.scripts))]
+    judging = asyncio.create_task(
+        judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline)
+    )
+    running = asyncio.create_task(_run(request, body, others, deadline))
     try:
-        judged, runs = await asyncio.gather(
-            judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline),
-            _run(request, body, others, deadline),
-        )
+        judged, runs = await asyncio.gather(judging, running)
     except NotNow as error:
         return [ScriptResult(exception_str=str(error))] * len(body.scripts)
+    finally:  # where one of them ends with an error, the other is still at work
+        judging.cancel()
+        running.cancel()
+        await asyncio.gather(judging, running, return_exceptions=True)
     for place, one in zip(items, judged, strict=True):
         results[place] = _judged(one.first)
     for place, run in zip(others, runs, strict=True):
@@ -108,11 +114,12 @@ def item_in(script: str) -> Item | None:
     if program is None or cases is None or not script.rstrip().endswith(_CALL):
         return None
     try:
-        tests = _cases.validate_json(json.loads(cases[1]))
-        source = json.loads(program[1])
+        # Strict, unlike `json`: a lone surrogate is in no text that can be passed on.
+        tests = _cases.validate_json(pydantic_core.from_json(cases[1]))
+        source = pydantic_core.from_json(program[1])
     except (ValueError, ValidationError):
         return None
-    return fenced(source), {
+    return source, {
         "tests": {
             "type": "stdio",
             "cases": [{"stdin": case.input, "stdout": case.output} for case in tests],
@@ -123,15 +130,25 @@ def item_in(script: str) -> Item | None:
 _cases = TypeAdapter(list[TestCase])
 
 
+def _in_python(body: BatchRequest) -> list[int]:
+    """Places of the scripts in the one language; without languages, all of them."""
+    languages = body.languages or ["python"] * len(body.scripts)
+    return [
+        place
+        for place, language in enumerate(languages[: len(body.scripts)])
+        if language == "python"
+    ]
+
+
+def _refused(place: int) -> ScriptResult:
+    return ScriptResult(exception_str=f"script {place} is not in python, the only language here")
+
+
 async def _run(
     request: Request, body: BatchRequest, places: Sequence[int], deadline_seconds: float
 ) -> list[ProgramRun | NotNow]:
     """Raises NotNow."""
-    languages = body.languages or ["python"] * len(body.scripts)
     asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
-    for place in places:
-        if languages[place : place + 1] != ["python"]:
-            raise NotNow(f"script {place} is not in python, the only language here")
     programs = [(body.scripts[place], asked) for place in places]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
@@ -153,6 +170,8 @@ def _judged(verdict: Verdict) -> ScriptResult:
 def _ran(found: ProgramRun | NotNow) -> ScriptResult:
     if isinstance(found, NotNow):
         return ScriptResult(exception_str=str(found))
+    if found.problem is not None:
+        return ScriptResult(exception_str=found.problem)
     assert found.run is not None  # Python is not compiled apart
     run, stderr = found.run, as_text(found.run.stderr)
     error = None

@@ -30,10 +30,13 @@ _ASSISTANT = re.compile(
     r"|<start_of_turn>model\n?|\[/INST\]|<\|assistant\|>\n?|<｜Assistant｜>"  # noqa: RUF001
     r"|<\|start_of_role\|>assistant<\|end_of_role\|>"
 )
-_END = re.compile(
-    r"<\|(?:im_end|eot_id|eot|end_of_text|endoftext|eom_id|end|begin_of_text)\|>"
-    r"|<end_of_turn>|<eos>|<pad>|</s>|<｜end▁of▁sentence｜>"  # noqa: RUF001
+_END_MARKERS = (
+    *("<|im_end|>", "<|eot_id|>", "<|eot|>", "<|end_of_text|>", "<|endoftext|>", "<|eom_id|>"),
+    *("<|end|>", "<|begin_of_text|>", "<end_of_turn>", "<eos>", "<pad>", "</s>"),
+    "<｜end▁of▁sentence｜>",  # noqa: RUF001
 )
+# Of the text read backwards: from the front, each marker would be looked for up to the end again.
+_END = re.compile(rf"(?:\s*+(?:{'|'.join(re.escape(marker[::-1]) for marker in _END_MARKERS)}))*+")
 
 
 class RewardRequest(BaseModel):
@@ -122,9 +125,8 @@ def response_in(query: str, prompt: Any) -> str:
     else:
         openings = list(_ASSISTANT.finditer(query))
         response = query[openings[-1].end() :] if openings else query
-    while (end := response.rstrip()).endswith(">"):
-        start = end.rfind("<")
-        if start < 0 or not _END.fullmatch(end, start):
-            break
-        response = end[:start]
-    return response
+    if not response.rstrip().endswith(">"):
+        return response
+    end = _END.match(response[::-1])
+    assert end is not None  # it may be empty
+    return response[: len(response) - end.end()]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import functools
+import contextlib
 import platform
 import signal
-import subprocess
 from http import HTTPStatus
 from typing import Annotated, Literal
 
@@ -20,6 +19,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from verifier_service.code.languages import LanguageName, ToolchainError, gxx_version
 from verifier_service.code.program_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
@@ -39,7 +39,7 @@ MAX_TIMEOUT_MS = 60_000
 """A request for more is refused."""
 MAX_COMPILE_SECONDS, MAX_RUN_SECONDS = 10.0, 15.0
 """What a program gets at most, so that the answer comes before the client gives up."""
-ALIASES = {
+ALIASES: dict[str, LanguageName] = {
     "python": "python",
     "py": "python",
     "python3": "python",
@@ -47,6 +47,8 @@ ALIASES = {
     "cpp": "cpp",
     "g++": "cpp",
 }
+
+NAMES: dict[LanguageName, str] = {"python": "python", "cpp": "c++"}
 
 Milliseconds = Annotated[int, Field(ge=0)]
 
@@ -100,7 +102,7 @@ class ExecuteResponse(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     language: str
-    version: str
+    version: str = Field(description="empty where the compiler does not say")
     run: Stage
 
 
@@ -139,11 +141,14 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
     if found.problem is not None:
         return _error(HTTPStatus.BAD_REQUEST, found.problem)
     stages = {"compile": found.compiled, "run": found.run or _NOT_RUN}
-    (runtime,) = [one for one in await _runtimes() if ALIASES[one.language] == asked.language]
+    try:
+        version = await _version(asked.language)
+    except ToolchainError:  # what has come of the program is not lost for it
+        version = ""
     return ExecuteResponse.model_validate(
         {
-            "language": runtime.language,
-            "version": runtime.version,
+            "language": NAMES[asked.language],
+            "version": version,
             **{name: _stage(ran) for name, ran in stages.items() if ran is not None},
         }
     )
@@ -152,29 +157,20 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
 @router.get("/api/v2/runtimes")
 async def runtimes() -> list[PistonRuntime]:
     """The languages."""
-    return await _runtimes()
+    found = []
+    for language, name in NAMES.items():
+        with contextlib.suppress(ToolchainError):
+            version = await _version(language)
+            aliases = [alias for alias, one in ALIASES.items() if one == language and alias != name]
+            found.append(PistonRuntime(language=name, version=version, aliases=aliases))
+    return found
 
 
-async def _runtimes() -> list[PistonRuntime]:
-    python = PistonRuntime(
-        language="python", version=platform.python_version(), aliases=["py", "python3"]
-    )
-    version = await asyncio.to_thread(_cpp_version)
-    if version is None:
-        return [python]
-    return [python, PistonRuntime(language="c++", version=version, aliases=["cpp", "g++"])]
-
-
-@functools.cache
-def _cpp_version() -> str | None:
-    """Of the compiler; None where there is none."""
-    try:
-        said = subprocess.run(
-            ["g++", "-dumpfullversion"], capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return said.stdout.strip()
+async def _version(language: LanguageName) -> str:
+    """Raises ToolchainError."""
+    if language == "python":
+        return platform.python_version()
+    return await asyncio.to_thread(gxx_version)
 
 
 def _asked(body: ExecuteRequest) -> tuple[str, Asked]:
@@ -195,7 +191,7 @@ def _asked(body: ExecuteRequest) -> tuple[str, Asked]:
     check_files(files)
     memory_bytes = body.run_memory_limit if body.run_memory_limit > 0 else DEFAULT_MEMORY_BYTES
     return _content(main).decode(errors="replace"), Asked(
-        language="cpp" if language == "cpp" else "python",
+        language=language,
         stdin=body.stdin,
         arguments=tuple(body.args),
         files=files,

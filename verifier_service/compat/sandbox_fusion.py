@@ -14,6 +14,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from verifier_service.code.languages import LANGUAGES, is_language
 from verifier_service.code.program_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
@@ -36,7 +37,6 @@ from verifier_service.schemas import ErrorResponse
 
 router = APIRouter(route_class=StrictRoute, tags=["SandboxFusion"])
 
-LANGUAGES = {"python": "python", "cpp": "cpp"}
 MARGIN_SECONDS = 8.0
 """verl waits for 10 s more than compiling and running may take."""
 SHORT_MARGIN_SECONDS = 1.5
@@ -130,7 +130,7 @@ async def ping() -> str:
 
 def _asked(body: RunCodeRequest) -> Asked:
     """Raises ValueError: it cannot be run here."""
-    if body.language not in LANGUAGES:
+    if not is_language(body.language):
         raise ValueError(
             f"language {body.language[:50]!r} is not served; there are {sorted(LANGUAGES)}"
         )
@@ -143,15 +143,13 @@ def _asked(body: RunCodeRequest) -> Asked:
         body.memory_limit_MB * 2**20 if body.memory_limit_MB > 0 else DEFAULT_MEMORY_BYTES
     )
     return Asked(
-        language="cpp" if body.language == "cpp" else "python",
+        language=body.language,
         stdin=body.stdin or "",
         files=files,
         fetched_files=tuple(body.fetch_files),
         compile_seconds=body.compile_timeout,
         run_seconds=body.run_timeout,
-        memory_bytes=min(
-            max(memory_bytes or DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES
-        ),
+        memory_bytes=min(max(memory_bytes, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES),
     )
 
 

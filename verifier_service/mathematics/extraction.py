@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from verifier_service.answer_part import after_reasoning
 from verifier_service.mathematics.notation import brace_pairs
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
@@ -54,10 +55,7 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
     >>> extract("<think>Perhaps 3.") is None
     True
     """
-    after = text.rpartition("</think>")[2]
-    if "<think>" in after:
-        return None
-    after = after.strip(_BLANK)
+    after = (after_reasoning(text) or "").strip(_BLANK)
     if not after:
         return None
     main = _without_notes(after)

@@ -175,7 +175,6 @@ class Child:
             stderr=stderr.kept,
             stderr_bytes=stderr.num_bytes,
             result=results[0].kept if results else b"",
-            result_bytes=results[0].num_bytes if results else 0,
             cpu_seconds=user_seconds + system_seconds,
             wall_seconds=time.monotonic() - self._start,
             peak_memory_bytes=peak_kib * 1024,

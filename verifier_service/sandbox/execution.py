@@ -143,7 +143,6 @@ class Execution:
     stderr_bytes: int
     result: bytes
     """What an entry wrote to its result pipe before it was closed; empty if it had none."""
-    result_bytes: int
     cpu_seconds: float
     wall_seconds: float
     peak_memory_bytes: int
@@ -157,11 +156,6 @@ class Execution:
     def succeeded(self) -> bool:
         """Whether it ended by itself with exit code 0."""
         return self.reason is ExitReason.EXITED and self.exit_code == 0
-
-    @property
-    def level(self) -> str:
-        """The name of the layers in force."""
-        return level(self.layers)
 
 
 @dataclass(frozen=True)

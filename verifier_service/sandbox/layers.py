@@ -16,8 +16,8 @@ import resource
 import signal
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from verifier_service.sandbox import landlock, runtime, seccomp
 from verifier_service.sandbox.execution import Layer, Limits, Tools
@@ -87,8 +87,11 @@ def can_become_user(user: int, needed: Path) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChildLimits:
+CHILD_LIMITS = struct.Struct("=5Q")
+"""`ChildLimits` as bytes."""
+
+
+class ChildLimits(NamedTuple):
     """`Limits` as the numbers of setrlimit(2)."""
 
     cpu_seconds: int
@@ -97,8 +100,6 @@ class ChildLimits:
     file_bytes: int
     num_files: int
     num_threads: int
-
-    FORMAT = struct.Struct("=5Q")
 
     @classmethod
     def of(cls, limits: Limits) -> ChildLimits:
@@ -113,27 +114,12 @@ class ChildLimits:
 
     def pack(self) -> bytes:
         """The numbers as bytes."""
-        return self.FORMAT.pack(
-            self.cpu_seconds,
-            self.address_space_bytes,
-            self.file_bytes,
-            self.num_files,
-            self.num_threads,
-        )
+        return CHILD_LIMITS.pack(*self)
 
     @classmethod
     def unpack(cls, data: bytes) -> ChildLimits:
         """The inverse of `pack`."""
-        cpu_seconds, address_space_bytes, file_bytes, num_files, num_threads = cls.FORMAT.unpack(
-            data
-        )
-        return cls(
-            cpu_seconds=cpu_seconds,
-            address_space_bytes=address_space_bytes,
-            file_bytes=file_bytes,
-            num_files=num_files,
-            num_threads=num_threads,
-        )
+        return cls._make(CHILD_LIMITS.unpack(data))
 
 
 class Layers:

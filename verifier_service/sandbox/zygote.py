@@ -50,7 +50,7 @@ from verifier_service.sandbox.entries import (
     Entry,
 )
 from verifier_service.sandbox.execution import Layer, Profile, Tools
-from verifier_service.sandbox.layers import ChildLimits, Layers
+from verifier_service.sandbox.layers import CHILD_LIMITS, ChildLimits, Layers
 from verifier_service.sandbox.scratch import empty_directory
 
 STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
@@ -259,8 +259,8 @@ class _Zygote:
 
     def _run(self, message: bytes, descriptors: list[int]) -> None:
         (optional,) = ORDER.unpack_from(message)
-        limits = ChildLimits.unpack(message[ORDER.size : ORDER.size + ChildLimits.FORMAT.size])
-        entry, fetched_files = json.loads(message[ORDER.size + ChildLimits.FORMAT.size :])
+        limits = ChildLimits.unpack(message[ORDER.size : ORDER.size + CHILD_LIMITS.size])
+        entry, fetched_files = json.loads(message[ORDER.size + CHILD_LIMITS.size :])
         writes = limits.file_bytes > 0
         if writes and self._scratch_is_mounted and limits.file_bytes != self._scratch_bytes:
             namespaces.resize_tmpfs(self._scratch, num_bytes=limits.file_bytes)

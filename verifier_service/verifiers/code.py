@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.extraction import last_block
+from verifier_service.code.languages import LANGUAGES, LanguageName
 from verifier_service.verdict import Reason
 from verifier_service.verifier import Verifier
 
@@ -51,7 +52,10 @@ class Code(Verifier):
     unavailable: ClassVar[Reason] = CodeReason.SANDBOX_ERROR
 
     type: Literal["code"] = "code"
-    language: Literal["python", "cpp"] = Field(default="python", description="of the program")
+    language: LanguageName = Field(default="python", description="of the program")
+    part: Literal["last_block", "completion"] = Field(
+        default="last_block", description="what is the program; completion: all of it"
+    )
     tags: tuple[str, ...] | None = Field(
         default=None,
         description="of the fenced blocks to look for; default: the language's usual ones",
@@ -84,7 +88,9 @@ class Code(Verifier):
         """See `Verifier`: running a program takes milliseconds at least."""
         return 1
 
-    @property
-    def block_tags(self) -> tuple[str, ...]:
-        """Tags of the fenced blocks to look for, in lower case."""
-        return tuple(tag.lower() for tag in self.tags or LANGUAGES[self.language].tags)
+    def program_in(self, text: str) -> str | None:
+        """The program in a completion; None if there is none."""
+        if self.part == "completion":
+            return text
+        tags = self.tags or LANGUAGES[self.language].tags
+        return last_block(text, tuple(tag.lower() for tag in tags))

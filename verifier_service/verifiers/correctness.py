@@ -4,31 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
 
 from verifier_service.reference import acceptable_answers
 from verifier_service.verdict import Completion, Question, Reason
-from verifier_service.verifier import Judgement, Undecided, Unverifiable
+from verifier_service.verifier import Judgement, Undecided, Unverifiable, Verifier
 from verifier_service.verifiers.accuracy import Accuracy
 
-LengthUnit = Literal["characters", "tokens"]
+IsCorrect = Callable[[Completion], bool]
 
 
-def length_of(completion: Completion, unit: LengthUnit, *, no_token_count: Reason) -> int:
-    """In that unit; raises Unverifiable with that reason where tokens were not counted."""
-    if unit == "characters":
-        return len(completion.text)
-    if completion.num_tokens is None:
-        raise Unverifiable(no_token_count)
-    return completion.num_tokens
+class RewardsLength(Verifier):
+    """What verifiers have in common whose score follows from both."""
+
+    no_token_count: ClassVar[Reason]
+    """Why a completion without `num_tokens` is unverifiable."""
+
+    mode: Literal["strict", "open_r1"] = "strict"
+    unit: Literal["characters", "tokens"] = Field(
+        default="characters", description="of the length; open_r1: characters"
+    )
+
+    @model_validator(mode="after")
+    def _open_r1_counts_characters(self) -> Self:
+        if self.mode == "open_r1" and self.unit == "tokens":
+            raise ValueError("unit tokens: open-r1 counts characters")
+        return self
+
+    @property
+    def task_size(self) -> int:
+        """See `Verifier`: math-verify takes milliseconds where it is asked."""
+        return 64 if self.mode == "strict" else 8
+
+    def correctness(self, reference: Mapping[str, Any]) -> IsCorrect | None:
+        """Whether a completion is correct; None where each of them counts as correct.
+
+        Raises:
+            Unverifiable: the reference cannot be used; also raised by the result.
+        """
+        return _correctness(reference) if self.mode == "strict" else _open_r1(reference)
+
+    def length(self, completion: Completion) -> int:
+        """In that unit; raises Unverifiable where tokens were not counted."""
+        if self.unit == "characters":
+            return len(completion.text)
+        if completion.num_tokens is None:
+            raise Unverifiable(self.no_token_count)
+        return completion.num_tokens
 
 
-def correctness(reference: Mapping[str, Any]) -> Callable[[Completion], bool]:
-    """Whether `accuracy`, with its default options, gives 1; math-verify is asked on the spot.
-
-    Raises:
-        Unverifiable: the reference cannot be used; also raised by the result.
-    """
+def _correctness(reference: Mapping[str, Any]) -> IsCorrect:
+    """Whether `accuracy`, with its default options, gives 1; math-verify is asked on the spot."""
     accuracy = Accuracy()
     judge = accuracy.prepare(reference)
 
@@ -44,13 +72,10 @@ def correctness(reference: Mapping[str, Any]) -> Callable[[Completion], bool]:
     return is_correct
 
 
-def open_r1_correctness(reference: Mapping[str, Any]) -> Callable[[Completion], bool] | None:
+def _open_r1(reference: Mapping[str, Any]) -> IsCorrect | None:
     """As open-r1's rewards of length have it: math-verify with reference and answer swapped.
 
     None where math-verify cannot read the reference, which they take for correct.
-
-    Raises:
-        Unverifiable: there is no reference.
     """
     # Only workers call this; the API process must stay free of sympy.
     from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415

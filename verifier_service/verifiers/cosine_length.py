@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from verifier_service.verdict import Completion, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
-from verifier_service.verifiers.correctness import (
-    LengthUnit,
-    correctness,
-    length_of,
-    open_r1_correctness,
-)
+from verifier_service.verifiers.correctness import RewardsLength
 
 
 class CosineLengthReason(Reason):
@@ -36,7 +31,7 @@ class CosineLengthReason(Reason):
     )
 
 
-class CosineLength(TextVerifier):
+class CosineLength(RewardsLength, TextVerifier):
     """A cosine of the length, between values for correct and for wrong completions."""
 
     purpose: ClassVar[str] = (
@@ -47,6 +42,7 @@ class CosineLength(TextVerifier):
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     score_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     reasons: ClassVar[Iterable[Reason]] = CosineLengthReason
+    no_token_count: ClassVar[Reason] = CosineLengthReason.NO_TOKEN_COUNT
 
     type: Literal["cosine_length"] = "cosine_length"
     mode: Literal["strict", "open_r1"] = Field(
@@ -54,23 +50,11 @@ class CosineLength(TextVerifier):
         description="open_r1: the cosine turns back past max_length, math-verify decides as "
         "open-r1 calls it, and a reference that it cannot read gives 1",
     )
-    unit: LengthUnit = Field(default="characters", description="of the length; open_r1: characters")
     max_length: int = Field(default=1000, gt=0, description="length from which nothing changes")
     min_value_wrong: float = Field(default=-1.0, ge=-1, le=1, description="wrong, of length 0")
     max_value_wrong: float = Field(default=-0.5, ge=-1, le=1, description="wrong, max_length")
     min_value_correct: float = Field(default=0.5, ge=-1, le=1, description="correct, max_length")
     max_value_correct: float = Field(default=1.0, ge=-1, le=1, description="correct, of length 0")
-
-    @model_validator(mode="after")
-    def _open_r1_counts_characters(self) -> Self:
-        if self.mode == "open_r1" and self.unit == "tokens":
-            raise ValueError("unit tokens: open-r1 counts characters")
-        return self
-
-    @property
-    def task_size(self) -> int:
-        """See `Verifier`: math-verify takes milliseconds where it is asked."""
-        return 64 if self.mode == "strict" else 8
 
     @property
     def score_if_killed(self) -> float:
@@ -79,15 +63,12 @@ class CosineLength(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """See `Verifier`."""
-        strict = self.mode == "strict"
-        is_correct = correctness(reference) if strict else open_r1_correctness(reference)
+        is_correct = self.correctness(reference)
 
         def judge(completion: Completion) -> Judgement:
             if is_correct is None:
                 return Judgement(1.0, CosineLengthReason.UNREADABLE_REFERENCE)
-            length = length_of(
-                completion, self.unit, no_token_count=CosineLengthReason.NO_TOKEN_COUNT
-            )
+            length = self.length(completion)
             correct = is_correct(completion)
             reason = CosineLengthReason.CORRECT if correct else CosineLengthReason.WRONG
             return Judgement(self._score(length, correct), reason, details={"length": length})

@@ -6,18 +6,13 @@ Kimi k1.5 (arXiv 2501.12599, section 2.3.3), as open-r1's `len_reward`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from verifier_service.verdict import Completion, Reason
 from verifier_service.verifier import GroupVerifier, Judge, Judgement
-from verifier_service.verifiers.correctness import (
-    LengthUnit,
-    correctness,
-    length_of,
-    open_r1_correctness,
-)
+from verifier_service.verifiers.correctness import RewardsLength
 
 
 class LengthReason(Reason):
@@ -33,7 +28,7 @@ class LengthReason(Reason):
     )
 
 
-class Length(GroupVerifier):
+class Length(RewardsLength, GroupVerifier):
     """0.5 to -0.5 from the shortest to the longest of a group, at most 0 for wrong ones."""
 
     purpose: ClassVar[str] = (
@@ -43,6 +38,7 @@ class Length(GroupVerifier):
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     score_range: ClassVar[tuple[float, float]] = (-0.5, 0.5)
     reasons: ClassVar[Iterable[Reason]] = LengthReason
+    no_token_count: ClassVar[Reason] = LengthReason.NO_TOKEN_COUNT
 
     type: Literal["length"] = "length"
     mode: Literal["strict", "open_r1"] = Field(
@@ -50,13 +46,6 @@ class Length(GroupVerifier):
         description="open_r1: math-verify decides as open-r1 calls it, and every completion counts "
         "as correct where it cannot read the reference",
     )
-    unit: LengthUnit = Field(default="characters", description="of the length; open_r1: characters")
-
-    @model_validator(mode="after")
-    def _open_r1_counts_characters(self) -> Self:
-        if self.mode == "open_r1" and self.unit == "tokens":
-            raise ValueError("unit tokens: open-r1 counts characters")
-        return self
 
     @property
     def score_if_killed(self) -> float:
@@ -65,14 +54,12 @@ class Length(GroupVerifier):
 
     def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
         """See `Verifier`."""
-        is_correct = (
-            correctness(reference) if self.mode == "strict" else open_r1_correctness(reference)
-        )
-        lengths = [self._length(completion) for completion in group]
+        is_correct = self.correctness(reference)
+        lengths = [self.length(completion) for completion in group]
         shortest, longest = min(lengths), max(lengths)
 
         def judge(completion: Completion) -> Judgement:
-            length = self._length(completion)
+            length = self.length(completion)
             details = {"length": length, "shortest": shortest, "longest": longest}
             if shortest == longest:
                 return Judgement(0.0, LengthReason.SAME_LENGTH, details=details)
@@ -82,6 +69,3 @@ class Length(GroupVerifier):
             return Judgement(min(0.0, score), LengthReason.WRONG, details=details)
 
         return judge
-
-    def _length(self, completion: Completion) -> int:
-        return length_of(completion, self.unit, no_token_count=LengthReason.NO_TOKEN_COUNT)

@@ -7,6 +7,7 @@ import string
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
+from verifier_service.answer_part import after_reasoning
 from verifier_service.mathematics.extraction import extract
 from verifier_service.verdict import Completion, EngineReason, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
@@ -64,12 +65,13 @@ def final_answer(text: str) -> str | None:
 
     An alternative that follows the statement in its line is part of it.
     """
-    after = text.rpartition("</think>")[2]
+    after = after_reasoning(text)
+    if after is None:
+        return None
     found = extract(text, ("answer_tag", "boxed", "answer_phrase"))
     if found is None:
         lines = [line.strip() for line in after.split("\n") if line.strip()]
-        is_over = lines and "<think>" not in after
-        return lines[-1][-MAX_STATEMENT_CHARACTERS:] if is_over else None
+        return lines[-1][-MAX_STATEMENT_CHARACTERS:] if lines else None
     _, is_there, rest = after.rpartition(found.statements[-1])
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS] if is_there else ""
     return found.text + "".join(match[0] for match in _ALTERNATIVE.finditer(line))

@@ -23,18 +23,17 @@ import msgspec
 
 from verifier_service import frames
 from verifier_service.code import languages
-from verifier_service.code.extraction import last_block
-from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
-from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.code.grading import ENTRIES
+from verifier_service.code.judging import Tests, judge_completion
+from verifier_service.code.problem import read_tests
 from verifier_service.code.program_run import RUN_PROGRAM, judge_run
-from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
+from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import (
     Completion,
     Hello,
     Judged,
-    Outcome,
     Part,
     Question,
     SharedReference,
@@ -49,17 +48,9 @@ from verifier_service.workers.progress import Progress
 from verifier_service.workers.shared_references import SharedReferences
 
 MAX_READ_BYTES = 2**20
-Tests = Stdio | Function | Asserts
 _decoder: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
     Task | SharedReference
 )
-REASONS = {
-    result: CodeReason[result.name]
-    for result in Result
-    if result not in (Result.UNSUPPORTED_TEST, Result.BAD_TESTS)
-}
-WALL_SHARE, MIN_WAIT_SECONDS = 3.0, 5.0
-"""Wall time in shares of CPU time, and at least so much more: on a busy machine a program waits."""
 
 
 async def work(
@@ -157,7 +148,7 @@ async def _work(
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            _send(connection, Judged([await judge(completion)], finished=index == last))
+            _send(connection, Judged([await verdict_of(judge, completion)], finished=index == last))
             index += 1
 
 
@@ -172,71 +163,16 @@ def _prepare(
     return partial(judge_completion, runner, Code.model_validate(options), reference.tests)
 
 
-async def judge_completion(
-    runner: Runner, verifier: Code, tests: Tests, completion: Completion
+async def verdict_of(
+    judge: Callable[[Completion], Awaitable[Verdict]], completion: Completion
 ) -> Verdict:
-    """The verdict on a completion; the runner has the entries and tools of `grading`."""
-    return await judge_program(
-        runner, verifier, tests, last_block(completion.text, verifier.block_tags)
-    )
-
-
-async def judge_program(
-    runner: Runner, verifier: Code, tests: Tests, source: str | None
-) -> Verdict:
-    """The verdict on a program, or on there being none."""
+    """The judge's verdict; `failed` where the sandbox could not run what it was asked to."""
     start = time.perf_counter()
-    language = languages.LANGUAGES[verifier.language]
     try:
-        missing = await language.missing(runner)
-        if missing is not None:
-            seconds, details = time.perf_counter() - start, {"message": missing}
-            reason = CodeReason.MISSING_TOOLCHAIN
-            return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
-        if source is None:
-            seconds = time.perf_counter() - start
-            return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds)
-        found = await grade(runner, language, source, tests, plan_of(verifier))
+        return await judge(completion)
     except SandboxError as error:
-        return _sandbox_error(error, start)
-    return _verdict(verifier, found, time.perf_counter() - start)
-
-
-def _sandbox_error(error: SandboxError, start: float) -> Verdict:
-    logging.getLogger(__name__).error("a program could not be run: %s", error)
-    return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
-
-
-def plan_of(verifier: Code) -> Plan:
-    """How the verifier's settings have tests run."""
-    limits = Limits(
-        cpu_seconds=verifier.cpu_seconds,
-        wall_seconds=max(
-            WALL_SHARE * verifier.cpu_seconds, verifier.cpu_seconds + MIN_WAIT_SECONDS
-        ),
-        memory_bytes=verifier.memory_bytes,
-        output_bytes=verifier.output_bytes,
-    )
-    run_all = verifier.run_all or verifier.scoring == "fraction"
-    return Plan(limits, verifier.total_cpu_seconds, run_all)
-
-
-def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
-    details: dict[str, Any] = {"passed": found.passed, "total": found.total}
-    if found.first_failed is not None:
-        details["first_failed"] = found.first_failed
-        details["output"] = found.shown
-        if verifier.reveal_expected:
-            details["expected"] = found.expected
-    if found.result is Result.UNSUPPORTED_TEST:
-        return Verdict(
-            Outcome.UNVERIFIABLE, None, CodeReason.UNSUPPORTED_TEST, seconds, None, details
-        )
-    if found.result is Result.BAD_TESTS:
-        return Verdict(Outcome.UNVERIFIABLE, None, "bad_reference", seconds, None, details)
-    share = found.passed / found.total if found.total else 0.0
-    score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
-    return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)
+        logging.getLogger(__name__).error("a program could not be run: %s", error)
+        return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
 def main() -> None:
