@@ -239,25 +239,23 @@ class Scoring:
             await self._settle_all(verifier, opened)
 
     def _without_too_large(self, verifier: Verifier, chunk: list[_UniquePart]) -> list[_UniquePart]:
-        """The chunk without completions that no worker is to be asked about."""
-        large = [
-            unique
-            for part in chunk
-            for unique in part.uniques
-            if len(unique.completion.text) > MAX_COMPLETION_CHARACTERS
-            or (part.group is not None and _num_characters(part.group) > MAX_GROUP_CHARACTERS)
-        ]
-        self._deliver_all(
-            Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, 0.0), verifier, large
-        )
-        unreadable = [
-            unique
-            for part in chunk
-            for unique in part.uniques
-            if len(part.encoded_reference) > MAX_REFERENCE_BYTES
-        ]
-        self._deliver_all(unverifiable(EngineReason.BAD_REFERENCE), verifier, unreadable)
-        return _only(chunk, lambda unique: verifier.key not in unique.places[0][1])
+        """The chunk without what no worker is to be asked about."""
+        too_large = Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, 0.0)
+        readable = []
+        for part in chunk:
+            if len(part.encoded_reference) > MAX_REFERENCE_BYTES:
+                bad_reference = unverifiable(EngineReason.BAD_REFERENCE)
+                self._deliver_all(bad_reference, verifier, part.uniques)
+                continue
+            is_large_group = _num_characters(part.group or ()) > MAX_GROUP_CHARACTERS
+            large = [
+                unique
+                for unique in part.uniques
+                if is_large_group or len(unique.completion.text) > MAX_COMPLETION_CHARACTERS
+            ]
+            self._deliver_all(too_large, verifier, large)
+            readable.append(part)
+        return _only(readable, lambda unique: verifier.key not in unique.places[0][1])
 
     async def _without_known(
         self, verifier: Verifier, chunk: list[_UniquePart], keys: list[bytes]

@@ -19,6 +19,7 @@ from verifier_service.scoring import (
     MAX_REFERENCE_BYTES,
     SHARED_REFERENCE_BYTES,
     ScoredRequest,
+    Scoring,
 )
 from verifier_service.verdict import (
     EncodedTask,
@@ -228,6 +229,23 @@ def test_what_is_far_too_large_is_not_sent_to_a_worker(answer: str, text: str, r
     (scored,) = score(pool, request((answer, [text])))
     assert reasons(scored) == [[reason]]
     assert pool.tasks == []
+
+
+def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> None:
+    """Each verdict is given once, so that the group is complete once."""
+    asked = request(("6" * (MAX_REFERENCE_BYTES + 1), ["6" * (MAX_COMPLETION_CHARACTERS + 1), "6"]))
+    complete: list[list[str]] = []
+
+    def on_group(index: int) -> None:
+        complete.append([place["accuracy"].reason for place in scoring.places(index)])
+
+    async def run() -> ScoredRequest:
+        return await scoring.run(60)
+
+    scheduler = Scheduler({"text": WatchedPool()}, max_cached_verdicts=0)
+    scoring = Scoring(asked, scheduler, on_group=on_group)
+    assert reasons(asyncio.run(run())) == [["bad_reference", "bad_reference"]]
+    assert complete == [["bad_reference", "bad_reference"]]
 
 
 def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not() -> None:
