@@ -236,6 +236,7 @@ def run(arguments: list[str] | None = None) -> None:
         for problem in error.errors():
             name = str(problem["loc"][-1]) if problem["loc"] else "settings"
             flag, variable = f"--{name.replace('_', '-')}", f"VERIFIER_{name.upper()}"
-            found = f" (found {problem['input']!r})"[:200]
+            may_be_a_key = "api_key_hashes" in problem["loc"]
+            found = "" if may_be_a_key else f" (found {problem['input']!r})"[:200]
             print(f"{flag} / {variable}: {problem['msg']}{found}", file=sys.stderr)  # noqa: T201
         sys.exit(2)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from pydantic import ValidationError
 
+from tests.processes import until
 from trainer_client.demo import running_service
 from verifier_service.api_keys import hash_of, is_accepted, new_key
+from verifier_service.cli import run
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()
@@ -77,10 +80,14 @@ def test_a_request_id_that_could_spoil_a_log_is_replaced(http: httpx.Client, giv
 def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client, log: Path) -> None:
     headers = bearer(KEY) | {"X-Request-Id": "find-me"}
     guarded.post("/v1/score", json=BODY, headers=headers)
-    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    (found,) = [line for line in lines if line.get("request_id") == "find-me"]
+
+    def found() -> list[dict[str, Any]]:
+        lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in lines if line.get("request_id") == "find-me"]
+
+    until(lambda: bool(found()))  # a line is written after the answer
     expected = {"method": "POST", "path": "/v1/score", "status": 200, "completions": 1}
-    assert expected.items() <= found.items()
+    assert expected.items() <= found()[0].items()
     assert "the text of a model" not in log.read_text()
     assert KEY not in log.read_text()
 
@@ -93,8 +100,21 @@ def test_no_other_site_may_read_answers(http: httpx.Client) -> None:
 
 
 def test_a_key_in_the_place_of_its_hash_is_refused_and_not_shown() -> None:
-    with pytest.raises(ValidationError, match="64 hexadecimal digits"):
+    with pytest.raises(ValidationError, match="64 hexadecimal digits") as raised:
         Settings(api_key_hashes=(KEY,))
+    assert KEY[:10] not in str(raised.value)
+
+
+def test_the_command_line_does_not_show_a_key_in_the_place_of_its_hash(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What else is wrong is still shown."""
+    with pytest.raises(SystemExit):
+        run(["serve", "--api-key-hashes", KEY, "--port", "99999"])
+    shown = capsys.readouterr().err
+    assert "--api-key-hashes / VERIFIER_API_KEY_HASHES: Value error, each must be the 64" in shown
+    assert "(found '99999')" in shown
+    assert KEY not in shown
 
 
 def test_a_bad_line_in_the_file_of_hashes_is_named(tmp_path: Path) -> None:
