@@ -8,6 +8,7 @@ from typing import Any
 
 MAX_DETAILS = 10
 MAX_EXCERPT_CHARACTERS = 200
+RETRY_AFTER_SECONDS = 1
 
 
 class ApiError(Exception):
@@ -28,6 +29,19 @@ class ApiError(Exception):
         self.message = message
         self.details = details
         self.headers = headers
+
+
+def try_again(
+    kind: str, message: str, *, details: dict[str, Any] | list[dict[str, Any]] | None = None
+) -> ApiError:
+    """503, which says when to come back."""
+    return ApiError(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        kind,
+        f"{message}; try again later",
+        details=details,
+        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+    )
 
 
 def invalid_request(found: Sequence[Any]) -> ApiError:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from verifier_service.answer import NDJSON
-from verifier_service.errors import ApiError
+from verifier_service.errors import try_again
 from verifier_service.profiles import Verifiers
 from verifier_service.schemas import (
     ErrorResponse,
@@ -33,7 +32,6 @@ router = APIRouter(
 )
 
 METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-RETRY_AFTER_SECONDS = 1
 SCORE_ERRORS = {
     400: "the body is not compressed as it says",
     408: "the body did not arrive in time",
@@ -133,12 +131,7 @@ async def readyz(request: Request) -> HealthResponse:
     pools: dict[str, WorkerPool] = request.app.state.pools
     problems = [f"{kind}: {pool.problem}" for kind, pool in pools.items() if pool.problem]
     if problems:
-        raise ApiError(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "not_ready",
-            "; ".join(problems),
-            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-        )
+        raise try_again("not_ready", "; ".join(problems))
     return HealthResponse(status="ok")
 
 

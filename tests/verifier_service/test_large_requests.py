@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import os
@@ -18,8 +19,11 @@ import pytest
 import zstandard
 
 from tests.processes import children, until
+from verifier_service import score_call
+from verifier_service.app import create_app
 from verifier_service.requests.reception import SMALL_BODY_BYTES
 from verifier_service.schemas import ScoreResponse
+from verifier_service.settings import Settings
 
 JSON = {"Content-Type": "application/json"}
 POISON = r"\boxed{9^{9^{9^{9}}}}"
@@ -216,6 +220,25 @@ def test_the_death_of_a_requests_process_costs_nothing(
     reasons = [completion["verdicts"]["accuracy"]["reason"] for completion in completions]
     assert reasons == ["too_slow", "no_answer"]
     until(lambda: not request_processes(service_pid))
+
+
+def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(score_call, "PROCESS_GRACE_SECONDS", 0.0)
+    app = create_app(Settings(workers=1, enabled=("format",), max_deadline_seconds=0.001))
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+        ):
+            return await client.post("/v1/score", content=encoded(large_body()), headers=JSON)
+
+    answer = asyncio.run(ask())
+    assert (answer.status_code, answer.json()["error"]["type"]) == (503, "request_failed")
+    assert answer.headers["retry-after"] == "1"
 
 
 def request_processes(service: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
+from verifier_service.answer import Answer, answer_request
 from verifier_service.code.program_run import RunProgram
 from verifier_service.scheduler import Bounds, QueueFull, Scheduler
 from verifier_service.schemas import Group, ScoreRequest
@@ -246,6 +248,25 @@ def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> N
     scoring = Scoring(asked, scheduler, on_group=on_group)
     assert reasons(asyncio.run(run())) == [["bad_reference", "bad_reference"]]
     assert complete == [["bad_reference", "bad_reference"]]
+
+
+def test_the_deadline_is_counted_from_when_the_request_came() -> None:
+    """Which may be long ago: it waits for a process of its own, and may need a second one."""
+
+    class StuckPool(FailingPool):
+        async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+            await asyncio.Event().wait()
+
+    asked = request(("6", ["6"])).model_copy(update={"deadline_seconds": 3600.0})
+    scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
+
+    async def run() -> Answer:
+        started = time.monotonic() - 3600
+        return await answer_request(asked, scheduler, started=started, max_deadline_seconds=7200.0)
+
+    answer = asyncio.run(run())
+    assert answer.counts == {("accuracy", "failed", "deadline"): 1}
+    assert json.loads(b"".join(answer.pieces))["stats"]["seconds"] >= 3600
 
 
 def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not() -> None:

@@ -52,10 +52,9 @@ async def verdicts_of(
     scheduler: Scheduler = request.app.state.scheduler
     try:
         with scheduler.reservation() as reservation:
-            reservation.grow(num_bytes=len(await request.body()))
-            scored = await scheduler.score(
-                work, deadline_seconds=deadline_seconds, reservation=reservation
-            )
+            num_bytes = len(await request.body())
+            reservation.grow(completions=work.num_completions, num_bytes=num_bytes)
+            scored = await scheduler.score(work, deadline_seconds=deadline_seconds)
     except QueueFull as error:
         raise NotNow(str(error)) from error
     return [group[0] for group in scored.groups]

@@ -6,16 +6,15 @@ import asyncio
 import os
 from http import HTTPStatus
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
-from verifier_service.errors import ApiError
+from verifier_service.errors import ApiError, try_again
 from verifier_service.requests.body import CONTENT_ENCODINGS, body_too_large
 from verifier_service.scheduler import QueueFull, Reservation, Scheduler
 
 SMALL_BODY_BYTES = 2**15
 """What this process reads itself: larger bodies would hold up other requests."""
 RECEIVE_SECONDS = 60.0
-RETRY_AFTER_SECONDS = 1
 
 
 class Body:
@@ -139,21 +138,4 @@ async def disconnected(request: Request) -> None:
 
 def queue_full(error: QueueFull) -> ApiError:
     """503 with the state of the queue."""
-    return ApiError(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "queue_full",
-        f"{error}; try again later",
-        details=error.state,
-        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-    )
-
-
-__all__ = [
-    "Body",
-    "ClientDisconnect",
-    "admit",
-    "content_encoding",
-    "disconnected",
-    "queue_full",
-    "receive",
-]
+    return try_again("queue_full", str(error), details=error.state)
