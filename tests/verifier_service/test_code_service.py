@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from tests.verifier_service.test_score import score, verdicts
+from verifier_service import frames
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.verdict import EncodedTask, Question, Verdict
+from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
 
@@ -148,6 +150,28 @@ def test_without_a_sandbox_programs_fail_and_say_so() -> None:
     assert problem is not None
     assert "no Landlock here" in problem
     assert (verdict.outcome, verdict.score, verdict.reason) == ("failed", None, "sandbox_error")
+
+
+def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Only what went wrong, and where."""
+    source = CodeWorkers()
+    try:
+        worker = source.fork()
+        part = Part({"tests": SQUARE}, [Completion("the text of a model")])
+        task = Task({"type": "code", "language": "the text of a model"}, [part])
+        with worker.connection:
+            worker.connection.sendall(frames.pack(msgspec.json.encode(task)))
+            assert worker.connection.recv(1) == b""
+        worker.progress.close()
+        os.close(worker.pidfd)
+    finally:
+        source.close()
+    log = capfd.readouterr().err
+    assert "a code worker ends: ValidationError at " in log
+    assert "code_worker.py:" in log
+    assert "the text of a model" not in log
 
 
 def test_a_worker_that_cannot_be_started_leaves_nothing(

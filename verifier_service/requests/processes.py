@@ -16,7 +16,7 @@ from typing import Self
 
 import msgspec
 
-from verifier_service import frames
+from verifier_service import frame_stream, frames
 from verifier_service.answer import Answer, Counts, OnGroupLine
 from verifier_service.errors import ApiError, try_again
 from verifier_service.requests.messages import (
@@ -54,11 +54,6 @@ MEMORY_PER_BODY_BYTE = 16
 """JSON of nothing but brackets takes as much."""
 MAX_MEMORY_PER_BODY_BYTE = 64
 """No JSON takes more, read and checked."""
-STREAM_LIMIT_BYTES = 2**20
-BROKEN = (
-    *(asyncio.IncompleteReadError, ConnectionError),
-    *(frames.FrameTooLarge, msgspec.MsgspecError),
-)
 
 
 class RequestDied(Exception):
@@ -158,7 +153,7 @@ class RequestProcesses:
         try:
             connection.setblocking(False)
             reader, writer = await asyncio.open_connection(
-                sock=connection, limit=STREAM_LIMIT_BYTES
+                sock=connection, limit=frame_stream.LIMIT_BYTES
             )
         except BaseException:  # cancelled: the process ends when its connection does
             os.close(pidfd)
@@ -202,10 +197,8 @@ class _Process:
     async def receive(self) -> FromProcess:
         """The next message. Raises RequestDied."""
         try:
-            header = await self._reader.readexactly(frames.HEADER_BYTES)
-            body = await self._reader.readexactly(frames.body_length(header))
-            return from_process.decode(body)
-        except BROKEN as error:
+            return from_process.decode(await frame_stream.read(self._reader))
+        except frame_stream.BROKEN as error:
             raise RequestDied(str(error)) from error
 
 

@@ -20,7 +20,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from verifier_service import frames
+from verifier_service import frame_stream, frames
 from verifier_service.answer import answer_request
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers, profiles_from_json
@@ -52,7 +52,6 @@ from verifier_service.verdict import EncodedTask, Question, Verdict
 from verifier_service.workers.fork_server import fork_server
 
 PIECE_BYTES = 2**18
-STREAM_LIMIT_BYTES = 2**20
 
 
 def serve(connection: socket.socket, body: int) -> None:
@@ -67,7 +66,7 @@ def serve(connection: socket.socket, body: int) -> None:
 
 async def _serve(connection: socket.socket, body: int) -> None:
     connection.setblocking(False)
-    reader, writer = await asyncio.open_connection(sock=connection, limit=STREAM_LIMIT_BYTES)
+    reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
     parent = _Parent(reader, writer)
     job = await parent.receive()
     assert isinstance(job, Job), job
@@ -160,8 +159,7 @@ class _Parent:
 
     async def receive(self) -> ToProcess:
         """The next message."""
-        header = await self._reader.readexactly(frames.HEADER_BYTES)
-        return to_process.decode(await self._reader.readexactly(frames.body_length(header)))
+        return to_process.decode(await frame_stream.read(self._reader))
 
     async def listen(self) -> None:
         """Give answers to those who wait for them."""

@@ -32,6 +32,7 @@ from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import (
     Completion,
+    EngineReason,
     Hello,
     Judged,
     Outcome,
@@ -45,8 +46,11 @@ from verifier_service.verdict import (
 )
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
+from verifier_service.workers.fork_server import place
 from verifier_service.workers.progress import Progress
 from verifier_service.workers.shared_references import SharedReferences
+
+log = logging.getLogger(__name__)
 
 MAX_READ_BYTES = 2**20
 Tests = Stdio | Function | Asserts
@@ -203,7 +207,7 @@ async def judge_program(
 
 
 def _sandbox_error(error: SandboxError, start: float) -> Verdict:
-    logging.getLogger(__name__).error("a program could not be run: %s", error)
+    log.error("a program could not be run: %s", error)
     return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
@@ -233,7 +237,9 @@ def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
             Outcome.UNVERIFIABLE, None, CodeReason.UNSUPPORTED_TEST, seconds, None, details
         )
     if found.result is Result.BAD_TESTS:
-        return Verdict(Outcome.UNVERIFIABLE, None, "bad_reference", seconds, None, details)
+        return Verdict(
+            Outcome.UNVERIFIABLE, None, EngineReason.BAD_REFERENCE, seconds, None, details
+        )
     share = found.passed / found.total if found.total else 0.0
     score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
     return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)
@@ -245,7 +251,13 @@ def main() -> None:
     hide_process()
     layers = frozenset(Layer(name) for name in without.split(",") if name)
     unsafe = layers & COMMON_LAYERS
-    asyncio.run(work(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+    try:
+        asyncio.run(work(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+    except (BrokenPipeError, ConnectionResetError):
+        return  # nobody waits for an answer
+    except Exception as error:  # noqa: BLE001  the message may have text of a model
+        log.error("a code worker ends: %s at %s", type(error).__name__, place(error))
+        sys.exit(1)
 
 
 if __name__ == "__main__":
