@@ -32,6 +32,7 @@ from verifier_service.requests.reception import (
 from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
+from verifier_service.workers.pool import WorkerPool
 
 SMALL_VERDICTS = 1024
 """What this process deduplicates and encodes itself, in milliseconds."""
@@ -49,6 +50,7 @@ class Service:
     profiles: Mapping[str, Verifiers]
     scheduler: Scheduler
     processes: RequestProcesses
+    pools: Mapping[str, WorkerPool]
     metrics: Metrics
     drain: Drain
 
@@ -100,7 +102,7 @@ class _Call:
         max_bytes = self._service.settings.max_body_bytes
         self._encoding = content_encoding(self._request)
         admit(self._request, self._service.scheduler, self._reservation, max_bytes)
-        await receive(self._request, self._body, self._reservation, max_bytes)
+        await receive(self._request, self._body, self._reservation)
 
     async def whole(self) -> Response:
         """The answer when every group has been judged."""

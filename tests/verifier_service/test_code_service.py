@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import pytest
 
 from tests.verifier_service.test_score import score, verdicts
 from verifier_service import frames
+from verifier_service.app import start_pools
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
+from verifier_service.settings import Settings
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
@@ -108,6 +111,16 @@ def test_equal_programs_are_run_once(http: httpx.Client) -> None:
     first, _, third = answer["groups"][0]["completions"]
     assert first == third  # `seconds` included
     assert answer["stats"]["deduplicated"] == 1
+
+
+def test_only_the_kinds_of_workers_that_are_needed_are_started() -> None:
+    async def kinds(*enabled: str) -> list[str]:
+        settings = Settings(enabled=enabled, workers=1, code_workers=1)
+        async with AsyncExitStack() as stack:
+            return list(await start_pools(settings, stack))
+
+    assert asyncio.run(kinds("code")) == ["code"]
+    assert asyncio.run(kinds("format")) == ["text"]
 
 
 class Broken:

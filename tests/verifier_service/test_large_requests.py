@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import zlib
@@ -202,7 +203,8 @@ def test_a_deadline_holds_for_large_requests(http: httpx.Client) -> None:
 def test_the_death_of_a_requests_process_costs_nothing(
     service_pid: int, http: httpx.Client
 ) -> None:
-    """It is done again in another one."""
+    """It is done again in another one, and counted."""
+    before = num_deaths(http)
     body = large_body(1)
     body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}]
     body["groups"][0]["completions"] = [POISON, "x" * SMALL_BODY_BYTES]
@@ -220,6 +222,14 @@ def test_the_death_of_a_requests_process_costs_nothing(
     reasons = [completion["verdicts"]["accuracy"]["reason"] for completion in completions]
     assert reasons == ["too_slow", "no_answer"]
     until(lambda: not request_processes(service_pid))
+    assert num_deaths(http) == before + 1
+
+
+def num_deaths(http: httpx.Client) -> float:
+    metric = r"^verifier_request_process_deaths_total (\S+)$"
+    found = re.search(metric, http.get("/metrics").text, re.MULTILINE)
+    assert found
+    return float(found[1])
 
 
 def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(

@@ -219,6 +219,21 @@ def test_a_large_reference_travels_beside_its_tasks_not_in_them() -> None:
     assert len(task.body) < 1000
 
 
+def test_a_large_reference_travels_beside_the_questions_about_it_too() -> None:
+    """And under the name that it had before."""
+    pool = WatchedPool()
+    large = "6" + " " * SHARED_REFERENCE_BYTES
+    other_open = OPEN.replace("k", "j")
+    (scored,) = score(pool, request((large, [OPEN, other_open]), ("6", [OPEN])))
+    assert reasons(scored) == [["equal", "equal"], ["equal"]]
+    about = [(encoded, encoded.decode()) for encoded in pool.encoded if encoded.decode().settle]
+    assert sorted(task.num_completions for _, task in about) == [1, 2]
+    assert all(len(task.parts) == 1 for _, task in about)
+    (name,) = {encoded.shared_name for encoded in pool.encoded if encoded.shared_name is not None}
+    assert [task.parts[0].shared_reference for _, task in about].count(name) == 1
+    assert all(len(encoded.body) < 1000 for encoded, _ in about)
+
+
 @pytest.mark.parametrize(
     ("answer", "text", "reason"),
     [

@@ -106,19 +106,17 @@ def admit(request: Request, scheduler: Scheduler, reservation: Reservation, max_
     reservation.grow(num_bytes=num_bytes)
 
 
-async def receive(request: Request, body: Body, reservation: Reservation, max_bytes: int) -> None:
-    """Take in the body.
+async def receive(request: Request, body: Body, reservation: Reservation) -> None:
+    """Take in the body, whose size is bounded where it arrives.
 
     Raises:
-        ApiError: it is larger than max_bytes, or comes too slowly.
+        ApiError: it is too large, or comes too slowly.
         QueueFull: there is no room for a body whose size was not declared.
         ClientDisconnect: the client is gone.
     """
     try:
         async with asyncio.timeout(RECEIVE_SECONDS):
             async for part in request.stream():
-                if body.num_bytes + len(part) > max_bytes:
-                    raise body_too_large(max_bytes)
                 body.add(part)
                 if body.num_bytes > reservation.num_bytes:
                     reservation.grow(num_bytes=body.num_bytes - reservation.num_bytes)

@@ -32,7 +32,6 @@ from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import (
     Completion,
-    EngineReason,
     Hello,
     Judged,
     Outcome,
@@ -49,8 +48,6 @@ from verifier_service.verifiers.code import Code, CodeReason
 from verifier_service.workers.fork_server import place
 from verifier_service.workers.progress import Progress
 from verifier_service.workers.shared_references import SharedReferences
-
-log = logging.getLogger(__name__)
 
 MAX_READ_BYTES = 2**20
 Tests = Stdio | Function | Asserts
@@ -207,7 +204,7 @@ async def judge_program(
 
 
 def _sandbox_error(error: SandboxError, start: float) -> Verdict:
-    log.error("a program could not be run: %s", error)
+    logging.getLogger(__name__).error("a program could not be run: %s", error)
     return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
@@ -237,9 +234,7 @@ def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
             Outcome.UNVERIFIABLE, None, CodeReason.UNSUPPORTED_TEST, seconds, None, details
         )
     if found.result is Result.BAD_TESTS:
-        return Verdict(
-            Outcome.UNVERIFIABLE, None, EngineReason.BAD_REFERENCE, seconds, None, details
-        )
+        return Verdict(Outcome.UNVERIFIABLE, None, "bad_reference", seconds, None, details)
     share = found.passed / found.total if found.total else 0.0
     score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
     return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)
@@ -256,7 +251,8 @@ def main() -> None:
     except (BrokenPipeError, ConnectionResetError):
         return  # nobody waits for an answer
     except Exception as error:  # noqa: BLE001  the message may have text of a model
-        log.error("a code worker ends: %s at %s", type(error).__name__, place(error))
+        kind = type(error).__name__
+        logging.getLogger(__name__).error("a code worker ends: %s at %s", kind, place(error))
         sys.exit(1)
 
 

@@ -299,11 +299,7 @@ class WorkerPool:
         return self
 
     async def _start_first_worker(self) -> None:
-        try:
-            await self._start_worker()
-        except (WorkerStartError, OSError) as error:
-            self._start_error = f"no worker process can be started: {error}"
-            log.error("%s; trying again", self._start_error)
+        if not await self._has_started_worker():
             self._in_background(self._replace_worker())
 
     async def __aexit__(
@@ -410,14 +406,20 @@ class WorkerPool:
 
     async def _replace_worker(self) -> None:
         while True:
-            try:
-                await self._start_worker()
-                self._start_error = None
+            if await self._has_started_worker():
                 return
-            except (WorkerStartError, OSError) as error:
-                self._start_error = f"no worker process can be started: {error}"
-                log.error("%s; trying again", self._start_error)
-                await asyncio.sleep(RESTART_SECONDS)
+            await asyncio.sleep(RESTART_SECONDS)
+
+    async def _has_started_worker(self) -> bool:
+        """Start a worker. False if there is none: it is to be tried again."""
+        try:
+            await self._start_worker()
+        except (WorkerStartError, OSError) as error:
+            self._start_error = f"no worker process can be started: {error}"
+            log.error("%s; trying again", self._start_error)
+            return False
+        self._start_error = None
+        return True
 
     async def _watch(self) -> None:
         while True:
