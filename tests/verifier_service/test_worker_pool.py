@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import pytest
 
+from tests.processes import children, fork_servers
+from tests.verifier_service.poison import POISON
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.workers import sources
 from verifier_service.workers.pool import ItemLimits, WorkerPool
@@ -19,7 +21,6 @@ from verifier_service.workers.pool import ItemLimits, WorkerPool
 T = TypeVar("T")
 
 LIMITS = ItemLimits(cpu_seconds=2.0, memory_bytes=2**30)
-POISON = r"\boxed{9^{9^{9^{9}}}}"
 
 
 def task(*texts: str) -> EncodedTask:
@@ -52,17 +53,9 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def servers() -> list[int]:
     """Fork servers of this process's pools."""
-    return [
-        child
-        for child in children(os.getpid())
-        if b"verifier_service.workers.text_worker" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    return fork_servers(os.getpid(), "verifier_service.workers.text_worker")
 
 
 def workers() -> list[int]:
