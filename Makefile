@@ -35,7 +35,7 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 		tests/interop $(ARGS)
 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
-	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m "vllm and not gpu" tests/trainer_client/test_vllm.py $(ARGS)
+	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m "vllm and not gpu" -o filterwarnings=default tests/trainer_client/test_vllm.py $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -16,6 +17,16 @@ def children(pid: int) -> list[int]:
             found += [int(child) for child in (task / "children").read_text().split()]
         except (FileNotFoundError, ProcessLookupError):
             continue
+    return found
+
+
+def fork_servers(pid: int, module: str) -> list[int]:
+    """Those children of a process that run a module of ours, whose children are its workers."""
+    found = []
+    for child in children(pid):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if module.encode() in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
     return found
 
 

@@ -1,20 +1,86 @@
-"""The answer to `POST /v1/score` in JSON, whole or a line for each group."""
+"""The answer to `POST /v1/score` in JSON, whole or a line for each group.
+
+Made in the API process for small requests, and in a process of its own for large ones
+(`requests.worker`).
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
+from verifier_service.schemas import ScoreRequest
+from verifier_service.scoring import Engine, Scoring
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import Verifier
 
 NDJSON = "application/x-ndjson"
+MIN_DEADLINE_SECONDS = 0.001
 
 Counts = Counter[tuple[str, str, str]]
 """Verdicts by verifier type, outcome and reason."""
+OnGroupLine = Callable[[int, bytes], None]
+"""Called with the index of a group that is complete and its line."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a request."""
+
+    pieces: Iterable[bytes]
+    """Of an answer that is not streamed; once."""
+    last_line: bytes
+    """Of one that is."""
+    counts: Counts
+    num_completions: int
+
+
+async def answer_request(
+    request: ScoreRequest,
+    engine: Engine,
+    *,
+    started: float,
+    max_deadline_seconds: float,
+    on_line: OnGroupLine | None = None,
+) -> Answer:
+    """Judge a request, until its deadline at the latest, and put the answer together.
+
+    Args:
+        request: with its verifiers, those of a profile included.
+        engine: judges.
+        started: when the request came, by `time.monotonic`.
+        max_deadline_seconds: the deadline where the request has none, or a later one.
+        on_line: is told of the groups of an answer that is streamed, each once.
+    """
+    counts = Counts()
+    verifiers = request.verifiers
+
+    def on_group(index: int) -> None:
+        places = scoring.places(index)
+        counts.update(count(places, verifiers))
+        if on_line is not None:
+            group = group_json(request.groups[index].id, places, verifiers, index=index)
+            on_line(index, group_line(group))
+
+    scoring = Scoring(request, engine, on_group=on_group)
+    deadline = min(request.deadline_seconds or max_deadline_seconds, max_deadline_seconds)
+    deadline -= time.monotonic() - started
+    scored = await scoring.run(max(deadline, MIN_DEADLINE_SECONDS))
+    stats = stats_json(
+        completions=request.num_completions,
+        deduplicated=scored.num_deduplicated,
+        seconds=time.monotonic() - started,
+    )
+    groups = (
+        group_json(group.id, places, verifiers)
+        for group, places in zip(request.groups, scored.groups, strict=True)
+    )
+    return Answer(whole(groups, stats), stats_line(stats), counts, request.num_completions)
 
 
 class _CompletionJson(msgspec.Struct):

@@ -24,6 +24,7 @@ from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.score_call import Service
 from verifier_service.settings import Settings
+from verifier_service.verifiers import VERIFIERS
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 
@@ -46,14 +47,12 @@ def create_app(settings: Settings) -> FastAPI:
                 max_cached_verdicts=settings.max_cached_verdicts,
                 metrics=metrics,
             )
-            metrics.watch(scheduler, pools)
             processes = await stack.enter_async_context(
                 RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
             )
-            app.state.pools = pools
-            app.state.scheduler = scheduler
+            metrics.watch(scheduler, pools, processes)
             app.state.service = Service(
-                settings, profiles, scheduler, processes, metrics, app.state.drain
+                settings, profiles, scheduler, processes, pools, metrics, app.state.drain
             )
             yield
 
@@ -64,9 +63,6 @@ def create_app(settings: Settings) -> FastAPI:
         "reason for each completion and verifier.",
         lifespan=lifespan,
     )
-    app.state.settings = settings
-    app.state.profiles = profiles
-    app.state.metrics = metrics
     app.state.drain = Drain()
     app.include_router(router)
     for protocol in settings.compat:
@@ -86,8 +82,11 @@ def create_app(settings: Settings) -> FastAPI:
 async def start_pools(settings: Settings, stack: AsyncExitStack) -> dict[str, WorkerPool]:
     """The worker pools that the enabled verifiers need, by kind; they end with the stack."""
     limits = ItemLimits(settings.item_cpu_seconds, settings.item_memory_bytes)
-    pools = {"text": await stack.enter_async_context(WorkerPool(settings.workers, limits))}
-    if "code" in settings.enabled:
+    kinds = {VERIFIERS[name].workers for name in settings.enabled}
+    pools = {}
+    if "text" in kinds:
+        pools["text"] = await stack.enter_async_context(WorkerPool(settings.workers, limits))
+    if "code" in kinds:
         code = WorkerPool(
             settings.code_workers, CODE_LIMITS, lambda: CodeWorkers(settings.unsafe_code_without)
         )

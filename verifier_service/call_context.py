@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from verifier_service.api_keys import is_accepted
 from verifier_service.compat import TRY_AGAIN_STATUS
 from verifier_service.drain import Drain
-from verifier_service.error_handlers import error_response
+from verifier_service.error_handlers import refused
 from verifier_service.errors import ApiError
 from verifier_service.metrics import Metrics
 
@@ -70,13 +70,16 @@ class CallContext:
         try:
             refusal = self._refusal(scope, headers)
             if refusal is not None:
-                self._metrics.rejected(refusal.kind)
-                await error_response(refusal)(scope, receive, send_with_id)
+                answer = refused(refusal, scope, self._metrics)
+                await answer(scope, receive, send_with_id)
             elif scope["method"] == "POST":
                 with self._drain.under_way():
                     await self._app(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
+        except Exception:  # which is answered outside of this
+            status, state["error"] = status or 500, "internal_error"
+            raise
         finally:
             self._metrics.in_flight.dec()
             self._finish(scope, status, time.perf_counter() - start)

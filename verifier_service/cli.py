@@ -32,7 +32,7 @@ from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_a
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
-from verifier_service.scheduler import Bounds, Scheduler
+from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import Group
 from verifier_service.server import serve
 from verifier_service.settings import Settings, usable_cores
@@ -159,11 +159,7 @@ class Score(Settings):
         async with AsyncExitStack() as stack:
             needed = {verifier.type for verifier in verifiers}
             pools = await start_pools(self.model_copy(update={"enabled": tuple(needed)}), stack)
-            scheduler = Scheduler(
-                pools,
-                bounds=Bounds(self.max_pending_completions, self.max_pending_bytes),
-                max_cached_verdicts=self.max_cached_verdicts,
-            )
+            scheduler = Scheduler(pools, max_cached_verdicts=self.max_cached_verdicts)
             bars = Progress(*columns, console=Console(stderr=True), transient=True)
             with bars as progress:
                 bar = progress.add_task("scoring", total=len(groups), completed=len(done))
@@ -237,6 +233,7 @@ def run(arguments: list[str] | None = None) -> None:
         for problem in error.errors():
             name = str(problem["loc"][-1]) if problem["loc"] else "settings"
             flag, variable = f"--{name.replace('_', '-')}", f"VERIFIER_{name.upper()}"
-            found = f" (found {problem['input']!r})"[:200]
+            may_be_a_key = "api_key_hashes" in problem["loc"]
+            found = "" if may_be_a_key else f" (found {problem['input']!r})"[:200]
             print(f"{flag} / {variable}: {problem['msg']}{found}", file=sys.stderr)  # noqa: T201
         sys.exit(2)

@@ -6,9 +6,8 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
 
-from verifier_service.errors import ApiError
+from verifier_service.errors import ApiError, try_again
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +52,4 @@ class Drain:
     @staticmethod
     def refusal() -> ApiError:
         """503: ask another instance, or this one when it is back."""
-        return ApiError(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "draining",
-            "the service is ending; try again later",
-            headers={"Retry-After": "1"},
-        )
+        return try_again("draining", "the service is ending")

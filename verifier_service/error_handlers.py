@@ -8,8 +8,10 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from verifier_service.errors import MAX_EXCERPT_CHARACTERS, ApiError, invalid_request
+from verifier_service.metrics import Metrics
 from verifier_service.schemas import ErrorBody, ErrorResponse
 
 
@@ -21,8 +23,14 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _bug)
 
 
-def error_response(error: ApiError) -> JSONResponse:
-    """The answer that an error becomes."""
+def refused(error: ApiError, scope: Scope, metrics: Metrics) -> JSONResponse:
+    """The answer to a call that is refused: counted, and named in the call's line of the log."""
+    metrics.rejected(error.kind)
+    scope["state"]["error"] = error.kind
+    return _response(error)
+
+
+def _response(error: ApiError) -> JSONResponse:
     body = ErrorResponse(
         error=ErrorBody(type=error.kind, message=error.message, details=error.details)
     )
@@ -33,9 +41,7 @@ def error_response(error: ApiError) -> JSONResponse:
 
 async def _api_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ApiError)
-    request.app.state.service.metrics.rejected(error.kind)
-    request.scope["state"]["error"] = error.kind
-    return error_response(error)
+    return _refused(error, request)
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
@@ -48,16 +54,20 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     }.get(status, str(error.detail))
     kind = status.name.lower()
     headers = dict(error.headers) if error.headers else None
-    return error_response(ApiError(status, kind, message, headers=headers))
+    return _refused(ApiError(status, kind, message, headers=headers), request)
 
 
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return error_response(invalid_request(error.errors()))
+    return _refused(invalid_request(error.errors()), request)
+
+
+def _refused(error: ApiError, request: Request) -> JSONResponse:
+    return refused(error, request.scope, request.app.state.service.metrics)
 
 
 async def _bug(request: Request, error: Exception) -> JSONResponse:
-    return error_response(
+    return _response(
         ApiError(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "internal_error",

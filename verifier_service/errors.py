@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import ValidationError
+
 MAX_DETAILS = 10
 MAX_EXCERPT_CHARACTERS = 200
+RETRY_AFTER_SECONDS = 1
 
 
 class ApiError(Exception):
@@ -28,6 +31,62 @@ class ApiError(Exception):
         self.message = message
         self.details = details
         self.headers = headers
+
+
+def try_again(
+    kind: str, message: str, *, details: dict[str, Any] | list[dict[str, Any]] | None = None
+) -> ApiError:
+    """503, which says when to come back."""
+    return ApiError(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        kind,
+        f"{message}; try again later",
+        details=details,
+        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+    )
+
+
+def unknown_profile(name: str, profiles: Iterable[str]) -> ApiError:
+    """422, naming those that there are."""
+    return ApiError(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "unknown_profile",
+        f"no profile {name[:100]!r}; there are {sorted(profiles)}",
+    )
+
+
+def not_enabled(verifiers: Iterable[str], enabled: Iterable[str]) -> ApiError:
+    """422, naming the verifiers that VERIFIER_ENABLED leaves out and those that it has."""
+    return ApiError(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "verifier_not_enabled",
+        f"not enabled here: {sorted(verifiers)}; enabled are {sorted(enabled)}",
+    )
+
+
+def too_many_completions(num_completions: int, max_completions: int) -> ApiError:
+    """413."""
+    return ApiError(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "too_many_completions",
+        f"the request has {num_completions} completions; at most {max_completions} are taken at "
+        "once",
+    )
+
+
+def first_problem(error: ValidationError, *prefix: str) -> str:
+    """The first thing that is wrong, and where, without what was found there.
+
+    >>> from pydantic import TypeAdapter
+    >>> try:
+    ...     TypeAdapter(list[int]).validate_python([1, "secret"])
+    ... except ValidationError as error:
+    ...     print(first_problem(error, "tests"))
+    tests.1: Input should be a valid integer, unable to parse string as an integer
+    """
+    problem = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(map(str, (*prefix, *problem["loc"])))
+    return f"{place}: {problem['msg']}" if place else problem["msg"]
 
 
 def invalid_request(found: Sequence[Any]) -> ApiError:

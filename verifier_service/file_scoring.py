@@ -8,16 +8,17 @@ A line of the result is a group of the answer to `POST /v1/score`, with the row'
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+import pydantic_core
 from pydantic import ValidationError
 
 from verifier_service import answer
+from verifier_service.errors import first_problem
 from verifier_service.profiles import Verifiers
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import Group, ScoreRequest
@@ -52,7 +53,7 @@ def read_groups(path: Path) -> list[Group]:
 
 
 def _group(line: str) -> Group:
-    row = json.loads(line)
+    row = pydantic_core.from_json(line)
     if not isinstance(row, dict):
         raise ValueError(f"found {type(row).__name__}, expected an object")
     if ("completion" in row) == ("completions" in row):
@@ -69,8 +70,7 @@ def _group(line: str) -> Group:
 
 def _first_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors(include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return first_problem(error)
     return str(error).partition("\n")[0][:200]
 
 
@@ -103,7 +103,7 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
 
 
 def _scored(line: str) -> tuple[int, list[dict[str, Any]]]:
-    group = json.loads(line)
+    group = pydantic_core.from_json(line)
     return group["index"], group["completions"]
 
 
@@ -144,20 +144,19 @@ async def score_rows(
             )
         return b"".join(lines)
 
-    with out.open("ab", buffering=0) as file:
+    with out.open("ab") as file:
         for rows in _batches(left):
             waiting.append(asyncio.create_task(score(rows)))
             if len(waiting) >= REQUESTS_IN_FLIGHT:
-                _write(file.write, await waiting.popleft(), on_scored)
+                _write(file, await waiting.popleft(), on_scored)
         while waiting:
-            _write(file.write, await waiting.popleft(), on_scored)
+            _write(file, await waiting.popleft(), on_scored)
     return counts
 
 
-def _write(
-    write: Callable[[bytes], int | None], lines: bytes, on_scored: Callable[[int], None]
-) -> None:
-    write(lines)
+def _write(file: BinaryIO, lines: bytes, on_scored: Callable[[int], None]) -> None:
+    file.write(lines)
+    file.flush()
     on_scored(lines.count(b"\n"))
 
 

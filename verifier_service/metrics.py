@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 from verifier_service.verdict import Question, Verdict
 
 if TYPE_CHECKING:
+    from verifier_service.requests.processes import RequestProcesses
     from verifier_service.scheduler import Scheduler
     from verifier_service.workers.pool import WorkerPool
 
@@ -111,9 +112,12 @@ class Metrics:
         """Count a request that was refused, or given up by its client."""
         self._rejected.labels(cause).inc()
 
-    def watch(self, scheduler: Scheduler, pools: Mapping[str, WorkerPool]) -> None:
-        """Read queue, cache and workers whenever metrics are asked for."""
+    def watch(
+        self, scheduler: Scheduler, pools: Mapping[str, WorkerPool], processes: RequestProcesses
+    ) -> None:
+        """Read queue, cache, workers and processes whenever metrics are asked for."""
         self.registry.register(_Live(lambda: _state(scheduler, pools)))
+        self.registry.register(_Live(lambda: _deaths(processes)))
 
     def encode(self) -> bytes:
         """In Prometheus' text format."""
@@ -148,6 +152,14 @@ class _Live(Collector):
 
     def collect(self) -> Iterable[Metric]:
         return self._read()
+
+
+def _deaths(processes: RequestProcesses) -> Iterable[Metric]:
+    yield CounterMetricFamily(
+        "verifier_request_process_deaths",
+        "Processes of large requests that died, or did not start.",
+        value=processes.num_deaths,
+    )
 
 
 def _state(scheduler: Scheduler, pools: Mapping[str, WorkerPool]) -> Iterable[Metric]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from verifier_service.answer import NDJSON
-from verifier_service.errors import ApiError
-from verifier_service.profiles import Verifiers
+from verifier_service.errors import try_again
 from verifier_service.schemas import (
     ErrorResponse,
     HealthResponse,
@@ -22,18 +20,15 @@ from verifier_service.schemas import (
     VerifiersResponse,
 )
 from verifier_service.score_call import Service, answer_score_call
-from verifier_service.settings import Settings
 from verifier_service.verdict import EngineReason, Reason
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
-from verifier_service.workers.pool import WorkerPool
 
 router = APIRouter(
     responses={401: {"model": ErrorResponse, "description": "an API key is needed, and missing"}}
 )
 
 METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-RETRY_AFTER_SECONDS = 1
 SCORE_ERRORS = {
     400: "the body is not compressed as it says",
     408: "the body did not arrive in time",
@@ -53,16 +48,6 @@ SCORE_RESPONSES |= {
     status: {"model": ErrorResponse, "description": description}
     for status, description in SCORE_ERRORS.items()
 }
-
-
-def _settings(request: Request) -> Settings:
-    settings: Settings = request.app.state.settings
-    return settings
-
-
-def _profiles(request: Request) -> dict[str, Verifiers]:
-    profiles: dict[str, Verifiers] = request.app.state.profiles
-    return profiles
 
 
 def _service(request: Request) -> Service:
@@ -95,22 +80,20 @@ async def score(request: Request, service: Annotated[Service, Depends(_service)]
 
 
 @router.get("/v1/verifiers", response_model=VerifiersResponse)
-async def verifiers(settings: Annotated[Settings, Depends(_settings)]) -> VerifiersResponse:
+async def verifiers(service: Annotated[Service, Depends(_service)]) -> VerifiersResponse:
     """The verifiers served here: purpose, options, what each needs, and its reasons."""
     return VerifiersResponse(
-        verifiers=[_describe(name, VERIFIERS[name]) for name in settings.enabled]
+        verifiers=[_describe(name, VERIFIERS[name]) for name in service.settings.enabled]
     )
 
 
 @router.get("/v1/profiles", response_model=ProfilesResponse)
-async def profiles(
-    profiles: Annotated[dict[str, Verifiers], Depends(_profiles)],
-) -> ProfilesResponse:
+async def profiles(service: Annotated[Service, Depends(_service)]) -> ProfilesResponse:
     """The lists of verifiers that `profile` can name."""
     return ProfilesResponse(
         profiles=[
             ProfileDescription(name=name, verifiers=[_as_sent(one) for one in verifiers])
-            for name, verifiers in profiles.items()
+            for name, verifiers in service.profiles.items()
         ]
     )
 
@@ -126,19 +109,14 @@ async def healthz() -> HealthResponse:
     response_model=HealthResponse,
     responses={503: {"model": ErrorResponse, "description": "the message says what is missing"}},
 )
-async def readyz(request: Request) -> HealthResponse:
+async def readyz(service: Annotated[Service, Depends(_service)]) -> HealthResponse:
     """Every enabled verifier can be served."""
-    if request.app.state.drain.is_draining:
-        raise request.app.state.drain.refusal()
-    pools: dict[str, WorkerPool] = request.app.state.pools
-    problems = [f"{kind}: {pool.problem}" for kind, pool in pools.items() if pool.problem]
+    if service.drain.is_draining:
+        raise service.drain.refusal()
+    pools = service.pools.items()
+    problems = [f"{kind}: {pool.problem}" for kind, pool in pools if pool.problem]
     if problems:
-        raise ApiError(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "not_ready",
-            "; ".join(problems),
-            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-        )
+        raise try_again("not_ready", "; ".join(problems))
     return HealthResponse(status="ok")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from verifier_service.metrics import Metrics
 from verifier_service.schemas import ScoreRequest
-from verifier_service.scoring import OnGroup, ScoredRequest, Scoring, Unavailable
+from verifier_service.scoring import ScoredRequest, Scoring, Unavailable
 from verifier_service.verdict import EncodedTask, Question, Verdict
 from verifier_service.verdict_cache import VerdictCache
 
@@ -132,34 +132,13 @@ class Scheduler:
             self.pending_completions -= reservation.num_completions
             self.pending_bytes -= reservation.num_bytes
 
-    async def score(
-        self,
-        request: ScoreRequest,
-        *,
-        deadline_seconds: float,
-        reservation: Reservation | None = None,
-    ) -> ScoredRequest:
+    async def score(self, request: ScoreRequest, *, deadline_seconds: float) -> ScoredRequest:
         """Judge every completion of a request with each of its verifiers, in this process.
 
         Every completion gets a verdict of every verifier: what is not judged within
-        deadline_seconds is `failed`. Raises QueueFull.
-
-        Args:
-            request: a small one; larger ones belong into `RequestProcesses`.
-            deadline_seconds: from now.
-            reservation: the request's; None makes one.
+        deadline_seconds is `failed`. What may be pending is not bounded here: see `reservation`.
         """
-        if reservation is None:
-            with self.reservation() as reservation:
-                return await self.score(
-                    request, deadline_seconds=deadline_seconds, reservation=reservation
-                )
-        reservation.grow(completions=request.num_completions)
         return await Scoring(request, self).run(deadline_seconds)
-
-    def scoring(self, request: ScoreRequest, on_group: OnGroup) -> Scoring:
-        """A request to be run in this process, which tells of its groups."""
-        return Scoring(request, self, on_group=on_group)
 
     @property
     def worker_counts(self) -> dict[str, int]:

@@ -124,7 +124,9 @@ class Stats(BaseModel):
     """About the request as a whole."""
 
     completions: int
-    deduplicated: int = Field(description="completions that equal another of their group")
+    deduplicated: int = Field(
+        description="completions that equal another one with an equal reference"
+    )
     seconds: float
 
 

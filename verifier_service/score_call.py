@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -14,14 +14,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from verifier_service import answer
-from verifier_service.answer import NDJSON
+from verifier_service.answer import NDJSON, Answer, answer_request
 from verifier_service.drain import Drain
 from verifier_service.metrics import Metrics
 from verifier_service.profiles import Verifiers, profiles_to_json
 from verifier_service.requests.body import read_request
 from verifier_service.requests.messages import Job, RequestLimits
-from verifier_service.requests.processes import Answer, RequestProcesses
+from verifier_service.requests.processes import RequestProcesses, request_failed
 from verifier_service.requests.reception import (
     Body,
     admit,
@@ -33,15 +32,14 @@ from verifier_service.requests.reception import (
 from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
+from verifier_service.workers.pool import WorkerPool
 
 SMALL_VERDICTS = 1024
 """What this process deduplicates and encodes itself, in milliseconds."""
 PROCESS_GRACE_SECONDS = 30.0
 """After the deadline, to put an answer together."""
-MIN_DEADLINE_SECONDS = 0.001
 
 T = TypeVar("T")
-OnLine = Callable[[bytes], None]
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class Service:
     profiles: Mapping[str, Verifiers]
     scheduler: Scheduler
     processes: RequestProcesses
+    pools: Mapping[str, WorkerPool]
     metrics: Metrics
     drain: Drain
 
@@ -103,18 +102,17 @@ class _Call:
         max_bytes = self._service.settings.max_body_bytes
         self._encoding = content_encoding(self._request)
         admit(self._request, self._service.scheduler, self._reservation, max_bytes)
-        await receive(self._request, self._body, self._reservation, max_bytes)
+        await receive(self._request, self._body, self._reservation)
 
     async def whole(self) -> Response:
         """The answer when every group has been judged."""
         found = await self._unless_given_up(self._score())
         self._count(found)
-        if len(found.pieces) == 1:
-            return Response(found.pieces[0], media_type="application/json")
-        length = str(sum(map(len, found.pieces)))
-        headers = {"Content-Length": length}
-        pieces = _each(found.pieces)
-        return StreamingResponse(pieces, media_type="application/json", headers=headers)
+        pieces = list(found.pieces)
+        if len(pieces) == 1:
+            return Response(pieces[0], media_type="application/json")
+        headers = {"Content-Length": str(sum(map(len, pieces)))}
+        return StreamingResponse(_each(pieces), media_type="application/json", headers=headers)
 
     async def streamed(self, resources: ExitStack) -> Response:
         """An answer that gives each group as it is done; it is accepted when the first is.
@@ -174,57 +172,52 @@ class _Call:
             await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _score(self) -> Answer:
+        found = await self._answer()
+        if self.stream:
+            self._lines.put_nowait(found.last_line)
+        return found
+
+    async def _answer(self) -> Answer:
         if self._body.is_small and self._encoding == "identity":
             content = self._body.content
             request = read_request(content, self._service.limits, lambda: self._service.profiles)
             if request.num_completions * len(request.verifiers) <= SMALL_VERDICTS:
-                return await self._score_here(request)
+                return await self._answer_here(request)
+        return await self._answer_in_process()
+
+    async def _answer_in_process(self) -> Answer:
         settings, scheduler = self._service.settings, self._service.scheduler
         job = Job(
             self._body.num_bytes,
             self._encoding,
             self.stream,
-            time.monotonic() - self._started,
+            self._started,
             self._service.limits,
             profiles_to_json(self._service.profiles),
             scheduler.worker_counts,
         )
-        async with asyncio.timeout(settings.max_deadline_seconds + PROCESS_GRACE_SECONDS):
-            return await self._service.processes.answer(
-                job, self._body.file(), self._reservation, self._lines.put_nowait
-            )
+        limit = settings.max_deadline_seconds + PROCESS_GRACE_SECONDS
+        try:
+            async with asyncio.timeout(limit - (time.monotonic() - self._started)):
+                return await self._service.processes.answer(
+                    job, self._body.file(), self._reservation, self._add_line
+                )
+        except TimeoutError as error:
+            raise request_failed(f"there was no answer within {limit:g} seconds") from error
 
-    async def _score_here(self, request: ScoreRequest) -> Answer:
+    async def _answer_here(self, request: ScoreRequest) -> Answer:
         self._reservation.grow(completions=request.num_completions)
-        verifiers = request.verifiers
-        counts = answer.Counts()
-
-        def on_group(index: int) -> None:
-            places = scoring.places(index)
-            counts.update(answer.count(places, verifiers))
-            if self.stream:
-                group_id = request.groups[index].id
-                group = answer.group_json(group_id, places, verifiers, index=index)
-                self._lines.put_nowait(answer.group_line(group))
-
-        scoring = self._service.scheduler.scoring(request, on_group)
-        limit = self._service.settings.max_deadline_seconds
-        deadline = min(request.deadline_seconds or limit, limit)
-        deadline -= time.monotonic() - self._started
-        scored = await scoring.run(max(deadline, MIN_DEADLINE_SECONDS))
-        stats = answer.stats_json(
-            completions=request.num_completions,
-            deduplicated=scored.num_deduplicated,
-            seconds=time.monotonic() - self._started,
+        found = await answer_request(
+            request,
+            self._service.scheduler,
+            started=self._started,
+            max_deadline_seconds=self._service.settings.max_deadline_seconds,
+            on_line=self._add_line if self.stream else None,
         )
-        if self.stream:
-            self._lines.put_nowait(answer.stats_line(stats))
-            return Answer([], counts, request.num_completions)
-        groups = (
-            answer.group_json(group.id, places, verifiers)
-            for group, places in zip(request.groups, scored.groups, strict=True)
-        )
-        return Answer([b"".join(answer.whole(groups, stats))], counts, request.num_completions)
+        return found if self.stream else replace(found, pieces=[b"".join(found.pieces)])
+
+    def _add_line(self, _index: int, line: bytes) -> None:
+        self._lines.put_nowait(line)
 
     def _count(self, found: Answer) -> None:
         self._service.metrics.given(found.counts)
@@ -242,11 +235,12 @@ class _StreamedAnswer(StreamingResponse):
         self._resources = resources
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._scoring.cancel()
-            self._resources.close()
+        with self._resources:
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                self._scoring.cancel()
+                await asyncio.gather(self._scoring, return_exceptions=True)
 
 
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:

@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any, Protocol
 
 import msgspec
@@ -44,7 +45,7 @@ MIN_SHARE = 32
 SETTLE_CHUNK_SIZE = 4
 """Questions of one task: each may take as long as an item may."""
 SHARED_REFERENCE_BYTES = 2**14
-"""A reference as large as this is sent to a worker once, not with each task."""
+"""A reference as large as this is sent to a worker once, not with each task that has no other."""
 NOT_JUDGED = (EngineReason.TOO_SLOW, EngineReason.TOO_LARGE)
 """Reasons of a completion that cost too much to judge."""
 
@@ -223,7 +224,7 @@ class Scoring:
         try:
             async with self._turns[verifier.workers]:
                 known_as = keys if verifier.is_cached else ()
-                await self._engine.judge(_task(verifier, chunk), verdicts, known_as)
+                await self._engine.judge(_judging(verifier, chunk), verdicts, known_as)
         except Unavailable:
             late = failed(verifier.unavailable)
             self._deliver_all(late, verifier, [unique for _, unique in uniques])
@@ -239,25 +240,23 @@ class Scoring:
             await self._settle_all(verifier, opened)
 
     def _without_too_large(self, verifier: Verifier, chunk: list[_UniquePart]) -> list[_UniquePart]:
-        """The chunk without completions that no worker is to be asked about."""
-        large = [
-            unique
-            for part in chunk
-            for unique in part.uniques
-            if len(unique.completion.text) > MAX_COMPLETION_CHARACTERS
-            or (part.group is not None and _num_characters(part.group) > MAX_GROUP_CHARACTERS)
-        ]
-        self._deliver_all(
-            Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, 0.0), verifier, large
-        )
-        unreadable = [
-            unique
-            for part in chunk
-            for unique in part.uniques
-            if len(part.encoded_reference) > MAX_REFERENCE_BYTES
-        ]
-        self._deliver_all(unverifiable(EngineReason.BAD_REFERENCE), verifier, unreadable)
-        return _only(chunk, lambda unique: verifier.key not in unique.places[0][1])
+        """The chunk without what no worker is to be asked about."""
+        too_large = Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, 0.0)
+        readable = []
+        for part in chunk:
+            if len(part.encoded_reference) > MAX_REFERENCE_BYTES:
+                bad_reference = unverifiable(EngineReason.BAD_REFERENCE)
+                self._deliver_all(bad_reference, verifier, part.uniques)
+                continue
+            is_large_group = _num_characters(part.group or ()) > MAX_GROUP_CHARACTERS
+            large = [
+                unique
+                for unique in part.uniques
+                if is_large_group or len(unique.completion.text) > MAX_COMPLETION_CHARACTERS
+            ]
+            self._deliver_all(too_large, verifier, large)
+            readable.append(part)
+        return _only(readable, lambda unique: verifier.key not in unique.places[0][1])
 
     async def _without_known(
         self, verifier: Verifier, chunk: list[_UniquePart], keys: list[bytes]
@@ -295,16 +294,12 @@ class Scoring:
             if answer is not None:
                 self._answer_question(verifier, one, answer)
         left = [one for one, answer in zip(opened, found, strict=True) if answer is None]
-        await asyncio.gather(
-            *(
-                self._settle(verifier, left[start : start + SETTLE_CHUNK_SIZE])
-                for start in range(0, len(left), SETTLE_CHUNK_SIZE)
-            )
-        )
+        await asyncio.gather(*(self._settle(verifier, some) for some in _settle_chunks(left)))
 
     async def _settle(self, verifier: Verifier, questions: Sequence[_Open]) -> None:
-        parts = [Part(one.part.reference, [Completion(one.question)]) for one in questions]
-        task = EncodedTask.of(Task(verifier.options, parts, settle=True), verifier.workers)
+        """Ask about one reference."""
+        asked = [Completion(one.question) for one in questions]
+        task = _task(verifier, [(questions[0].part, asked)], settle=True)
         verdicts: list[Verdict | Question] = []
         try:
             async with self._turns[verifier.workers]:
@@ -436,18 +431,29 @@ def _only(chunk: list[_UniquePart], wanted: Callable[[_Unique], bool]) -> list[_
     return [part for part in kept if part.uniques]
 
 
-def _task(verifier: Verifier, chunk: list[_UniquePart]) -> EncodedTask:
-    """What the workers are sent."""
-    parts = []
-    for part in chunk:
-        completions = [one.completion for one in part.uniques]
-        parts.append(Part(part.reference, completions, part.group))
-    reference = chunk[0].encoded_reference
-    if len(chunk) > 1 or len(reference) < SHARED_REFERENCE_BYTES:
-        return EncodedTask.of(Task(verifier.options, parts), verifier.workers)
+def _settle_chunks(opened: list[_Open]) -> Iterator[list[_Open]]:
+    """The questions in small chunks, each about one reference."""
+    for _, about_one in groupby(opened, key=lambda one: one.part.reference_digest):
+        while some := list(islice(about_one, SETTLE_CHUNK_SIZE)):
+            yield some
+
+
+def _judging(verifier: Verifier, chunk: list[_UniquePart]) -> EncodedTask:
+    """The task to judge a chunk."""
+    return _task(verifier, [(part, [one.completion for one in part.uniques]) for part in chunk])
+
+
+def _task(
+    verifier: Verifier, work: list[tuple[_UniquePart, list[Completion]]], *, settle: bool = False
+) -> EncodedTask:
+    """What the workers are sent: completions, or questions, of some references."""
+    parts = [Part(part.reference, completions, part.group) for part, completions in work]
+    reference = work[0][0].encoded_reference
+    if len(work) > 1 or len(reference) < SHARED_REFERENCE_BYTES:
+        return EncodedTask.of(Task(verifier.options, parts, settle), verifier.workers)
     name = _digest(reference).hex()
     shared = msgspec.structs.replace(parts[0], reference=None, shared_reference=name)
-    task = EncodedTask.of(Task(verifier.options, [shared]), verifier.workers)
+    task = EncodedTask.of(Task(verifier.options, [shared], settle), verifier.workers)
     return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
 
 

@@ -31,6 +31,7 @@ class Settings(BaseSettings):
         frozen=True,
         use_attribute_docstrings=True,
         cli_kebab_case=True,
+        hide_input_in_errors=True,  # where a hash is expected, it may be a key
     )
 
     host: str = "127.0.0.1"

@@ -31,7 +31,7 @@ class VerdictCache:
             if verdict is not None:
                 self._verdicts.move_to_end(key)
                 self.num_hits += 1
-        self.num_misses = self.num_misses + len(keys) - sum(one is not None for one in found)
+        self.num_misses += found.count(None)
         return found
 
     def keep(self, key: bytes, verdict: Verdict) -> None:

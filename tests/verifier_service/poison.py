@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+POISON = r"\boxed{9^{9^{9^{9}}}}"
+"""math-verify would work on it until it is killed."""
+
 HOSTILE: dict[str, str] = {
     # power tower
     "tower_latex": "9^{9^{9^{9^{9}}}}",

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from pydantic import ValidationError
+from starlette.types import Receive, Scope, Send
 
+from tests.processes import until
 from trainer_client.demo import running_service
 from verifier_service.api_keys import hash_of, is_accepted, new_key
+from verifier_service.call_context import CallContext
+from verifier_service.cli import run
+from verifier_service.drain import Drain
+from verifier_service.metrics import Metrics
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()
@@ -38,6 +46,12 @@ def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
 
 def bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
+
+
+def lines_of(log: Path, request_id: str) -> list[dict[str, Any]]:
+    """What the log tells of a call."""
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    return [line for line in lines if line.get("request_id") == request_id]
 
 
 @pytest.mark.parametrize("key", [KEY, OTHER_KEY])
@@ -77,12 +91,39 @@ def test_a_request_id_that_could_spoil_a_log_is_replaced(http: httpx.Client, giv
 def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client, log: Path) -> None:
     headers = bearer(KEY) | {"X-Request-Id": "find-me"}
     guarded.post("/v1/score", json=BODY, headers=headers)
-    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    (found,) = [line for line in lines if line.get("request_id") == "find-me"]
+    until(lambda: bool(lines_of(log, "find-me")))  # a line is written after the answer
+    (found,) = lines_of(log, "find-me")
     expected = {"method": "POST", "path": "/v1/score", "status": 200, "completions": 1}
     assert expected.items() <= found.items()
     assert "the text of a model" not in log.read_text()
     assert KEY not in log.read_text()
+
+
+def test_a_refusal_is_named_in_its_line_of_the_log(guarded: httpx.Client, log: Path) -> None:
+    refuse = {"X-Request-Id": "refuse-me"}
+    guarded.post("/v1/score", json=BODY, headers=refuse)
+    guarded.post("/get_reward", json={"query": 7}, headers=bearer(KEY) | refuse)
+    until(lambda: len(lines_of(log, "refuse-me")) == 2)
+    named = [(line["status"], line["error"]) for line in lines_of(log, "refuse-me")]
+    assert named == [(401, "unauthorized"), (422, "invalid_request")]
+
+
+def test_a_bug_is_a_500_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Its answer is given by what is around all calls."""
+
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        raise RuntimeError
+
+    async def ask() -> None:
+        app = CallContext(broken, key_hashes=(), drain=Drain(), metrics=Metrics())
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            await client.get("/")
+
+    with caplog.at_level("INFO"), pytest.raises(RuntimeError):
+        asyncio.run(ask())
+    assert "status=500" in caplog.text
+    assert "error=internal_error" in caplog.text
 
 
 def test_no_other_site_may_read_answers(http: httpx.Client) -> None:
@@ -93,8 +134,21 @@ def test_no_other_site_may_read_answers(http: httpx.Client) -> None:
 
 
 def test_a_key_in_the_place_of_its_hash_is_refused_and_not_shown() -> None:
-    with pytest.raises(ValidationError, match="64 hexadecimal digits"):
+    with pytest.raises(ValidationError, match="64 hexadecimal digits") as raised:
         Settings(api_key_hashes=(KEY,))
+    assert KEY[:10] not in str(raised.value)
+
+
+def test_the_command_line_does_not_show_a_key_in_the_place_of_its_hash(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What else is wrong is still shown."""
+    with pytest.raises(SystemExit):
+        run(["serve", "--api-key-hashes", KEY, "--port", "99999"])
+    shown = capsys.readouterr().err
+    assert "--api-key-hashes / VERIFIER_API_KEY_HASHES: Value error, each must be the 64" in shown
+    assert "(found '99999')" in shown
+    assert KEY not in shown
 
 
 def test_a_bad_line_in_the_file_of_hashes_is_named(tmp_path: Path) -> None:

@@ -6,14 +6,18 @@ import asyncio
 import os
 import sys
 import tempfile
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from tests.verifier_service.test_score import score, verdicts
+from verifier_service import frames
+from verifier_service.app import start_pools
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.judging import judge_completion
 from verifier_service.code.problem import read_tests
@@ -21,7 +25,8 @@ from verifier_service.code.program_run import Asked, as_reference, judge_run
 from verifier_service.sandbox.runner import Runner
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.verdict import Completion, EncodedTask, Question, Verdict
+from verifier_service.settings import Settings
+from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.verifiers.code import Code
 from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.pool import ItemLimits, WorkerPool
@@ -136,6 +141,16 @@ def test_equal_programs_are_run_once(http: httpx.Client) -> None:
     assert answer["stats"]["deduplicated"] == 1
 
 
+def test_only_the_kinds_of_workers_that_are_needed_are_started() -> None:
+    async def kinds(*enabled: str) -> list[str]:
+        settings = Settings(enabled=enabled, workers=1, code_workers=1)
+        async with AsyncExitStack() as stack:
+            return list(await start_pools(settings, stack))
+
+    assert asyncio.run(kinds("code")) == ["code"]
+    assert asyncio.run(kinds("format")) == ["text"]
+
+
 class Broken:
     """A source of workers whose sandbox does not start."""
 
@@ -176,6 +191,28 @@ def test_without_a_sandbox_programs_fail_and_say_so() -> None:
     assert problem is not None
     assert "no Landlock here" in problem
     assert (verdict.outcome, verdict.score, verdict.reason) == ("failed", None, "sandbox_error")
+
+
+def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Only what went wrong, and where."""
+    source = CodeWorkers()
+    try:
+        worker = source.fork()
+        part = Part({"tests": SQUARE}, [Completion("the text of a model")])
+        task = Task({"type": "code", "language": "the text of a model"}, [part])
+        with worker.connection:
+            worker.connection.sendall(frames.pack(msgspec.json.encode(task)))
+            assert worker.connection.recv(1) == b""
+        worker.progress.close()
+        os.close(worker.pidfd)
+    finally:
+        source.close()
+    log = capfd.readouterr().err
+    assert "a code worker ends: ValidationError at " in log
+    assert "code_worker.py:" in log
+    assert "the text of a model" not in log
 
 
 def test_a_worker_that_cannot_be_started_leaves_nothing(

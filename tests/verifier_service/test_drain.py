@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 
 from tests.processes import pid_in, tree, until
+from tests.verifier_service.poison import POISON
 from trainer_client.demo import running_service
 
 IDLE = 'verifier_tasks_waiting{kind="text"} 0.0'
-POISON = r"\boxed{9^{9^{9^{9}}}}"
 
 
 def slow_body() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.verifier_service.test_score import POISON
+from tests.verifier_service.poison import POISON
 from trainer_client.demo import running_service
 
 JSON = {"Content-Type": "application/json"}

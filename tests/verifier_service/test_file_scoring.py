@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,7 +13,11 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_large_requests import without_seconds
-from verifier_service.file_scoring import BadFile, read_groups, resume
+from tests.verifier_service.test_scheduler import WatchedPool
+from verifier_service.file_scoring import BadFile, read_groups, resume, score_rows
+from verifier_service.scheduler import Bounds, Scheduler
+from verifier_service.schemas import Group
+from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.format import Format
 
 ROWS: list[dict[str, Any]] = [
@@ -102,6 +107,8 @@ def test_a_wrong_wish_ends_with_status_2(
         ("{", "line 2: "),
         ("{}", "line 2: expected either `completion` or `completions`"),
         ('{"completion": 7}', "line 2: completions.0"),
+        ('{"completion": "\\ud800"}', "line 2: "),
+        ('{"completion": "x", "answer": ' + "[" * 100_000, "line 2: "),
     ],
 )
 def test_a_bad_row_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -110,6 +117,28 @@ def test_a_bad_row_is_named(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(BadFile) as raised:
         read_groups(path)
     assert str(raised.value).startswith(message)
+
+
+def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
+    """No other request waits for room."""
+    groups = [Group(reference={"answer": "2"}, completions=["2", "3"])] * 500
+    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(1, 1), max_cached_verdicts=9)
+    scored: list[int] = []
+    counts = asyncio.run(
+        score_rows(
+            scheduler,
+            groups,
+            verifiers=[Accuracy()],
+            out=tmp_path / "out.jsonl",
+            done=set(),
+            on_scored=scored.append,
+        )
+    )
+    assert counts == {
+        ("accuracy", "scored", "equal"): 500,
+        ("accuracy", "scored", "different"): 500,
+    }
+    assert sum(scored) == len((tmp_path / "out.jsonl").read_text().splitlines()) == 500
 
 
 @pytest.mark.parametrize(

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import os
+import re
 import signal
 import socket
+import tempfile
+import time
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import zstandard
 
-from tests.processes import children, until
+from tests.processes import children, fork_servers, until
+from tests.verifier_service.poison import POISON
+from verifier_service import score_call
+from verifier_service.app import create_app
+from verifier_service.requests.messages import Job, RequestLimits
+from verifier_service.requests.processes import RequestProcesses
 from verifier_service.requests.reception import SMALL_BODY_BYTES
+from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreResponse
+from verifier_service.settings import Settings
+from verifier_service.workers import sources
 
 JSON = {"Content-Type": "application/json"}
-POISON = r"\boxed{9^{9^{9^{9}}}}"
 VERIFIERS = [
     {"type": "accuracy", "weight": 1.0},
     {"type": "format", "weight": 0.1},
@@ -198,7 +208,8 @@ def test_a_deadline_holds_for_large_requests(http: httpx.Client) -> None:
 def test_the_death_of_a_requests_process_costs_nothing(
     service_pid: int, http: httpx.Client
 ) -> None:
-    """It is done again in another one."""
+    """It is done again in another one, and counted."""
+    before = num_deaths(http)
     body = large_body(1)
     body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}]
     body["groups"][0]["completions"] = [POISON, "x" * SMALL_BODY_BYTES]
@@ -216,13 +227,63 @@ def test_the_death_of_a_requests_process_costs_nothing(
     reasons = [completion["verdicts"]["accuracy"]["reason"] for completion in completions]
     assert reasons == ["too_slow", "no_answer"]
     until(lambda: not request_processes(service_pid))
+    assert num_deaths(http) == before + 1
+
+
+def test_a_request_that_is_given_up_while_its_process_is_forked_is_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Although the fork fails then."""
+    monkeypatch.setattr(sources, "START_TIMEOUT_SECONDS", 0.01)
+    scheduler = Scheduler({}, max_cached_verdicts=0)
+
+    async def give_up(body: int) -> None:
+        limits = RequestLimits((), 2, 1, 60.0)
+        job = Job(2, "identity", False, time.monotonic(), limits, b"{}", {})
+        with scheduler.reservation() as reservation:
+            async with RequestProcesses(scheduler, max_body_bytes=2) as processes:
+                answering = asyncio.create_task(
+                    processes.answer(job, body, reservation, lambda index, line: None)
+                )
+                await asyncio.sleep(0)  # until it forks
+                answering.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await answering
+
+    with tempfile.TemporaryFile() as body:
+        asyncio.run(give_up(body.fileno()))
+
+
+def num_deaths(http: httpx.Client) -> float:
+    metric = r"^verifier_request_process_deaths_total (\S+)$"
+    found = re.search(metric, http.get("/metrics").text, re.MULTILINE)
+    assert found
+    return float(found[1])
+
+
+def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(score_call, "PROCESS_GRACE_SECONDS", 0.0)
+    app = create_app(Settings(workers=1, enabled=("format",), max_deadline_seconds=0.001))
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+        ):
+            return await client.post("/v1/score", content=encoded(large_body()), headers=JSON)
+
+    answer = asyncio.run(ask())
+    assert (answer.status_code, answer.json()["error"]["type"]) == (503, "request_failed")
+    assert answer.headers["retry-after"] == "1"
 
 
 def request_processes(service: int) -> list[int]:
     """Processes of requests: the children of their fork server."""
     return [
         process
-        for server in children(service)
-        if b"requests.worker" in Path(f"/proc/{server}/cmdline").read_bytes()
+        for server in fork_servers(service, "requests.worker")
         for process in children(server)
     ]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.verifier_service.judging import judge
-from tests.verifier_service.test_score import POISON, verdicts
+from tests.verifier_service.poison import POISON
+from tests.verifier_service.test_score import verdicts
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Completion, EncodedTask, Outcome, Question, Task, Verdict

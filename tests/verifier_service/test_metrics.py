@@ -91,6 +91,16 @@ def test_refusals_are_counted_by_cause(own: httpx.Client) -> None:
     assert change(before, after, "verifier_requests_total", path="/v1/score", status="422") == 1
 
 
+def test_every_kind_of_refusal_is_counted(own: httpx.Client) -> None:
+    """A path that there is not, and a body of another protocol."""
+    before = samples(own)
+    assert own.get("/v2").status_code == 404
+    assert own.post("/get_reward", json={"query": 7}).status_code == 422
+    after = samples(own)
+    assert change(before, after, "verifier_rejected_total", cause="not_found") == 1
+    assert change(before, after, "verifier_rejected_total", cause="invalid_request") == 1
+
+
 def test_an_idle_service_has_nothing_pending(own: httpx.Client) -> None:
     post(own, "2")
     found = samples(own)

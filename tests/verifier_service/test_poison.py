@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.verifier_service.poison import HOSTILE
-from tests.verifier_service.test_score import POISON, RIGHT, THREE, WRONG, score, verdicts
+from tests.verifier_service.poison import HOSTILE, POISON
+from tests.verifier_service.test_score import RIGHT, THREE, WRONG, score, verdicts
 from trainer_client.demo import running_service
 
 # Without backslashes math-verify reads this as a product that it expands to gigabytes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
+from verifier_service.answer import Answer, answer_request
 from verifier_service.code.program_run import RunProgram
 from verifier_service.scheduler import Bounds, QueueFull, Scheduler
 from verifier_service.schemas import Group, ScoreRequest
@@ -19,6 +21,7 @@ from verifier_service.scoring import (
     MAX_REFERENCE_BYTES,
     SHARED_REFERENCE_BYTES,
     ScoredRequest,
+    Scoring,
 )
 from verifier_service.verdict import (
     EncodedTask,
@@ -216,6 +219,21 @@ def test_a_large_reference_travels_beside_its_tasks_not_in_them() -> None:
     assert len(task.body) < 1000
 
 
+def test_a_large_reference_travels_beside_the_questions_about_it_too() -> None:
+    """And under the name that it had before."""
+    pool = WatchedPool()
+    large = "6" + " " * SHARED_REFERENCE_BYTES
+    other_open = OPEN.replace("k", "j")
+    (scored,) = score(pool, request((large, [OPEN, other_open]), ("6", [OPEN])))
+    assert reasons(scored) == [["equal", "equal"], ["equal"]]
+    about = [(encoded, encoded.decode()) for encoded in pool.encoded if encoded.decode().settle]
+    assert sorted(task.num_completions for _, task in about) == [1, 2]
+    assert all(len(task.parts) == 1 for _, task in about)
+    (name,) = {encoded.shared_name for encoded in pool.encoded if encoded.shared_name is not None}
+    assert [task.parts[0].shared_reference for _, task in about].count(name) == 1
+    assert all(len(encoded.body) < 1000 for encoded, _ in about)
+
+
 @pytest.mark.parametrize(
     ("answer", "text", "reason"),
     [
@@ -228,6 +246,42 @@ def test_what_is_far_too_large_is_not_sent_to_a_worker(answer: str, text: str, r
     (scored,) = score(pool, request((answer, [text])))
     assert reasons(scored) == [[reason]]
     assert pool.tasks == []
+
+
+def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> None:
+    """Each verdict is given once, so that the group is complete once."""
+    asked = request(("6" * (MAX_REFERENCE_BYTES + 1), ["6" * (MAX_COMPLETION_CHARACTERS + 1), "6"]))
+    complete: list[list[str]] = []
+
+    def on_group(index: int) -> None:
+        complete.append([place["accuracy"].reason for place in scoring.places(index)])
+
+    async def run() -> ScoredRequest:
+        return await scoring.run(60)
+
+    scheduler = Scheduler({"text": WatchedPool()}, max_cached_verdicts=0)
+    scoring = Scoring(asked, scheduler, on_group=on_group)
+    assert reasons(asyncio.run(run())) == [["bad_reference", "bad_reference"]]
+    assert complete == [["bad_reference", "bad_reference"]]
+
+
+def test_the_deadline_is_counted_from_when_the_request_came() -> None:
+    """Which may be long ago: it waits for a process of its own, and may need a second one."""
+
+    class StuckPool(FailingPool):
+        async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+            await asyncio.Event().wait()
+
+    asked = request(("6", ["6"])).model_copy(update={"deadline_seconds": 3600.0})
+    scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
+
+    async def run() -> Answer:
+        started = time.monotonic() - 3600
+        return await answer_request(asked, scheduler, started=started, max_deadline_seconds=7200.0)
+
+    answer = asyncio.run(run())
+    assert answer.counts == {("accuracy", "failed", "deadline"): 1}
+    assert json.loads(b"".join(answer.pieces))["stats"]["seconds"] >= 3600
 
 
 def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not() -> None:

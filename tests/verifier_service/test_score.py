@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.verifier_service.poison import POISON
 from verifier_service.schemas import ScoreResponse
 
 RIGHT = "<think>\n...\n</think>\n<answer>\nx = 2\n</answer>"
@@ -17,7 +18,6 @@ THREE = [
     {"type": "format", "weight": 0.1},
     {"type": "tag_count", "weight": 0.05},
 ]
-POISON = r"\boxed{9^{9^{9^{9}}}}"
 
 
 def score(http: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:

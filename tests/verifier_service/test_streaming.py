@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
+from starlette.types import Message
 
+from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_large_requests import large_body, without_seconds
+from verifier_service.drain import Drain
+from verifier_service.metrics import Metrics
+from verifier_service.requests.processes import RequestProcesses
 from verifier_service.requests.reception import SMALL_BODY_BYTES
+from verifier_service.scheduler import Scheduler
+from verifier_service.score_call import Service, answer_score_call
+from verifier_service.settings import Settings
+from verifier_service.verdict import EncodedTask, Question, Verdict
 
 NDJSON = {"Accept": "application/x-ndjson"}
-POISON = r"\boxed{9^{9^{9^{9}}}}"
+NDJSON_TYPE = NDJSON["Accept"].encode()
 
 
 def lines(answer: httpx.Response) -> list[dict[str, Any]]:
@@ -64,3 +75,51 @@ def test_a_deadline_ends_a_stream_with_every_group_in_it(http: httpx.Client) -> 
     assert sorted(group["index"] for group in found[:-1]) == [0, 1, 2]
     reasons = [c["verdicts"]["accuracy"]["reason"] for g in found[:-1] for c in g["completions"]]
     assert "deadline" in reasons
+
+
+def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> None:
+    """Or more would be accepted than there is room for."""
+    pending: list[int] = []
+
+    class StuckPool:
+        size = 1
+        problem = None
+
+        async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                pending.append(scheduler.pending_completions)
+
+    async def call() -> None:
+        gone = asyncio.Event()
+        groups = [{"completions": []}, {"completions": ["2"]}]  # the first is done at once
+        body = {"verifiers": [{"type": "format"}], "groups": groups}
+        messages = [{"type": "http.request", "body": json.dumps(body).encode()}]
+
+        async def receive() -> Message:
+            if messages:
+                return messages.pop()
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            if message.get("body"):
+                gone.set()
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/score",
+            "headers": [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)],
+            "state": {},
+        }
+        processes = RequestProcesses(scheduler, max_body_bytes=1)
+        service = Service(Settings(), {}, scheduler, processes, {}, Metrics(), Drain())
+        answer = await answer_score_call(Request(scope, receive), service)
+        await answer(scope, receive, send)
+
+    scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
+    asyncio.run(call())
+    assert pending == [1]
+    assert scheduler.pending_completions == 0

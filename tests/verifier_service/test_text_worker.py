@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from pathlib import Path
 
+from tests.processes import children, fork_servers
 from verifier_service.verdict import Completion, EncodedTask, Outcome, Part, Question, Task, Verdict
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 
@@ -14,16 +14,14 @@ LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
 
 
 def workers() -> list[dict[str, str]]:
-    """The status of each process that a fork server of this process started."""
-    found = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if b"verifier_service.workers.text_worker" in (process / "cmdline").read_bytes():
-                lines = (process / "status").read_text().splitlines()
-                fields = (line.partition(":") for line in lines)
-                found[process.name] = {name: value.strip() for name, _, value in fields}
-    own = str(os.getpid())
-    return [status for status in found.values() if found.get(status["PPid"], {}).get("PPid") == own]
+    """The status of each worker of this process's pools."""
+    found = []
+    for server in fork_servers(os.getpid(), "verifier_service.workers.text_worker"):
+        for worker in children(server):
+            lines = Path(f"/proc/{worker}/status").read_text().splitlines()
+            fields = (line.partition(":") for line in lines)
+            found.append({name: value.strip() for name, _, value in fields})
+    return found
 
 
 def test_a_worker_has_a_filter_and_no_capability() -> None:

@@ -12,13 +12,15 @@ from typing import TypeVar
 
 import pytest
 
+from tests.processes import children, fork_servers
+from tests.verifier_service.poison import POISON
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
+from verifier_service.workers import sources
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 
 T = TypeVar("T")
 
 LIMITS = ItemLimits(cpu_seconds=2.0, memory_bytes=2**30)
-POISON = r"\boxed{9^{9^{9^{9}}}}"
 
 
 def task(*texts: str) -> EncodedTask:
@@ -51,17 +53,9 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.005)
 
 
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def servers() -> list[int]:
     """Fork servers of this process's pools."""
-    return [
-        child
-        for child in children(os.getpid())
-        if b"verifier_service.workers.text_worker" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    return fork_servers(os.getpid(), "verifier_service.workers.text_worker")
 
 
 def workers() -> list[int]:
@@ -132,6 +126,20 @@ def test_the_pool_recovers_from_the_death_of_its_fork_server(size: int) -> None:
         return await judge(pool, task("$2$"))
 
     assert reasons(in_pool(work, size=size)) == ["scored equal"]
+
+
+def test_a_fork_server_that_does_not_answer_in_time_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its late answer would be taken for that to the next question."""
+    monkeypatch.setattr(sources, "START_TIMEOUT_SECONDS", 0.001)
+    source = sources.ForkServer("verifier_service.workers.text_worker", LIMITS.memory_bytes)
+    try:
+        with pytest.raises(sources.WorkerStartError, match="does not answer: timed out"):
+            source.fork()
+        assert not source.alive
+    finally:
+        source.close()
 
 
 def test_dead_idle_workers_are_no_tries_of_an_item() -> None:

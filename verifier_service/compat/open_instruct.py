@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scoring import Judged, judge
-from verifier_service.errors import ApiError
+from verifier_service.errors import ApiError, first_problem
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers.code import Code
 
@@ -143,12 +143,10 @@ def _read(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
     try:
         found = adapter.validate_python(tests, strict=True)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, ("tests", *problem["loc"])))
         raise ApiError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "unreadable_tests",
-            f"{place}: {problem['msg']}; expected {expected}",
+            f"{first_problem(error, 'tests')}; expected {expected}",
         ) from error
     if len(found) > MAX_TESTS:
         raise ApiError(

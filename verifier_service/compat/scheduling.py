@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from http import HTTPStatus
 
 from fastapi import Request
 
-from verifier_service.errors import ApiError
+from verifier_service.errors import not_enabled, too_many_completions
 from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Verdict
@@ -33,29 +32,20 @@ async def verdicts_of(
         NotNow: there is no room in the queue.
         ApiError: it is too much for one request (413), or a verifier is not served here (422).
     """
-    settings = request.app.state.settings
+    settings = request.app.state.service.settings
+    scheduler: Scheduler = request.app.state.service.scheduler
     needed = {"code" if one.workers == "code" else one.type for one in verifiers}
-    if missing := sorted(needed - set(settings.enabled)):
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "verifier_not_enabled",
-            f"not enabled here: {missing}; VERIFIER_ENABLED leaves them out",
-        )
+    if missing := needed - set(settings.enabled):
+        raise not_enabled(missing, settings.enabled)
     if len(groups) > settings.max_completions:
-        raise ApiError(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            "too_many_completions",
-            f"{len(groups)} completions; at most {settings.max_completions} are taken at once",
-        )
+        raise too_many_completions(len(groups), settings.max_completions)
     work = ScoreRequest.model_construct(verifiers=list(verifiers), groups=list(groups))
     deadline_seconds = min(deadline_seconds, settings.max_deadline_seconds)
-    scheduler: Scheduler = request.app.state.scheduler
     try:
         with scheduler.reservation() as reservation:
-            reservation.grow(num_bytes=len(await request.body()))
-            scored = await scheduler.score(
-                work, deadline_seconds=deadline_seconds, reservation=reservation
-            )
+            num_bytes = len(await request.body())
+            reservation.grow(completions=work.num_completions, num_bytes=num_bytes)
+            scored = await scheduler.score(work, deadline_seconds=deadline_seconds)
     except QueueFull as error:
         raise NotNow(str(error)) from error
     return [group[0] for group in scored.groups]

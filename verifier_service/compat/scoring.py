@@ -11,13 +11,12 @@ from fastapi import Query, Request
 
 from verifier_service.answer import reward
 from verifier_service.compat.scheduling import NotNow, verdicts_of
-from verifier_service.errors import ApiError
+from verifier_service.errors import ApiError, try_again, unknown_profile
 from verifier_service.profiles import Verifiers
 from verifier_service.schemas import Group
 from verifier_service.verdict import Outcome, Verdict
 
 DEFAULT_PROFILE = "accuracy"
-RETRY_AFTER_SECONDS = 1
 
 ProfileName = Annotated[str, Query(description="name of a list of verifiers, see GET /v1/profiles")]
 Item = tuple[Any, dict[str, Any]]
@@ -86,13 +85,9 @@ def verifiers_of(request: Request, profile: str) -> Verifiers:
     Raises:
         ApiError: 422 if there is no such profile, or one of its verifiers has no weight.
     """
-    profiles: dict[str, Verifiers] = request.app.state.profiles
+    profiles: dict[str, Verifiers] = request.app.state.service.profiles
     if profile not in profiles:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "unknown_profile",
-            f"no profile {profile[:100]!r}; there are {sorted(profiles)}",
-        )
+        raise unknown_profile(profile, profiles)
     without = sorted(one.key for one in profiles[profile] if one.weight is None)
     if without:
         raise ApiError(
@@ -101,13 +96,3 @@ def verifiers_of(request: Request, profile: str) -> Verifiers:
             f"{without} of the profile {profile!r} have no weight, so that there is no reward",
         )
     return profiles[profile]
-
-
-def try_again(kind: str, message: str) -> ApiError:
-    """503, which every client of these protocols tries again."""
-    return ApiError(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        kind,
-        f"{message}; try again later",
-        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-    )

@@ -9,7 +9,13 @@ from http import HTTPStatus
 import zstandard
 from pydantic import ValidationError
 
-from verifier_service.errors import ApiError, invalid_request
+from verifier_service.errors import (
+    ApiError,
+    invalid_request,
+    not_enabled,
+    too_many_completions,
+    unknown_profile,
+)
 from verifier_service.profiles import Verifiers
 from verifier_service.requests.messages import RequestLimits
 from verifier_service.schemas import ScoreRequest
@@ -89,21 +95,12 @@ def read_request(
     except ValidationError as error:
         raise invalid_request(error.errors(include_input=False, include_url=False)) from error
     if request.num_completions > limits.max_completions:
-        raise ApiError(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            "too_many_completions",
-            f"the request has {request.num_completions} completions; at most "
-            f"{limits.max_completions} are taken at once",
-        )
+        raise too_many_completions(request.num_completions, limits.max_completions)
     if request.profile is not None:
         request = _with_profile(request, request.profile, profiles())
-    disabled = sorted({verifier.type for verifier in request.verifiers} - set(limits.enabled))
+    disabled = {verifier.type for verifier in request.verifiers} - set(limits.enabled)
     if disabled:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "verifier_not_enabled",
-            f"not enabled here: {disabled}; enabled are {sorted(limits.enabled)}",
-        )
+        raise not_enabled(disabled, limits.enabled)
     return request
 
 
@@ -111,9 +108,5 @@ def _with_profile(
     request: ScoreRequest, name: str, profiles: Mapping[str, Verifiers]
 ) -> ScoreRequest:
     if name not in profiles:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "unknown_profile",
-            f"no profile {name[:100]!r}; there are {sorted(profiles)}",
-        )
+        raise unknown_profile(name, profiles)
     return request.model_copy(update={"verifiers": profiles[name]})

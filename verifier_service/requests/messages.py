@@ -21,8 +21,8 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     content_encoding: str
     stream: bool
     """Whether groups are answered one by one."""
-    elapsed_seconds: float
-    """Since the request came."""
+    started: float
+    """When the request came, by `time.monotonic`, which all processes of a machine share."""
     limits: RequestLimits
     profiles: bytes
     """JSON: lists of verifiers by name."""

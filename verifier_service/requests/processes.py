@@ -10,16 +10,15 @@ import contextlib
 import logging
 import os
 import signal
-from collections.abc import Callable
 from http import HTTPStatus
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from verifier_service import frames
-from verifier_service.answer import Counts
-from verifier_service.errors import ApiError
+from verifier_service import frame_stream, frames
+from verifier_service.answer import Answer, Counts, OnGroupLine
+from verifier_service.errors import ApiError, try_again
 from verifier_service.requests.messages import (
     Accepted,
     Done,
@@ -55,32 +54,10 @@ MEMORY_PER_BODY_BYTE = 16
 """JSON of nothing but brackets takes as much."""
 MAX_MEMORY_PER_BODY_BYTE = 64
 """No JSON takes more, read and checked."""
-STREAM_LIMIT_BYTES = 2**20
-BROKEN = (
-    *(asyncio.IncompleteReadError, ConnectionError),
-    *(frames.FrameTooLarge, msgspec.MsgspecError),
-)
-
-OnLine = Callable[[bytes], None]
 
 
 class RequestDied(Exception):
     """The process of a request died."""
-
-
-class Answer:
-    """What came of a request.
-
-    Args:
-        pieces: the bytes of the answer; empty if it was streamed.
-        counts: verdicts by verifier type, outcome and reason.
-        num_completions: of the request.
-    """
-
-    def __init__(self, pieces: list[bytes], counts: Counts, num_completions: int) -> None:
-        self.pieces = pieces
-        self.counts = counts
-        self.num_completions = num_completions
 
 
 class RequestProcesses:
@@ -118,7 +95,7 @@ class RequestProcesses:
         return ForkServer("verifier_service.requests.worker", self._memory_bytes)
 
     async def answer(
-        self, job: Job, body: int, reservation: Reservation, on_line: OnLine
+        self, job: Job, body: int, reservation: Reservation, on_line: OnGroupLine
     ) -> Answer:
         """Have a process answer a request.
 
@@ -126,7 +103,7 @@ class RequestProcesses:
             job: what to do.
             body: a file that has the body.
             reservation: grows when the size of the request is known.
-            on_line: is given the lines of an answer that is streamed, each once.
+            on_line: is given the lines of groups of an answer that is streamed, each once.
 
         Raises:
             ApiError: the request is refused, or its processes died.
@@ -149,12 +126,7 @@ class RequestProcesses:
                 "body_too_large",
                 f"reading the body ended its process {TRIES} times: it takes too much memory",
             )
-        raise ApiError(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "request_failed",
-            f"the process of the request died {TRIES} times",
-            headers={"Retry-After": "1"},
-        )
+        raise request_failed(f"the process of the request died {TRIES} times")
 
     def _may_need_too_much(self, job: Job) -> bool:
         """Whether memory can be why reading the body ended a process, and not only a kill."""
@@ -173,14 +145,15 @@ class RequestProcesses:
             try:
                 _, pidfd, connection = await asyncio.shield(forking)
             except asyncio.CancelledError:
-                _, pidfd, connection = await forking
-                os.close(pidfd)
-                connection.close()
+                with contextlib.suppress(WorkerStartError):
+                    _, pidfd, connection = await forking
+                    os.close(pidfd)
+                    connection.close()
                 raise
         try:
             connection.setblocking(False)
             reader, writer = await asyncio.open_connection(
-                sock=connection, limit=STREAM_LIMIT_BYTES
+                sock=connection, limit=frame_stream.LIMIT_BYTES
             )
         except BaseException:  # cancelled: the process ends when its connection does
             os.close(pidfd)
@@ -224,10 +197,8 @@ class _Process:
     async def receive(self) -> FromProcess:
         """The next message. Raises RequestDied."""
         try:
-            header = await self._reader.readexactly(frames.HEADER_BYTES)
-            body = await self._reader.readexactly(frames.body_length(header))
-            return from_process.decode(body)
-        except BROKEN as error:
+            return from_process.decode(await frame_stream.read(self._reader))
+        except frame_stream.BROKEN as error:
             raise RequestDied(str(error)) from error
 
 
@@ -241,7 +212,7 @@ class _Run:
         job: Job,
         reservation: Reservation,
         sent: set[int],
-        on_line: OnLine,
+        on_line: OnGroupLine,
     ) -> None:
         self._process = process
         self._scheduler = scheduler
@@ -266,7 +237,7 @@ class _Run:
                     case Refusal():
                         raise _api_error(message)
                     case Done():
-                        return self._done(message, pieces)
+                        return _done(message, pieces)
                     case _:
                         await self._pass_on(message)
         finally:
@@ -297,7 +268,7 @@ class _Run:
             case GroupLine():
                 if message.index not in self._sent:
                     self._sent.add(message.index)
-                    self._on_line(message.line)
+                    self._on_line(message.index, message.line)
 
     def _reserve(self, parsed: Parsed) -> None:
         """Raises QueueFull."""
@@ -331,11 +302,15 @@ class _Run:
         encoded = msgspec.json.encode(verdicts)
         await self._process.send(Judged(number, encoded, unavailable=error is not None))
 
-    def _done(self, message: Done, pieces: list[bytes]) -> Answer:
-        if self._job.stream:
-            self._on_line(message.last_line)
-        counts = Counts({(a, b, c): number for a, b, c, number in message.counts})
-        return Answer(pieces, counts, message.num_completions)
+
+def _done(message: Done, pieces: list[bytes]) -> Answer:
+    counts = Counts({(a, b, c): number for a, b, c, number in message.counts})
+    return Answer(pieces, message.last_line, counts, message.num_completions)
+
+
+def request_failed(message: str) -> ApiError:
+    """503: the request has no answer, and it may have one the next time."""
+    return try_again("request_failed", message)
 
 
 def _api_error(refusal: Refusal) -> ApiError:

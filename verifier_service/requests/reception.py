@@ -6,16 +6,15 @@ import asyncio
 import os
 from http import HTTPStatus
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
-from verifier_service.errors import ApiError
+from verifier_service.errors import ApiError, try_again
 from verifier_service.requests.body import CONTENT_ENCODINGS, body_too_large
 from verifier_service.scheduler import QueueFull, Reservation, Scheduler
 
 SMALL_BODY_BYTES = 2**15
 """What this process reads itself: larger bodies would hold up other requests."""
 RECEIVE_SECONDS = 60.0
-RETRY_AFTER_SECONDS = 1
 
 
 class Body:
@@ -107,19 +106,17 @@ def admit(request: Request, scheduler: Scheduler, reservation: Reservation, max_
     reservation.grow(num_bytes=num_bytes)
 
 
-async def receive(request: Request, body: Body, reservation: Reservation, max_bytes: int) -> None:
-    """Take in the body.
+async def receive(request: Request, body: Body, reservation: Reservation) -> None:
+    """Take in the body, whose size is bounded where it arrives.
 
     Raises:
-        ApiError: it is larger than max_bytes, or comes too slowly.
+        ApiError: it is too large, or comes too slowly.
         QueueFull: there is no room for a body whose size was not declared.
         ClientDisconnect: the client is gone.
     """
     try:
         async with asyncio.timeout(RECEIVE_SECONDS):
             async for part in request.stream():
-                if body.num_bytes + len(part) > max_bytes:
-                    raise body_too_large(max_bytes)
                 body.add(part)
                 if body.num_bytes > reservation.num_bytes:
                     reservation.grow(num_bytes=body.num_bytes - reservation.num_bytes)
@@ -139,21 +136,4 @@ async def disconnected(request: Request) -> None:
 
 def queue_full(error: QueueFull) -> ApiError:
     """503 with the state of the queue."""
-    return ApiError(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "queue_full",
-        f"{error}; try again later",
-        details=error.state,
-        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-    )
-
-
-__all__ = [
-    "Body",
-    "ClientDisconnect",
-    "admit",
-    "content_encoding",
-    "disconnected",
-    "queue_full",
-    "receive",
-]
+    return try_again("queue_full", str(error), details=error.state)

@@ -15,13 +15,13 @@ import itertools
 import os
 import socket
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 
 import msgspec
 
-from verifier_service import answer, frames
+from verifier_service import frame_stream, frames
+from verifier_service.answer import answer_request
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.requests.body import decompressed, read_request
@@ -47,13 +47,11 @@ from verifier_service.requests.messages import (
     to_process,
 )
 from verifier_service.schemas import ScoreRequest
-from verifier_service.scoring import Scoring, Unavailable
+from verifier_service.scoring import Unavailable
 from verifier_service.verdict import EncodedTask, Question, Verdict
 from verifier_service.workers.fork_server import fork_server
 
 PIECE_BYTES = 2**18
-STREAM_LIMIT_BYTES = 2**20
-MIN_DEADLINE_SECONDS = 0.001
 
 
 def serve(connection: socket.socket, body: int) -> None:
@@ -68,11 +66,10 @@ def serve(connection: socket.socket, body: int) -> None:
 
 async def _serve(connection: socket.socket, body: int) -> None:
     connection.setblocking(False)
-    reader, writer = await asyncio.open_connection(sock=connection, limit=STREAM_LIMIT_BYTES)
+    reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
     parent = _Parent(reader, writer)
     job = await parent.receive()
     assert isinstance(job, Job), job
-    started = time.monotonic() - job.elapsed_seconds
     try:
         request, num_bytes = _read(job, body)
     except ApiError as error:
@@ -84,7 +81,7 @@ async def _serve(connection: socket.socket, body: int) -> None:
         parent.send(Parsed(request.num_completions, num_bytes))
         accepted = await parent.receive()
         assert isinstance(accepted, Accepted), accepted
-        await _score(request, parent, job, started)
+        await _answer(request, parent, job)
     await writer.drain()
     writer.close()
     await writer.wait_closed()
@@ -107,39 +104,26 @@ def _too_much_memory() -> Refusal:
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", message, None)
 
 
-async def _score(request: ScoreRequest, parent: _Parent, job: Job, started: float) -> None:
-    counts: answer.Counts = answer.Counts()
-    verifiers = request.verifiers
-
-    def on_group(index: int) -> None:
-        group, places = request.groups[index], scoring.places(index)
-        counts.update(answer.count(places, verifiers))
-        if job.stream:
-            line = answer.group_line(answer.group_json(group.id, places, verifiers, index=index))
-            parent.send(GroupLine(index, line))
+async def _answer(request: ScoreRequest, parent: _Parent, job: Job) -> None:
+    def on_line(index: int, line: bytes) -> None:
+        parent.send(GroupLine(index, line))
 
     parent.engine_sizes = job.num_workers
-    scoring = Scoring(request, parent, on_group=on_group)
-    limit = job.limits.max_deadline_seconds
-    deadline = min(request.deadline_seconds or limit, limit) - (time.monotonic() - started)
     listening = asyncio.create_task(parent.listen())
-    scored = await scoring.run(max(deadline, MIN_DEADLINE_SECONDS))
-    listening.cancel()
-    stats = answer.stats_json(
-        completions=request.num_completions,
-        deduplicated=scored.num_deduplicated,
-        seconds=time.monotonic() - started,
+    answer = await answer_request(
+        request,
+        parent,
+        started=job.started,
+        max_deadline_seconds=job.limits.max_deadline_seconds,
+        on_line=on_line if job.stream else None,
     )
+    listening.cancel()
     if not job.stream:
-        groups = (
-            answer.group_json(group.id, places, verifiers)
-            for group, places in zip(request.groups, scored.groups, strict=True)
-        )
-        for data in _pieces(answer.whole(groups, stats)):
+        for data in _pieces(answer.pieces):
             parent.send(Piece(data))
             await parent.drain()
-    flat = [(*labels, number) for labels, number in counts.items()]
-    parent.send(Done(answer.stats_line(stats), flat, request.num_completions))
+    flat = [(*labels, number) for labels, number in answer.counts.items()]
+    parent.send(Done(answer.last_line, flat, answer.num_completions))
 
 
 def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
@@ -175,8 +159,7 @@ class _Parent:
 
     async def receive(self) -> ToProcess:
         """The next message."""
-        header = await self._reader.readexactly(frames.HEADER_BYTES)
-        return to_process.decode(await self._reader.readexactly(frames.body_length(header)))
+        return to_process.decode(await frame_stream.read(self._reader))
 
     async def listen(self) -> None:
         """Give answers to those who wait for them."""

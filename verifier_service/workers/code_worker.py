@@ -44,6 +44,7 @@ from verifier_service.verdict import (
 )
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
+from verifier_service.workers.fork_server import place
 from verifier_service.workers.progress import Progress
 from verifier_service.workers.shared_references import SharedReferences
 
@@ -181,7 +182,14 @@ def main() -> None:
     hide_process()
     layers = frozenset(Layer(name) for name in without.split(",") if name)
     unsafe = layers & COMMON_LAYERS
-    asyncio.run(work(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+    try:
+        asyncio.run(work(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+    except (BrokenPipeError, ConnectionResetError):
+        return  # nobody waits for an answer
+    except Exception as error:  # noqa: BLE001  the message may have text of a model
+        kind = type(error).__name__
+        logging.getLogger(__name__).error("a code worker ends: %s at %s", kind, place(error))
+        sys.exit(1)
 
 
 if __name__ == "__main__":

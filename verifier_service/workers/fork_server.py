@@ -68,6 +68,12 @@ def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) 
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
+def place(error: BaseException) -> str:
+    """Where an error was raised, without its message, which may have text of a model."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))
+
+
 def _reap(_signal: int, _frame: Any) -> None:
     while True:
         try:
@@ -117,12 +123,6 @@ def _become_worker(
     except (BrokenPipeError, ConnectionResetError):
         os._exit(0)  # nobody waits for an answer
     except BaseException as error:  # noqa: BLE001  the message may have text of a model
-        log.error("a worker ends: %s at %s", type(error).__name__, _place(error))
+        log.error("a worker ends: %s at %s", type(error).__name__, place(error))
         os._exit(1)
     os._exit(0)
-
-
-def _place(error: BaseException) -> str:
-    """Where an error was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))

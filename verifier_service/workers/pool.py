@@ -23,7 +23,7 @@ from typing import Self
 
 import msgspec
 
-from verifier_service import frames
+from verifier_service import frame_stream, frames
 from verifier_service.verdict import (
     EncodedTask,
     EngineReason,
@@ -55,12 +55,6 @@ RESTART_SECONDS = 1.0
 MAX_FRAME_BYTES = 16 * 2**20
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-
-BROKEN = (
-    *(asyncio.IncompleteReadError, ConnectionError),
-    *(frames.FrameTooLarge, msgspec.MsgspecError),
-)
-"""What reading from a worker that is dead, or out of its mind, raises."""
 
 _decoder: msgspec.json.Decoder[Judged] = msgspec.json.Decoder(Judged)
 
@@ -159,7 +153,7 @@ class Worker:
                     if len(verdicts) < end:
                         raise msgspec.ValidationError("fewer verdicts than completions")
                     ending = Ending.FINISHED
-        except BROKEN as error:
+        except frame_stream.BROKEN as error:
             ending = self._ordered or Ending.DIED
             if ending is Ending.DIED:
                 log.warning("worker %d died: %s", self._pid, error)
@@ -249,9 +243,7 @@ class Worker:
             await self._writer.drain()
 
     async def _read(self) -> Judged:
-        header = await self._reader.readexactly(frames.HEADER_BYTES)
-        length = frames.body_length(header, max_bytes=MAX_FRAME_BYTES)
-        return _decoder.decode(await self._reader.readexactly(length))
+        return _decoder.decode(await frame_stream.read(self._reader, max_bytes=MAX_FRAME_BYTES))
 
 
 class WorkerPool:
@@ -307,11 +299,7 @@ class WorkerPool:
         return self
 
     async def _start_first_worker(self) -> None:
-        try:
-            await self._start_worker()
-        except (WorkerStartError, OSError) as error:
-            self._start_error = f"no worker process can be started: {error}"
-            log.error("%s; trying again", self._start_error)
+        if not await self._has_started_worker():
             self._in_background(self._replace_worker())
 
     async def __aexit__(
@@ -418,14 +406,20 @@ class WorkerPool:
 
     async def _replace_worker(self) -> None:
         while True:
-            try:
-                await self._start_worker()
-                self._start_error = None
+            if await self._has_started_worker():
                 return
-            except (WorkerStartError, OSError) as error:
-                self._start_error = f"no worker process can be started: {error}"
-                log.error("%s; trying again", self._start_error)
-                await asyncio.sleep(RESTART_SECONDS)
+            await asyncio.sleep(RESTART_SECONDS)
+
+    async def _has_started_worker(self) -> bool:
+        """Start a worker. False if there is none: it is to be tried again."""
+        try:
+            await self._start_worker()
+        except (WorkerStartError, OSError) as error:
+            self._start_error = f"no worker process can be started: {error}"
+            log.error("%s; trying again", self._start_error)
+            return False
+        self._start_error = None
+        return True
 
     async def _watch(self) -> None:
         while True:

@@ -13,7 +13,7 @@ class Progress:
     """The index of the completion that a worker is at, and whether it still reads its reference."""
 
     def __init__(self, descriptor: int) -> None:
-        """Map the file, which must hold `SIZE` bytes; the descriptor can be closed afterwards."""
+        """Map a file of `create_file`; the descriptor can be closed afterwards."""
         self._memory = mmap.mmap(descriptor, _POSITION.size)
 
     @staticmethod

@@ -106,7 +106,7 @@ class ForkServer:
         """A new worker that is given a descriptor: its pid, a pidfd, and the socket to it.
 
         Raises:
-            WorkerStartError: the fork server is gone or does not answer.
+            WorkerStartError: the fork server is gone, or it did not answer and was killed.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -115,6 +115,7 @@ class ForkServer:
             message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
         except OSError as error:
             ours.close()
+            self._kill()  # a reply that came late would be taken for the next one
             raise WorkerStartError(f"the fork server does not answer: {error}") from error
         if not message:
             ours.close()
@@ -127,8 +128,11 @@ class ForkServer:
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self._kill()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
 
 class CodeWorkers:

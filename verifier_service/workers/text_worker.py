@@ -2,7 +2,7 @@
 
     API process --control socket--> fork server (this module; has imported sympy, sees no text)
          |                               |  forks
-         '---- one socket per worker ----'--> worker: reads a task, writes a message per verdict
+         '---- one socket per worker ----'--> worker: reads a task, writes its verdicts
 
 See `fork_server` for how workers are confined. Nothing here limits an item's time: the parent does,
 by killing the worker.
