@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,10 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.checkpoint import RandomState, list_checkpoints
-from trainer_client.config import Config, ConfigError, ModelConfig, make_config
+from trainer_client.config import Config, ConfigError, ModelConfig, dump_config, make_config
 from trainer_client.dataset import ProblemOrder, load_problems
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.logprobs import token_logprobs
@@ -32,6 +35,7 @@ from trainer_client.weights import save_weights
 
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 pytest.importorskip("vllm")
+GENERATE, PUSH = "/inference/v1/generate", "/collective_rpc"
 SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8)
 
 
@@ -100,7 +104,11 @@ def quiet_threads() -> None:
 
 
 def served_by(server: Server, **more: Any) -> dict[str, Any]:
-    return {"engine": "vllm_server", "vllm_server": {"urls": [server.url], **more}}
+    return served_at(server.url, **more)
+
+
+def served_at(url: str, **more: Any) -> dict[str, Any]:
+    return {"engine": "vllm_server", "vllm_server": {"urls": [url], **more}}
 
 
 def sample(learner: Learner, settings: Config) -> list[Rollout]:
@@ -257,52 +265,85 @@ def test_the_in_process_engines_logprobs_equal_the_trainers_after_each_update(
     )
 
 
+def in_step_two(path: str, act: Callable[[], None]) -> Callable[[str], None]:
+    """Act at the first request for this path once the second step's weights are on their way."""
+    pushes: list[str] = []
+    done: list[str] = []
+
+    def on_request(seen: str) -> None:
+        if seen == PUSH:
+            pushes.append(seen)
+        if seen == path and len(pushes) == 2 and not done:
+            done.append(seen)
+            act()
+
+    return on_request
+
+
+def check_saved_after_one_step(settings: Config) -> None:
+    (checkpoint,) = list_checkpoints(settings.output_dir)
+    assert checkpoint.step == 1
+    assert (checkpoint.folder / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("path", [GENERATE, PUSH])
 def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path, path: str
+) -> None:
+    """Frozen while it samples, or takes weights, for the second step."""
+    freeze = in_step_two(path, lambda: server.signal(signal.SIGSTOP))
+    with forwarding(server.url, freeze) as url:
+        settings = config(
+            taught,
+            task / "data",
+            tmp_path / "run",
+            service_url,
+            rollout=served_at(url, deadline_seconds=8),
+        )
+        try:
+            with pytest.raises(TrainingStopped, match=r"deadline_seconds = 8.*Saved .*step_000001"):
+                train(settings)
+        finally:
+            server.signal(signal.SIGCONT)
+    check_saved_after_one_step(settings)
+
+
+def test_a_server_that_dies_while_it_takes_weights_ends_the_run_at_once_with_a_checkpoint(
+    served: Path, taught: Path, task: Path, service_url: str, tmp_path: Path
+) -> None:
+    """Killed during the second step's push; the deadline is far away."""
+    with running_vllm(served, tmp_path / "log") as doomed:
+        kill = in_step_two(PUSH, lambda: doomed.signal(signal.SIGKILL))
+        with forwarding(doomed.url, kill) as url:
+            settings = config(
+                taught, task / "data", tmp_path / "run", service_url, rollout=served_at(url)
+            )
+            with pytest.raises(
+                TrainingStopped, match=r"the vLLM server is gone: POST .*collective_rpc"
+            ):
+                train(settings)
+    check_saved_after_one_step(settings)
+
+
+def test_a_server_that_dies_while_it_samples_ends_the_command_with_a_message_and_a_checkpoint(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:
-    """Frozen during the second step; the run is saved as it was after it."""
-    function = tmp_path / "freeze.py"
-    function.write_text(
-        "import os\ncalls = []\n"
-        "def freeze(completions, **columns):\n"
-        "    calls.append(1)\n"
-        "    if len(calls) == 2:\n"
-        f"        os.killpg({server.process.pid}, {int(signal.SIGSTOP)})\n"
-        "    return [0.0] * len(completions)\n"
-    )
-    settings = config(
-        taught,
-        task / "data",
-        tmp_path / "run",
-        service_url,
-        rollout=served_by(server, deadline_seconds=8),
-        reward={"functions": [{"path": f"{function}:freeze", "weight": 0.0}]},
-    )
-    try:
-        with pytest.raises(TrainingStopped, match=r"deadline_seconds = 8.*Saved .*step_000002"):
-            train(settings)
-    finally:
-        server.signal(signal.SIGCONT)
-    assert [checkpoint.step for checkpoint in list_checkpoints(settings.output_dir)] == [2]
-
-
-def test_a_server_that_dies_while_it_samples_is_an_error_at_once(
-    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
-) -> None:
-    """Killed at the first group; the others will never come. The last test that has a server."""
-    settings = config(
-        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
-    )
-    learner = make_learner(settings)
-    learner.engine.update_weights()
-    problems = load_problems(settings.dataset)[:100]
-    groups: list[int] = []
-
-    def kill(index: int, group: RolloutGroup) -> None:
-        if not groups:
-            server.signal(signal.SIGKILL)
-        groups.append(index)
-
-    with pytest.raises(RolloutError, match="the vLLM server is gone"):
-        learner.engine.generate(problems, SAMPLING, kill)
-    assert len(groups) < len(problems)
+    """`trainer-client train`, killed during the second step. The last test that has a server."""
+    kill = in_step_two(GENERATE, lambda: server.signal(signal.SIGKILL))
+    with forwarding(server.url, kill) as url:
+        settings = config(
+            taught, task / "data", tmp_path / "run", service_url, rollout=served_at(url)
+        )
+        (tmp_path / "config.yaml").write_text(dump_config(settings))
+        result = subprocess.run(
+            [sys.executable, "-m", "trainer_client", "train", str(tmp_path / "config.yaml")],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    assert result.returncode == 1
+    message = result.stderr.splitlines()[-1]
+    assert "error: stopped after step 1: the vLLM server is gone: POST" in message
+    assert "`--resume` goes on from there" in message
+    assert "Traceback" not in result.stderr
+    check_saved_after_one_step(settings)
