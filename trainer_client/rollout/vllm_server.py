@@ -102,8 +102,9 @@ class VllmServerEngine:
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
         """See `RolloutEngine`."""
+        generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
         # Drawn here, in the caller's thread and order: torch's generator is in the checkpoints.
-        seeds = torch.randint(2**31, (len(problems),)).tolist()
+        seeds = torch.randint(2**31, (len(problems),), generator=generator).tolist()
         self._within_deadline(self._generate(problems, seeds, sampling, on_group))
 
     def close(self) -> None:
