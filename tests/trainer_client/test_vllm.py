@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.checkpoint import RandomState, list_checkpoints
 from trainer_client.config import Config, ConfigError, ModelConfig, dump_config, make_config
-from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.logprobs import token_logprobs
 from trainer_client.policy import load_policy
@@ -138,9 +139,8 @@ def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
     return largest
 
 
-def check_five_steps(settings: Config) -> None:
+def check_five_steps(learner: Learner, settings: Config) -> None:
     """Five steps; around each weight update the log-probabilities of fresh samples."""
-    learner = make_learner(settings)
     order = ProblemOrder(load_problems(settings.dataset), per_step=8, seed=0)
     position = start_position(None)
     settings.output_dir.mkdir(parents=True)
@@ -158,16 +158,17 @@ def check_five_steps(settings: Config) -> None:
     for rollout in rollouts:
         ends = [token in learner.policy.eos_ids for token in rollout.completion_ids]
         assert ends == [False] * (len(ends) - 1) + [not rollout.truncated]
-    learner.engine.close()
 
 
 def test_a_servers_logprobs_equal_the_trainers_after_each_update(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:
     """Five steps over HTTP, with weights through `reload_weights`."""
-    check_five_steps(
-        config(taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server))
+    settings = config(
+        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
     )
+    with closing(make_learner(settings)) as learner:
+        check_five_steps(learner, settings)
 
 
 @pytest.mark.gpu
@@ -181,16 +182,16 @@ def test_weights_go_from_gpu_to_gpu(
     flags = ("--weight-transfer-config", json.dumps({"backend": backend}))
     visible = {"CUDA_VISIBLE_DEVICES": "1" if backend == "nccl" else "0"}
     with running_vllm(served, tmp_path / "log", *flags, environment=visible) as server:
-        check_five_steps(
-            config(
-                taught,
-                task / "data",
-                tmp_path / "run",
-                service_url,
-                device="cuda",
-                rollout=served_by(server, weight_transfer=backend),
-            )
+        settings = config(
+            taught,
+            task / "data",
+            tmp_path / "run",
+            service_url,
+            device="cuda",
+            rollout=served_by(server, weight_transfer=backend),
         )
+        with closing(make_learner(settings)) as learner:
+            check_five_steps(learner, settings)
 
 
 def test_a_run_with_a_server_trains_to_its_end(
@@ -256,13 +257,32 @@ def test_a_server_without_processed_logprobs_or_none_at_all_is_named(
         make_learner(settings)
 
 
+@pytest.fixture(scope="module")
+def in_process(
+    taught: Path, task: Path, service_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Learner, Config]]:
+    """vLLM in this process."""
+    folder = tmp_path_factory.mktemp("in_process") / "run"
+    settings = config(taught, task / "data", folder, service_url, rollout={"engine": "vllm"})
+    with closing(make_learner(settings)) as learner:
+        yield learner, settings
+
+
 def test_the_in_process_engines_logprobs_equal_the_trainers_after_each_update(
-    taught: Path, task: Path, service_url: str, tmp_path: Path
+    in_process: tuple[Learner, Config],
 ) -> None:
     """Five steps with vLLM in this process, weights handed over as tensors."""
-    check_five_steps(
-        config(taught, task / "data", tmp_path / "run", service_url, rollout={"engine": "vllm"})
-    )
+    check_five_steps(*in_process)
+
+
+def test_a_prompt_that_is_too_long_for_the_in_process_engine_is_named(
+    in_process: tuple[Learner, Config],
+) -> None:
+    """An error of vLLM's is one that a run is saved after."""
+    learner, _ = in_process
+    long = Problem("long", ({"role": "user", "content": "1+" * 200},), {})
+    with pytest.raises(RolloutError, match=r"vLLM cannot sample: .*256"):
+        learner.engine.generate([long], SAMPLING, lambda index, group: None)
 
 
 def in_step_two(path: str, act: Callable[[], None]) -> Callable[[str], None]:

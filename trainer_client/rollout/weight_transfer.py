@@ -35,7 +35,10 @@ class WeightTransfer(Protocol):
     """One way; servers are paused while it is used."""
 
     def prepare(self, model: PreTrainedModel) -> None:
-        """What every process of a distributed run takes part in, before `send`."""
+        """What every process of a distributed run takes part in, before `send`.
+
+        Raises RolloutError.
+        """
         ...
 
     async def send(self, model: PreTrainedModel, each: Each) -> None:
@@ -64,7 +67,12 @@ class DiskTransfer:
 
     def prepare(self, model: PreTrainedModel) -> None:
         """Write the folder."""
-        save_weights(model, self._folder)
+        try:
+            save_weights(model, self._folder)
+        except OSError as error:
+            raise RolloutError(
+                f"rollout.vllm_server.weights_dir: cannot write the weights: {error}"
+            ) from error
 
     async def send(self, model: PreTrainedModel, each: Each) -> None:
         """Have the servers read it."""
@@ -193,6 +201,8 @@ def _description(weights: list[tuple[str, Tensor]]) -> dict[str, Any]:
 async def _in_daemon_thread(work: Callable[[], T]) -> T:
     """Run what may block for ever; whoever waits can give up, and the process can end."""
     future: Future[T] = Future()
+    # From now on it cannot be cancelled, so that the thread may always set it.
+    future.set_running_or_notify_cancel()
 
     def run() -> None:
         try:
