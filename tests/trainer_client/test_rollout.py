@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.nucleus import cut_logprobs
 from trainer_client.batch import make_batch, micro_batches
 from trainer_client.config import ConfigError, ModelConfig
 from trainer_client.dataset import Problem
@@ -70,21 +71,8 @@ def test_with_top_p_they_are_those_of_the_cut_distribution(policy: Policy) -> No
     prefer_eos(policy)
     for group in generate(policy, Sampling(4, 12, temperature=0.5, top_p=0.6)):
         for rollout in group.rollouts:
-            ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
-            with torch.no_grad():
-                logits = policy.model(ids).logits[0, len(rollout.prompt_ids) - 1 : -1]
-            for token, logprob, probabilities in zip(
-                rollout.completion_ids,
-                rollout.sampler_logprobs,
-                (logits / 0.5).softmax(-1),
-                strict=True,
-            ):
-                chosen = probabilities[token]
-                likelier = probabilities[probabilities > chosen].sum()
-                assert likelier < 0.6
-                ordered = probabilities.sort(descending=True).values
-                kept = ordered[: int((ordered.cumsum(0) < 0.6).sum()) + 1].sum()
-                assert logprob == pytest.approx((chosen / kept).log().item(), abs=1e-4)
+            expected = cut_logprobs(policy, rollout, temperature=0.5, top_p=0.6)
+            assert rollout.sampler_logprobs == pytest.approx(expected.tolist(), abs=1e-4)
 
 
 def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.checkpoint import RandomState, list_checkpoints
@@ -112,10 +113,10 @@ def served_at(url: str, **more: Any) -> dict[str, Any]:
     return {"engine": "vllm_server", "vllm_server": {"urls": [url], **more}}
 
 
-def sample(learner: Learner, settings: Config) -> list[Rollout]:
+def sample(learner: Learner, settings: Config, sampling: Sampling = SAMPLING) -> list[Rollout]:
     groups: dict[int, RolloutGroup] = {}
     problems = load_problems(settings.dataset)[:6]
-    learner.engine.generate(problems, SAMPLING, groups.__setitem__)
+    learner.engine.generate(problems, sampling, groups.__setitem__)
     assert sorted(groups) == list(range(6))
     return [rollout for index in range(6) for rollout in groups[index].rollouts]
 
@@ -273,6 +274,33 @@ def test_the_in_process_engines_logprobs_equal_the_trainers_after_each_update(
 ) -> None:
     """Five steps with vLLM in this process, weights handed over as tensors."""
     check_five_steps(*in_process)
+
+
+def check_cut_distribution(learner: Learner, settings: Config) -> None:
+    """Log-probabilities are of what top_p leaves; the policy's own are lower."""
+    learner.engine.update_weights()
+    sampling = replace(SAMPLING, top_p=0.7)
+    for rollout in sample(learner, settings, sampling):
+        expected = cut_logprobs(learner.policy, rollout, temperature=0.8, top_p=0.7)
+        assert rollout.sampler_logprobs == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_with_top_p_the_in_process_engine_gives_those_of_the_cut_distribution(
+    in_process: tuple[Learner, Config],
+) -> None:
+    """As the other engines do."""
+    check_cut_distribution(*in_process)
+
+
+def test_with_top_p_a_server_gives_those_of_the_cut_distribution(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """As the other engines do."""
+    settings = config(
+        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
+    )
+    with closing(make_learner(settings)) as learner:
+        check_cut_distribution(learner, settings)
 
 
 def test_a_prompt_that_is_too_long_for_the_in_process_engine_is_named(
