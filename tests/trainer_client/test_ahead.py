@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +17,8 @@ from tests.trainer_client.runs import run_config, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.ahead import FILE, SamplingAhead, read_groups, write_groups
 from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import Config
-from trainer_client.dataset import Problem
+from trainer_client.config import Config, dump_config
+from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 from trainer_client.scoring import ScoredGroup, ScoredGroups
 from trainer_client.train import train
@@ -80,6 +83,37 @@ def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
         (list_checkpoints(settings.output_dir)[-1].folder / FILE).unlink()
     train(settings, resume=True)
     assert same(weights(whole / "model"), weights(settings.output_dir / "model")) == keeps
+
+
+@pytest.mark.slow
+def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path: Path) -> None:
+    """In the order of their problems; each goes on with its own."""
+    settings = one_step_off(task, tmp_path / "run", server)
+    (tmp_path / "run.yaml").write_text(dump_config(settings))
+    on_two_processes(tmp_path / "run.yaml")
+    checkpoints = list_checkpoints(settings.output_dir)
+    problems = load_problems(settings.dataset)
+    order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
+    kept = read_groups(checkpoints[1].folder, problems)
+    assert kept is not None
+    scored, next_problems = kept
+    assert ([item.group.problem for item in scored.groups], next_problems) == order.take(8, 4)
+    expected = weights(settings.output_dir / "model")
+    for checkpoint in checkpoints[2:]:
+        shutil.rmtree(checkpoint.folder)
+    on_two_processes(tmp_path / "run.yaml", "--resume")
+    assert same(weights(settings.output_dir / "model"), expected)
+
+
+def on_two_processes(config: Path, *flags: str) -> None:
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    result = subprocess.run(
+        [sys.executable, *launcher, "-m", "trainer_client", "train", str(config), *flags],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path) -> None:
