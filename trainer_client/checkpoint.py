@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import PreTrainedModel
 
+from trainer_client.ahead import Taken, write_groups
 from trainer_client.policy import Policy
 from trainer_client.sharding import is_sharded, load_optimizer, save_optimizer, spread_optimizer
 from trainer_client.weights import save_weights
@@ -81,6 +82,7 @@ def save_checkpoint(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None = None,
+    ahead: Taken | None = None,
 ) -> Checkpoint:
     """Write a checkpoint, whole or not at all; one of this step that is there stays as it is.
 
@@ -91,17 +93,20 @@ def save_checkpoint(
         optimizer: its state.
         scheduler: its state.
         reference: the reference policy, where it is not the start model.
+        ahead: the groups of the next step, where they have been sampled already.
     """
     folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
     if folder.exists():
         return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
     if is_sharded(policy.model):
-        return _save_sharded(folder, position, policy, optimizer, scheduler, reference)
+        return _save_sharded(folder, position, policy, optimizer, scheduler, reference, ahead)
     shutil.rmtree(partial, ignore_errors=True)
     policy.save(partial)
     if reference is not None:
         reference.save_pretrained(partial / REFERENCE_FOLDER)
+    if ahead is not None:
+        write_groups(partial, ahead)
     _save_state(partial, position, scheduler, optimizer.state_dict())
     os.replace(partial, folder)
     return Checkpoint(folder, position.step)
@@ -114,6 +119,7 @@ def _save_sharded(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None,
+    ahead: Taken | None,
 ) -> Checkpoint:
     """Weights whole, by the first process; the optimizer's state by each its part. Collective."""
     partial = folder.with_suffix(".partial")
@@ -125,6 +131,8 @@ def _save_sharded(
         save_weights(reference, partial / REFERENCE_FOLDER)
     save_optimizer(policy.model, optimizer, partial)
     if leads:
+        if ahead is not None:
+            write_groups(partial, ahead)
         _save_state(partial, position, scheduler, None)
         os.replace(partial, folder)
     distributed.barrier()

@@ -37,18 +37,8 @@ def warnings_at_start(config: Config) -> list[str]:
             "loss.kl_estimator is k1, whose gradient has expectation 0 on-policy: it constrains "
             "nothing. Suggested: k3 (or k2)"
         )
-    # Only vLLM reports probabilities of the cut distribution, which the correction needs.
-    corrected = config.loss.importance is not None and config.rollout.engine != "transformers"
-    if config.rollout.top_p < 1 and not corrected:
-        useless = (
-            "; loss.importance corrects nothing with rollout.engine transformers, which reports "
-            "probabilities before the cut"
-        )
-        warnings.append(
-            f"rollout.top_p is {config.rollout.top_p:g}: completions are samples of a cut "
-            "distribution, and the loss takes them for samples of the policy"
-            f"{useless if config.loss.importance is not None else ''}. Suggested: 1.0"
-        )
+    if config.rollout.top_p < 1:
+        warnings.append(_cut_distribution_warning(config))
     return warnings
 
 
@@ -106,6 +96,23 @@ def _warnings(history: History, config: Config) -> list[tuple[str, str]]:
         "trend": _trend_warning(history, config),
     }
     return [(name, message) for name, message in found.items() if message is not None]
+
+
+def _cut_distribution_warning(config: Config) -> str:
+    """What weighing by policy / sampler probability makes up for, and what it cannot."""
+    top_p, lowest = config.rollout.top_p, 1 - config.loss.clip_low
+    message = (
+        f"rollout.top_p is {top_p:g}: the sampler never draws what it cuts off, so nothing is "
+        "learnt about those tokens, and the KL is not that of the policy. The others are weighed "
+        f"by policy over sampler probability, which is between {top_p:g} and 1"
+    )
+    clips = config.loss.type not in ("cispo", "unclipped")
+    if config.loss.importance is None and clips and top_p < lowest:
+        return (
+            f"{message}; below 1 - loss.clip_low = {lowest:g} a negative advantage is clipped "
+            "away. Suggested: loss.importance {mode: token_truncate}, or rollout.top_p 1.0"
+        )
+    return f"{message}. Suggested: 1.0"
 
 
 def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel, get_scheduler
 
-from trainer_client.ahead import SamplingAhead
+from trainer_client.ahead import SamplingAhead, Taken, read_groups
 from trainer_client.checkpoint import (
     Checkpoint,
     Position,
@@ -21,6 +21,7 @@ from trainer_client.checkpoint import (
     save_checkpoint,
 )
 from trainer_client.config import Config, OptimizerConfig
+from trainer_client.dataset import Problem
 from trainer_client.lora import base_model, causal_model, has_adapter
 from trainer_client.memory_savers import enable_recomputation
 from trainer_client.output_layer import check_output_layer
@@ -70,7 +71,7 @@ class Learner:
         self.reference.load_state_dict(self.policy.model.state_dict())
 
     def save(self, position: Position, config: Config) -> Checkpoint:
-        """Write a checkpoint."""
+        """Write a checkpoint, with the groups that were sampled ahead for its next step."""
         moves = config.loss.reference_sync_steps is not None
         return save_checkpoint(
             config.output_dir,
@@ -79,7 +80,33 @@ class Learner:
             optimizer=self.optimizer,
             scheduler=self.scheduler,
             reference=self.reference if moves else None,
+            ahead=self._kept_ahead(position.problems),
         )
+
+    def take_kept(self, checkpoint: Checkpoint, problems: Sequence[Problem]) -> None:
+        """Go on with the groups that a checkpoint keeps, if it does; each process with its part."""
+        kept = None if self.ahead is None else read_groups(checkpoint.folder, problems)
+        if self.ahead is None or kept is None:
+            return
+        scored, next_problems = kept
+        own = replace(scored, groups=self.processes.share(scored.groups))
+        self.ahead.restore((own, next_problems), position_of(checkpoint).problems)
+
+    def _kept_ahead(self, position: int) -> Taken | None:
+        """The groups of all processes, in the order of their problems."""
+        if self.ahead is None:
+            return None
+        parts = self.processes.gather(self.ahead.kept(position))
+        whole = [part for part in parts if part is not None]
+        if len(whole) < len(parts):
+            return None
+        groups = [
+            group
+            for row in zip(*(scored.groups for scored, _ in whole), strict=True)
+            for group in row
+        ]
+        scored, next_problems = whole[0]
+        return replace(scored, groups=groups), next_problems
 
 
 def make_learner(

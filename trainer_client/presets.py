@@ -114,9 +114,8 @@ PRESETS: dict[str, Preset] = {
             reward__verifiers=_THREE_VERIFIERS,
         ),
         (
-            "top_p 0.95 is sampled as stated; with rollout.engine transformers the ratio uses "
-            "probabilities before the cut, so it is 1 on-policy; vLLM's are of the cut "
-            "distribution, which loss.importance corrects",
+            "top_p 0.95 is sampled as stated, and the sampler's probabilities are those of the cut "
+            "distribution: on-policy the ratio is between 0.95 and 1, not 1",
         ),
     ),
     "verifiable": Preset(

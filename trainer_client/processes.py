@@ -75,7 +75,11 @@ class Processes:
     def seed_step(self, seed: int, step: int) -> None:
         """Give each of several processes random numbers of its own, a function of the step."""
         if self.size > 1:
-            torch.manual_seed((seed * 1_000_003 + step) * self.size + self.rank)
+            torch.manual_seed(self.step_seed(seed, step))
+
+    def step_seed(self, seed: int, step: int) -> int:
+        """Of this process in this step."""
+        return (seed * 1_000_003 + step) * self.size + self.rank
 
 
 def check_processes(config: Config, processes: Processes) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from functools import partial
 
 from trainer_client.advantages import groups_that_differ
+from trainer_client.ahead import Sample
 from trainer_client.checkpoint import Position
 from trainer_client.config import Config
 from trainer_client.dataset import ProblemOrder
@@ -23,6 +25,9 @@ from trainer_client.verifier_client import VerifierError
 
 SAMPLING_ERRORS = (VerifierError, RewardError, RolloutError, OtherProcessFailed)
 """What can go wrong before an update, and is not of this program's making."""
+
+OTHER_SEEDS = 2**40
+"""Apart from every step's."""
 
 
 def next_groups(
@@ -42,8 +47,12 @@ def next_groups(
         agree(learner.engine.update_weights, *SAMPLING_ERRORS)
         seconds += time.perf_counter() - start
 
-    def sample(problems: int) -> tuple[ScoredGroups, int]:
-        return sample_groups(learner, scorer, order, problems, config)
+    def sample(problems: int, seed: int | None = None) -> tuple[ScoredGroups, int]:
+        return sample_groups(learner, scorer, order, problems, config, seed=seed)
+
+    def sample_of(step: int) -> Sample:
+        # A thread that drew from torch's generator would race with the one that trains.
+        return partial(sample, seed=learner.processes.step_seed(config.train.seed, step))
 
     if ahead is None:
         update_weights()
@@ -53,15 +62,23 @@ def next_groups(
         return groups, problems, seconds
     if not ahead.started:
         update_weights()
-    groups, problems = agree(lambda: ahead.take(sample, position.problems), *SAMPLING_ERRORS)
+    groups, problems = agree(
+        lambda: ahead.take(sample_of(position.step), position.problems), *SAMPLING_ERRORS
+    )
     if position.step + 1 < config.train.steps:
         update_weights()
-        ahead.start(sample, problems)
+        ahead.start(sample_of(position.step + 1), problems)
     return groups, problems, seconds
 
 
 def sample_groups(
-    learner: Learner, scorer: Scorer, order: ProblemOrder, problems_position: int, config: Config
+    learner: Learner,
+    scorer: Scorer,
+    order: ProblemOrder,
+    problems_position: int,
+    config: Config,
+    *,
+    seed: int | None = None,
 ) -> tuple[ScoredGroups, int]:
     """The scored groups of one step, and the position of the next problems.
 
@@ -74,21 +91,23 @@ def sample_groups(
     wanted = config.rollout.prompts_per_step
     problems, position = order.take(problems_position, wanted)
     problems = learner.processes.share(problems)
-    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config))
-    for _ in range(config.rollout.max_refills):
+    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config, seed))
+    for refill in range(config.rollout.max_refills):
         teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
         if teaching == wanted:
             break
         problems, position = order.take(position, wanted - teaching)
-        more = generate_and_score(learner.engine, scorer, problems, _sampling(config))
+        again = None if seed is None else seed + (refill + 1) * OTHER_SEEDS
+        more = generate_and_score(learner.engine, scorer, problems, _sampling(config, again))
         scored = scored.joined(more)
     return scored, position
 
 
-def _sampling(config: Config) -> Sampling:
+def _sampling(config: Config, seed: int | None) -> Sampling:
     return Sampling(
         group_size=config.rollout.group_size,
         max_completion_tokens=config.rollout.max_completion_tokens,
         temperature=config.rollout.temperature,
         top_p=config.rollout.top_p,
+        seed=seed,
     )

@@ -281,7 +281,8 @@ class TrainConfig(Section):
     one_step_off: bool = Field(
         default=False,
         description="sample the next step's completions while this one trains; needs "
-        "rollout.engine vllm_server and loss.importance",
+        "rollout.engine vllm_server and loss.importance. A checkpoint waits for them and keeps "
+        "them, so that a resumed run goes on as if it had not stopped",
     )
     reshard_after_forward: bool = Field(
         default=True,

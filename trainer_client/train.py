@@ -104,8 +104,9 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
             the run, or SIGTERM came; a checkpoint has been saved.
     """
     checkpoint = _checkpoint_to_resume(config.output_dir, resume=resume)
+    problems = load_problems(config.dataset)
     order = ProblemOrder(
-        load_problems(config.dataset),
+        problems,
         per_step=config.rollout.prompts_per_step,
         seed=config.train.seed,
     )
@@ -119,19 +120,21 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         check_processes(config, processes)
         learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)
+        if checkpoint is not None:
+            learner.take_kept(checkpoint, problems)
         with closing(learner), _open_log(config, position.step, processes) as log:
             _evaluate_at_start(evaluations, learner, scorer, log, position.step)
             while position.step < config.train.steps:
                 position = replace(position, random=RandomState.now())
                 try:
-                    metrics, problems = train_step(learner, scorer, order, position, config)
+                    metrics, next_problems = train_step(learner, scorer, order, position, config)
                 except (*SAMPLING_ERRORS, TrainingError) as error:
                     _stop(learner, position, config, str(error), cause=error)
                 step = position.step + 1
                 if config.loss.reference_sync_steps and not step % config.loss.reference_sync_steps:
                     learner.sync_reference()
                 log.log(step, metrics)
-                position = Position(step, problems, RandomState.now())
+                position = Position(step, next_problems, RandomState.now())
                 try:
                     log.add(_evaluate(evaluations, learner, scorer, log, step))
                 except SAMPLING_ERRORS as error:

@@ -136,18 +136,25 @@ def test_k1_as_a_loss_is_named_at_the_start() -> None:
     assert "constrains nothing. Suggested: k3" in warning
 
 
-def test_a_cut_distribution_is_named_at_the_start() -> None:
-    (warning,) = warnings_at_start(config(rollout={"top_p": 0.95}))
-    assert "rollout.top_p is 0.95" in warning
+@pytest.mark.parametrize("engine", ["transformers", "vllm", "vllm_server"])
+@pytest.mark.parametrize("importance", [None, {"mode": "token_truncate"}])
+def test_a_cut_distribution_is_named_at_the_start(
+    engine: str, importance: dict[str, str] | None
+) -> None:
+    """Once, whoever samples: a correction weighs what was drawn, not what never was."""
+    settings = config(rollout={"engine": engine, "top_p": 0.95}, loss={"importance": importance})
+    (warning,) = warnings_at_start(settings)
+    assert "rollout.top_p is 0.95: the sampler never draws what it cuts off" in warning
+    assert "between 0.95 and 1. Suggested: 1.0" in warning
 
 
-def test_a_cut_distribution_is_corrected_only_where_its_probabilities_are_known() -> None:
-    """`transformers` reports those before the cut, which are the trainer's own."""
-    importance = {"importance": {"mode": "token_truncate"}}
-    (warning,) = warnings_at_start(config(rollout={"top_p": 0.95}, loss=importance))
-    assert "loss.importance corrects nothing with rollout.engine transformers" in warning
-    vllm = {"top_p": 0.95, "engine": "vllm_server"}
-    assert warnings_at_start(config(rollout=vllm, loss=importance)) == []
+def test_a_cut_below_the_clip_asks_for_the_correction() -> None:
+    """The ratio then starts where a negative advantage has no gradient."""
+    (warning,) = warnings_at_start(config(rollout={"top_p": 0.7}))
+    assert "below 1 - loss.clip_low = 0.8 a negative advantage is clipped away" in warning
+    assert "loss.importance {mode: token_truncate}" in warning
+    corrected = config(rollout={"top_p": 0.7}, loss={"importance": {"mode": "token_truncate"}})
+    assert "clip_low" not in warnings_at_start(corrected)[0]
 
 
 def test_the_default_configuration_has_nothing_to_warn_of() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from tests.trainer_client.nucleus import cut_logprobs
 from trainer_client.batch import make_batch, micro_batches
 from trainer_client.config import ConfigError, ModelConfig
 from trainer_client.dataset import Problem
@@ -45,15 +47,13 @@ def prefer_eos(policy: Policy) -> None:
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.7])
-@pytest.mark.parametrize("top_p", [1.0, 0.9])
-def test_sampler_logprobs_equal_the_policys(
-    policy: Policy, temperature: float, top_p: float
-) -> None:
+def test_sampler_logprobs_equal_the_policys(policy: Policy, temperature: float) -> None:
+    """Also where rows that had ended left the batch before."""
     prefer_eos(policy)
-    groups = generate(policy, Sampling(4, 12, temperature=temperature, top_p=top_p))
+    groups = generate(policy, Sampling(8, 24, temperature=temperature))
     rollouts = [rollout for group in groups for rollout in group.rollouts]
     batch = make_batch(rollouts, [0.0] * len(rollouts), pad_id=policy.pad_id, device=policy.device)
-    for part in micro_batches(batch.attention_mask, max_tokens=40):
+    for part in micro_batches(batch.attention_mask, max_tokens=80):
         logprobs = token_logprobs(
             policy.model,
             part.take(batch.input_ids),
@@ -64,6 +64,36 @@ def test_sampler_logprobs_equal_the_policys(
         torch.testing.assert_close(
             logprobs, part.take(batch.sampler_logprobs), atol=1e-5, rtol=1e-5
         )
+
+
+def test_with_top_p_they_are_those_of_the_cut_distribution(policy: Policy) -> None:
+    """The probability of a token is its share of the likeliest ones that make up top_p."""
+    prefer_eos(policy)
+    for group in generate(policy, Sampling(4, 12, temperature=0.5, top_p=0.6)):
+        for rollout in group.rollouts:
+            expected = cut_logprobs(policy, rollout, temperature=0.5, top_p=0.6)
+            assert rollout.sampler_logprobs == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:
+    """No forward has more than twice the rows that still grow, or one."""
+    prefer_eos(policy)
+    rows: list[int] = []
+    forward = policy.model.forward
+
+    def counted(*args: object, **kwargs: Any) -> object:
+        rows.append(len(kwargs["input_ids"]))
+        return forward(*args, **kwargs)
+
+    policy.model.forward = counted
+    groups = generate(policy, Sampling(16, 40))
+    lengths = [len(r.completion_ids) for group in groups for r in group.rollouts]
+    assert len(rows) == max(lengths) > 10
+    for position, count in enumerate(rows):
+        growing = sum(length > position for length in lengths)
+        assert growing <= count < 2 * growing or count == 1
+    assert rows[0] == 48
+    assert rows[-1] < 24
 
 
 def test_completions_end_with_eos_or_are_truncated(policy: Policy) -> None:

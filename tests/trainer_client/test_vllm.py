@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,12 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.nucleus import cut_logprobs
+from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.checkpoint import RandomState, list_checkpoints
-from trainer_client.config import Config, ConfigError, ModelConfig, make_config
-from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.config import Config, ConfigError, ModelConfig, dump_config, make_config
+from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.logprobs import token_logprobs
 from trainer_client.policy import load_policy
@@ -32,6 +37,7 @@ from trainer_client.weights import save_weights
 
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 pytest.importorskip("vllm")
+GENERATE, PUSH = "/inference/v1/generate", "/collective_rpc"
 SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8)
 
 
@@ -100,13 +106,17 @@ def quiet_threads() -> None:
 
 
 def served_by(server: Server, **more: Any) -> dict[str, Any]:
-    return {"engine": "vllm_server", "vllm_server": {"urls": [server.url], **more}}
+    return served_at(server.url, **more)
 
 
-def sample(learner: Learner, settings: Config) -> list[Rollout]:
+def served_at(url: str, **more: Any) -> dict[str, Any]:
+    return {"engine": "vllm_server", "vllm_server": {"urls": [url], **more}}
+
+
+def sample(learner: Learner, settings: Config, sampling: Sampling = SAMPLING) -> list[Rollout]:
     groups: dict[int, RolloutGroup] = {}
     problems = load_problems(settings.dataset)[:6]
-    learner.engine.generate(problems, SAMPLING, groups.__setitem__)
+    learner.engine.generate(problems, sampling, groups.__setitem__)
     assert sorted(groups) == list(range(6))
     return [rollout for index in range(6) for rollout in groups[index].rollouts]
 
@@ -130,9 +140,8 @@ def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
     return largest
 
 
-def check_five_steps(settings: Config) -> None:
+def check_five_steps(learner: Learner, settings: Config) -> None:
     """Five steps; around each weight update the log-probabilities of fresh samples."""
-    learner = make_learner(settings)
     order = ProblemOrder(load_problems(settings.dataset), per_step=8, seed=0)
     position = start_position(None)
     settings.output_dir.mkdir(parents=True)
@@ -150,16 +159,17 @@ def check_five_steps(settings: Config) -> None:
     for rollout in rollouts:
         ends = [token in learner.policy.eos_ids for token in rollout.completion_ids]
         assert ends == [False] * (len(ends) - 1) + [not rollout.truncated]
-    learner.engine.close()
 
 
 def test_a_servers_logprobs_equal_the_trainers_after_each_update(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:
     """Five steps over HTTP, with weights through `reload_weights`."""
-    check_five_steps(
-        config(taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server))
+    settings = config(
+        taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
     )
+    with closing(make_learner(settings)) as learner:
+        check_five_steps(learner, settings)
 
 
 @pytest.mark.gpu
@@ -173,16 +183,16 @@ def test_weights_go_from_gpu_to_gpu(
     flags = ("--weight-transfer-config", json.dumps({"backend": backend}))
     visible = {"CUDA_VISIBLE_DEVICES": "1" if backend == "nccl" else "0"}
     with running_vllm(served, tmp_path / "log", *flags, environment=visible) as server:
-        check_five_steps(
-            config(
-                taught,
-                task / "data",
-                tmp_path / "run",
-                service_url,
-                device="cuda",
-                rollout=served_by(server, weight_transfer=backend),
-            )
+        settings = config(
+            taught,
+            task / "data",
+            tmp_path / "run",
+            service_url,
+            device="cuda",
+            rollout=served_by(server, weight_transfer=backend),
         )
+        with closing(make_learner(settings)) as learner:
+            check_five_steps(learner, settings)
 
 
 def test_a_run_with_a_server_trains_to_its_end(
@@ -248,61 +258,140 @@ def test_a_server_without_processed_logprobs_or_none_at_all_is_named(
         make_learner(settings)
 
 
+@pytest.fixture(scope="module")
+def in_process(
+    taught: Path, task: Path, service_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Learner, Config]]:
+    """vLLM in this process."""
+    folder = tmp_path_factory.mktemp("in_process") / "run"
+    settings = config(taught, task / "data", folder, service_url, rollout={"engine": "vllm"})
+    with closing(make_learner(settings)) as learner:
+        yield learner, settings
+
+
 def test_the_in_process_engines_logprobs_equal_the_trainers_after_each_update(
-    taught: Path, task: Path, service_url: str, tmp_path: Path
+    in_process: tuple[Learner, Config],
 ) -> None:
     """Five steps with vLLM in this process, weights handed over as tensors."""
-    check_five_steps(
-        config(taught, task / "data", tmp_path / "run", service_url, rollout={"engine": "vllm"})
-    )
+    check_five_steps(*in_process)
 
 
-def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
+def check_cut_distribution(learner: Learner, settings: Config) -> None:
+    """Log-probabilities are of what top_p leaves; the policy's own are lower."""
+    learner.engine.update_weights()
+    sampling = replace(SAMPLING, top_p=0.7)
+    for rollout in sample(learner, settings, sampling):
+        expected = cut_logprobs(learner.policy, rollout, temperature=0.8, top_p=0.7)
+        assert rollout.sampler_logprobs == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_with_top_p_the_in_process_engine_gives_those_of_the_cut_distribution(
+    in_process: tuple[Learner, Config],
+) -> None:
+    """As the other engines do."""
+    check_cut_distribution(*in_process)
+
+
+def test_with_top_p_a_server_gives_those_of_the_cut_distribution(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:
-    """Frozen during the second step; the run is saved as it was after it."""
-    function = tmp_path / "freeze.py"
-    function.write_text(
-        "import os\ncalls = []\n"
-        "def freeze(completions, **columns):\n"
-        "    calls.append(1)\n"
-        "    if len(calls) == 2:\n"
-        f"        os.killpg({server.process.pid}, {int(signal.SIGSTOP)})\n"
-        "    return [0.0] * len(completions)\n"
-    )
-    settings = config(
-        taught,
-        task / "data",
-        tmp_path / "run",
-        service_url,
-        rollout=served_by(server, deadline_seconds=8),
-        reward={"functions": [{"path": f"{function}:freeze", "weight": 0.0}]},
-    )
-    try:
-        with pytest.raises(TrainingStopped, match=r"deadline_seconds = 8.*Saved .*step_000002"):
-            train(settings)
-    finally:
-        server.signal(signal.SIGCONT)
-    assert [checkpoint.step for checkpoint in list_checkpoints(settings.output_dir)] == [2]
-
-
-def test_a_server_that_dies_while_it_samples_is_an_error_at_once(
-    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
-) -> None:
-    """Killed at the first group; the others will never come. The last test that has a server."""
+    """As the other engines do."""
     settings = config(
         taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
     )
-    learner = make_learner(settings)
-    learner.engine.update_weights()
-    problems = load_problems(settings.dataset)[:100]
-    groups: list[int] = []
+    with closing(make_learner(settings)) as learner:
+        check_cut_distribution(learner, settings)
 
-    def kill(index: int, group: RolloutGroup) -> None:
-        if not groups:
-            server.signal(signal.SIGKILL)
-        groups.append(index)
 
-    with pytest.raises(RolloutError, match="the vLLM server is gone"):
-        learner.engine.generate(problems, SAMPLING, kill)
-    assert len(groups) < len(problems)
+def test_a_prompt_that_is_too_long_for_the_in_process_engine_is_named(
+    in_process: tuple[Learner, Config],
+) -> None:
+    """An error of vLLM's is one that a run is saved after."""
+    learner, _ = in_process
+    long = Problem("long", ({"role": "user", "content": "1+" * 200},), {})
+    with pytest.raises(RolloutError, match=r"vLLM cannot sample: .*256"):
+        learner.engine.generate([long], SAMPLING, lambda index, group: None)
+
+
+def in_step_two(path: str, act: Callable[[], None]) -> Callable[[str], None]:
+    """Act at the first request for this path once the second step's weights are on their way."""
+    pushes: list[str] = []
+    done: list[str] = []
+
+    def on_request(seen: str) -> None:
+        if seen == PUSH:
+            pushes.append(seen)
+        if seen == path and len(pushes) == 2 and not done:
+            done.append(seen)
+            act()
+
+    return on_request
+
+
+def check_saved_after_one_step(settings: Config) -> None:
+    (checkpoint,) = list_checkpoints(settings.output_dir)
+    assert checkpoint.step == 1
+    assert (checkpoint.folder / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("path", [GENERATE, PUSH])
+def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path, path: str
+) -> None:
+    """Frozen while it samples, or takes weights, for the second step."""
+    freeze = in_step_two(path, lambda: server.signal(signal.SIGSTOP))
+    with forwarding(server.url, freeze) as url:
+        settings = config(
+            taught,
+            task / "data",
+            tmp_path / "run",
+            service_url,
+            rollout=served_at(url, deadline_seconds=8),
+        )
+        try:
+            with pytest.raises(TrainingStopped, match=r"deadline_seconds = 8.*Saved .*step_000001"):
+                train(settings)
+        finally:
+            server.signal(signal.SIGCONT)
+    check_saved_after_one_step(settings)
+
+
+def test_a_server_that_dies_while_it_takes_weights_ends_the_run_at_once_with_a_checkpoint(
+    served: Path, taught: Path, task: Path, service_url: str, tmp_path: Path
+) -> None:
+    """Killed during the second step's push; the deadline is far away."""
+    with running_vllm(served, tmp_path / "log") as doomed:
+        kill = in_step_two(PUSH, lambda: doomed.signal(signal.SIGKILL))
+        with forwarding(doomed.url, kill) as url:
+            settings = config(
+                taught, task / "data", tmp_path / "run", service_url, rollout=served_at(url)
+            )
+            with pytest.raises(
+                TrainingStopped, match=r"the vLLM server is gone: POST .*collective_rpc"
+            ):
+                train(settings)
+    check_saved_after_one_step(settings)
+
+
+def test_a_server_that_dies_while_it_samples_ends_the_command_with_a_message_and_a_checkpoint(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """`trainer-client train`, killed during the second step. The last test that has a server."""
+    kill = in_step_two(GENERATE, lambda: server.signal(signal.SIGKILL))
+    with forwarding(server.url, kill) as url:
+        settings = config(
+            taught, task / "data", tmp_path / "run", service_url, rollout=served_at(url)
+        )
+        (tmp_path / "config.yaml").write_text(dump_config(settings))
+        result = subprocess.run(
+            [sys.executable, "-m", "trainer_client", "train", str(tmp_path / "config.yaml")],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    assert result.returncode == 1
+    message = result.stderr.splitlines()[-1]
+    assert "error: stopped after step 1: the vLLM server is gone: POST" in message
+    assert "`--resume` goes on from there" in message
+    assert "Traceback" not in result.stderr
+    check_saved_after_one_step(settings)

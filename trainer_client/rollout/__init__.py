@@ -22,6 +22,9 @@ class Sampling:
     max_completion_tokens: int
     temperature: float = 1.0
     top_p: float = 1.0
+    seed: int | None = None
+    """Of these completions, for engines in another process; None, and `transformers`: torch's
+    generator, whose state is in the checkpoints."""
 
 
 @dataclass(frozen=True)

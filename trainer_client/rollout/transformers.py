@@ -1,6 +1,7 @@
 """Rollouts by `transformers`' own generation loop: runs wherever the policy runs.
 
-Shapes: B completions generated together, T tokens so far (left-padded prompt, then completion).
+Shapes: N completions generated together, B of them in the batch as long as they have not ended, T
+tokens so far (left-padded prompt, then completion), V tokens in the vocabulary.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from transformers import (
     LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
+    TopPLogitsWarper,
 )
 
 from trainer_client.dataset import Problem
@@ -53,7 +55,6 @@ class TransformersEngine:
                     problems[start : start + groups_at_once], start, sampling, on_group
                 )
 
-    @torch.no_grad()
     def _generate_batch(
         self,
         problems: Sequence[Problem],
@@ -61,122 +62,174 @@ class TransformersEngine:
         sampling: Sampling,
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
-        policy = self._policy
+        policy, size = self._policy, sampling.group_size
         prompts = [policy.prompt_ids(problem.messages) for problem in problems]
-        rows = [ids for ids in prompts for _ in range(sampling.group_size)]
-        width = max(map(len, rows))
-        input_ids = torch.tensor([[policy.pad_id] * (width - len(ids)) + ids for ids in rows])
-        attention_mask = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in rows])
         recorder = _Recorder(
-            len(rows), sampling.temperature, torch.tensor(policy.eos_ids, device=policy.device)
+            len(problems) * size, sampling, torch.tensor(policy.eos_ids, device=policy.device)
         )
         emitted: set[int] = set()
 
-        def emit_finished(sequences: Tensor, *, all_groups: bool = False) -> None:
-            finished = recorder.finished.view(len(problems), -1).all(dim=1).tolist()
+        def emit_finished() -> None:
+            finished = recorder.finished.view(len(problems), size).all(dim=1).tolist()
             for index, problem in enumerate(problems):
-                if index not in emitted and (finished[index] or all_groups):
+                if finished[index] and index not in emitted:
                     emitted.add(index)
-                    members = slice(index * sampling.group_size, (index + 1) * sampling.group_size)
-                    rollouts = self._rollouts(
-                        prompts[index],
-                        sequences[members, width:].tolist(),
-                        recorder.logprobs(members),
-                    )
+                    rollouts = self._rollouts(prompts[index], recorder, index * size, size)
                     on_group(first_index + index, RolloutGroup(problem, rollouts))
 
-        recorder.on_token = emit_finished
-        sequences = policy.model.generate(
-            inputs=input_ids.to(policy.device),
-            attention_mask=attention_mask.to(policy.device),
-            generation_config=_generation_config(policy, sampling),
-            # Inside `whole` no process waits for another's tokens.
-            synced_gpus=False,
-            logits_processor=LogitsProcessorList([recorder.processor]),
-            stopping_criteria=StoppingCriteriaList([recorder.criterion]),
-        )
-        emit_finished(sequences, all_groups=True)
+        recorder.on_finished = emit_finished
+        self._sample([ids for ids in prompts for _ in range(size)], recorder)
+
+    @torch.no_grad()
+    def _sample(self, rows: list[list[int]], recorder: _Recorder) -> None:
+        """Generate until every row has finished; rows that have are dropped, half at a time.
+
+        `generate` computes every row until the last has ended, which with lengths that differ is
+        most of the work. So it is stopped when half of the rows have finished, and goes on from
+        its cache with the other half.
+        """
+        policy, pad_id = self._policy, self._policy.pad_id
+        width = max(map(len, rows))
+        sequences = torch.tensor([[pad_id] * (width - len(ids)) + ids for ids in rows])
+        sequences = sequences.to(policy.device)
+        mask = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in rows])
+        mask = mask.to(policy.device)
+        cache = None
+        while recorder.rows.numel():
+            output = policy.model.generate(
+                inputs=sequences,
+                attention_mask=mask,
+                past_key_values=cache,
+                generation_config=_generation_config(policy, recorder.num_tokens_left),
+                # Inside `whole` no process waits for another's tokens.
+                synced_gpus=False,
+                logits_processor=LogitsProcessorList([recorder.processor]),
+                stopping_criteria=StoppingCriteriaList([recorder.criterion]),
+            )
+            kept = recorder.drop_finished()
+            sequences, cache = output.sequences[kept], output.past_key_values
+            mask = torch.nn.functional.pad(
+                mask[kept], (0, sequences.shape[1] - mask.shape[1]), value=1
+            )
+            if cache is not None:
+                cache.reorder_cache(kept)
 
     def _rollouts(
-        self, prompt_ids: list[int], completions: list[list[int]], logprobs: list[list[float]]
+        self, prompt_ids: list[int], recorder: _Recorder, first: int, size: int
     ) -> tuple[Rollout, ...]:
         rollouts = []
-        for ids, values in zip(completions, logprobs, strict=True):
-            ends = [position for position, token in enumerate(ids) if token in self._policy.eos_ids]
-            length = ends[0] + 1 if ends else len(ids)
+        for row in range(first, first + size):
+            length = int(recorder.lengths[row])
+            ids = recorder.tokens[row, :length].tolist()
             rollouts.append(
                 Rollout(
                     prompt_ids=tuple(prompt_ids),
-                    completion_ids=tuple(ids[:length]),
-                    sampler_logprobs=tuple(values[:length]),
-                    text=self._policy.decode(ids[:length]),
-                    truncated=not ends,
+                    completion_ids=tuple(ids),
+                    sampler_logprobs=tuple(recorder.logprobs[row, :length].tolist()),
+                    text=self._policy.decode(ids),
+                    truncated=not recorder.ended[row],
                 )
             )
         return tuple(rollouts)
 
 
 class _Recorder:
-    """Records each sampled token's log-probability, and which rows have ended.
+    """Records each row's tokens and their log-probabilities, and which rows have ended.
 
-    `generate` could return all logits, but they take B * T * vocabulary floats. It calls its logits
+    `generate` could return all logits, but they take B * T * V floats. It calls its logits
     processors before a token is chosen and its stopping criteria after; no more is needed.
     """
 
-    def __init__(self, num_rows: int, temperature: float, eos_ids: Tensor) -> None:
-        self.finished = torch.zeros(num_rows, dtype=torch.bool, device=eos_ids.device)
-        self.on_token: Callable[[Tensor], None] = lambda sequences: None
-        self._temperature = temperature
+    def __init__(self, num_rows: int, sampling: Sampling, eos_ids: Tensor) -> None:
+        shape, device = (num_rows, sampling.max_completion_tokens), eos_ids.device
+        self.tokens = torch.zeros(shape, dtype=torch.long, device=device)
+        """`[N, max_completion_tokens]`; what lies beyond `lengths` is padding."""
+        self.logprobs = torch.zeros(shape, device=device)
+        """Of `tokens`, as they were sampled."""
+        self.lengths = torch.zeros(num_rows, dtype=torch.long, device=device)
+        """`[N]`, with the end-of-sequence token."""
+        self.ended = torch.zeros(num_rows, dtype=torch.bool, device=device)
+        """`[N]`: by an end-of-sequence token."""
+        self.rows = torch.arange(num_rows, device=device)
+        """`[B]`: those in the batch."""
+        self.on_finished: Callable[[], None] = lambda: None
+        self._temperature = sampling.temperature
+        self._cut = TopPLogitsWarper(sampling.top_p) if sampling.top_p < 1 else None
         self._eos_ids = eos_ids
+        self._num_tokens = 0
+        self._num_going = num_rows
         self._next: Tensor | None = None
-        self._chosen: list[Tensor] = []
         self.processor = _Processor(self._before)
         self.criterion = _Criterion(self._after)
 
-    def logprobs(self, rows: slice) -> list[list[float]]:
-        """Log-probabilities of the tokens so far of these rows."""
-        return torch.stack([chosen[rows] for chosen in self._chosen], dim=1).tolist()
+    @property
+    def finished(self) -> Tensor:
+        """`[N]`: ended, or at the token limit."""
+        return self.ended | (self.lengths == self.tokens.shape[1])
 
-    def _before(self, scores: Tensor) -> None:
-        self._next = (scores.float() / self._temperature).log_softmax(dim=-1)
+    @property
+    def num_tokens_left(self) -> int:
+        """That the rows in the batch may still have."""
+        return self.tokens.shape[1] - self._num_tokens
+
+    def drop_finished(self) -> Tensor:
+        """Leave finished rows out of the batch; the positions in it of the others."""
+        kept = (~self.finished[self.rows]).nonzero()[:, 0]
+        self.rows = self.rows[kept]
+        return kept
+
+    def _before(self, logits: Tensor) -> Tensor:
+        """The log-probabilities to sample from, `[B, V]`."""
+        scores = logits.float() / self._temperature
+        if self._cut is not None:
+            scores = self._cut(None, scores)
+        self._next = scores.log_softmax(dim=-1)
+        return self._next
 
     def _after(self, sequences: Tensor) -> Tensor:
+        """Record the tokens that were chosen; whether to stop, `[B]`."""
         assert self._next is not None
-        tokens = sequences[:, -1]
-        self._chosen.append(self._next.gather(1, tokens[:, None])[:, 0])
-        ended_before = self.finished
-        self.finished = ended_before | torch.isin(tokens, self._eos_ids)
-        if (self.finished & ~ended_before).any():
-            self.on_token(sequences)
-        return torch.zeros_like(self.finished)
+        chosen = sequences[:, -1]
+        self.tokens[self.rows, self._num_tokens] = chosen
+        self.logprobs[self.rows, self._num_tokens] = self._next.gather(1, chosen[:, None])[:, 0]
+        self._num_tokens += 1
+        going = ~self.ended[self.rows]
+        self.lengths[self.rows] += going
+        self.ended[self.rows] |= torch.isin(chosen, self._eos_ids)
+        num_going = int((~self.finished[self.rows]).sum())
+        if num_going < self._num_going:
+            self._num_going = num_going
+            self.on_finished()
+        return torch.full_like(going, 2 * num_going <= len(self.rows))
 
 
 class _Processor(LogitsProcessor):  # type: ignore[misc]
-    def __init__(self, record: Callable[[Tensor], None]) -> None:
-        self._record = record
+    def __init__(self, process: Callable[[Tensor], Tensor]) -> None:
+        self._process = process
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        self._record(scores)
-        return scores
+        return self._process(scores)
 
 
 class _Criterion(StoppingCriteria):  # type: ignore[misc]
-    def __init__(self, record: Callable[[Tensor], Tensor]) -> None:
-        self._record = record
+    def __init__(self, stops: Callable[[Tensor], Tensor]) -> None:
+        self._stops = stops
 
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Tensor:
-        return self._record(input_ids)
+        return self._stops(input_ids)
 
 
-def _generation_config(policy: Policy, sampling: Sampling) -> GenerationConfig:
+def _generation_config(policy: Policy, max_new_tokens: int) -> GenerationConfig:
     # The policy's own generation config holds nothing but token ids (see `load_policy`), so that
-    # no model's favourite top_k or repetition penalty biases the samples.
+    # no model's favourite top_k or repetition penalty biases the samples. Temperature and top_p
+    # are the recorder's, so that what is recorded is what was sampled from.
     return GenerationConfig(
         do_sample=True,
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
+        temperature=1.0,
+        top_p=1.0,
         top_k=0,
-        max_new_tokens=sampling.max_completion_tokens,
+        max_new_tokens=max_new_tokens,
         eos_token_id=list(policy.eos_ids),
         pad_token_id=policy.pad_id,
+        return_dict_in_generate=True,
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -69,10 +70,14 @@ class VllmEngine:
             self.update_weights()
         engine = self._llm.llm_engine
         prompts = [self._policy.prompt_ids(problem.messages) for problem in problems]
-        for index, prompt in enumerate(prompts):
-            engine.add_request(str(index), {"prompt_token_ids": prompt}, self._parameters(sampling))
+        parameters = self._parameters(sampling, len(prompts))
+        with _errors_of_vllm():
+            for index, prompt in enumerate(prompts):
+                engine.add_request(str(index), {"prompt_token_ids": prompt}, parameters[index])
         while engine.has_unfinished_requests():
-            for output in engine.step():
+            with _errors_of_vllm():
+                outputs = engine.step()
+            for output in outputs:
                 if output.finished:
                     index = int(output.request_id)
                     rollouts = tuple(
@@ -113,7 +118,7 @@ class VllmEngine:
                 hf_overrides={} if self._sleeps else {"tie_word_embeddings": False},
                 distributed_executor_backend="uni",
             )
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, OSError) as error:
             raise ConfigError(f"vLLM does not start: {error}") from error
 
     def _load(self) -> None:
@@ -125,19 +130,23 @@ class VllmEngine:
         except (RuntimeError, ValueError, KeyError) as error:
             raise RolloutError(f"vLLM did not take the policy's weights: {error}") from error
 
-    def _parameters(self, sampling: Sampling) -> Any:
-        return self._vllm.SamplingParams(
-            n=sampling.group_size,
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            max_tokens=sampling.max_completion_tokens,
-            stop_token_ids=list(self._policy.eos_ids),
-            logprobs=0,
-            detokenize=False,
-            # From torch's generator, whose state is in the checkpoints.
-            seed=int(torch.randint(2**31, ())),
-            output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
-        )
+    def _parameters(self, sampling: Sampling, count: int) -> list[Any]:
+        generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
+        return [
+            self._vllm.SamplingParams(
+                n=sampling.group_size,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                max_tokens=sampling.max_completion_tokens,
+                stop_token_ids=list(self._policy.eos_ids),
+                logprobs=0,
+                detokenize=False,
+                seed=seed,
+                output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
+            )
+            # From torch's generator, whose state is in the checkpoints, unless there is a seed.
+            for seed in torch.randint(2**31, (count,), generator=generator).tolist()
+        ]
 
     def _rollout(self, prompt: list[int], choice: Any) -> Rollout:
         versions = [span.version for span in choice.weight_versions]
@@ -147,6 +156,10 @@ class VllmEngine:
                 f"expected {self._updates}"
             )
         ids = tuple(choice.token_ids)
+        if choice.finish_reason not in ("stop", "length") or not ids:
+            raise RolloutError(
+                f"vLLM ended a completion of {len(ids)} tokens with {choice.finish_reason!r}"
+            )
         return Rollout(
             prompt_ids=tuple(prompt),
             completion_ids=ids,
@@ -157,3 +170,12 @@ class VllmEngine:
             text=self._policy.decode(ids),
             truncated=ids[-1] not in self._policy.eos_ids,
         )
+
+
+@contextmanager
+def _errors_of_vllm() -> Iterator[None]:
+    """Its errors, such as of a prompt that is too long, as RolloutError."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        raise RolloutError(f"vLLM cannot sample: {error}") from error

@@ -63,6 +63,7 @@ class VllmServerEngine:
 
     Raises:
         ConfigError: a server is not there, or was started without an option that is needed.
+        RolloutError: a server does not answer within the deadline.
     """
 
     def __init__(self, policy: Policy, config: VllmServerConfig, *, weights_dir: Path) -> None:
@@ -84,13 +85,13 @@ class VllmServerEngine:
     def update_weights(self) -> None:
         """See `RolloutEngine`; in a distributed run the first process talks to the servers."""
         self._updates += 1
-        self._transfer.prepare(self._policy.model)
         failure = None
-        if self._leads:
-            try:
+        try:
+            self._transfer.prepare(self._policy.model)
+            if self._leads:
                 self._within_deadline(self._update())
-            except RolloutError as error:
-                failure = str(error)
+        except RolloutError as error:
+            failure = str(error)
         self._run, failure = _of_the_first_process(self._run, failure)
         if failure is not None:
             raise RolloutError(failure)
@@ -102,8 +103,9 @@ class VllmServerEngine:
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
         """See `RolloutEngine`."""
+        generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
         # Drawn here, in the caller's thread and order: torch's generator is in the checkpoints.
-        seeds = torch.randint(2**31, (len(problems),)).tolist()
+        seeds = torch.randint(2**31, (len(problems),), generator=generator).tolist()
         self._within_deadline(self._generate(problems, seeds, sampling, on_group))
 
     def close(self) -> None:
@@ -170,8 +172,11 @@ class VllmServerEngine:
                 f"{url} sampled a completion with weights of version {versions}, expected "
                 f"{self.version!r}: was it restarted, or does another run use it?"
             )
-        if choice.finish_reason not in ("stop", "length"):
-            raise RolloutError(f"{url} ended a completion with {choice.finish_reason!r}")
+        if choice.finish_reason not in ("stop", "length") or not choice.token_ids:
+            raise RolloutError(
+                f"{url} ended a completion of {len(choice.token_ids)} tokens with "
+                f"{choice.finish_reason!r}"
+            )
         if len(choice.logprobs.content) != len(choice.token_ids):
             raise RolloutError(
                 f"{url} returned {len(choice.token_ids)} tokens with "
@@ -191,7 +196,7 @@ class VllmServerEngine:
             for url in self._config.urls:
                 try:
                     answer = await client.get(f"{url}/server_info?config_format=json")
-                except httpx.TransportError as error:
+                except httpx.RequestError as error:
                     raise ConfigError(
                         f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
                         "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
@@ -223,8 +228,10 @@ class VllmServerEngine:
             for url, answer in zip(
                 self._config.urls, await each("POST", "/reset_prefix_cache"), strict=True
             ):
-                if not answer["success"]:
-                    raise RolloutError(f"{url} kept its prefix cache, which is of old weights")
+                if answer != {"success": True}:
+                    raise RolloutError(
+                        f"{url} kept its prefix cache, which is of old weights: {answer!r}"
+                    )
             await each("POST", "/resume")
 
     def _within_deadline(self, work: Coroutine[Any, Any, T]) -> T:
@@ -271,11 +278,14 @@ async def _ask(client: httpx.AsyncClient, method: str, url: str, **arguments: An
     """The JSON answer, None where it is empty; raises RolloutError."""
     try:
         answer = await client.request(method, url, **arguments)
-    except httpx.TransportError as error:
+    except httpx.RequestError as error:
         raise RolloutError(f"the vLLM server is gone: {method} {url}: {error!r}") from error
     if answer.is_error:
         raise RolloutError(f"{method} {url}: {answer.status_code}: {answer.text[:500]}")
-    return answer.json() if answer.content else None
+    try:
+        return answer.json() if answer.content else None
+    except ValueError as error:
+        raise RolloutError(f"{method} {url}: expected JSON: {answer.text[:500]}") from error
 
 
 async def _all(work: Iterable[Awaitable[T]]) -> list[T]:

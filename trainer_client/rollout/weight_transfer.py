@@ -32,7 +32,10 @@ class WeightTransfer(Protocol):
     """One way; servers are paused while it is used."""
 
     def prepare(self, model: PreTrainedModel) -> None:
-        """What every process of a distributed run takes part in, before `send`."""
+        """What every process of a distributed run takes part in, before `send`.
+
+        Raises RolloutError.
+        """
         ...
 
     async def send(self, model: PreTrainedModel, each: Each) -> None:
@@ -61,7 +64,12 @@ class DiskTransfer:
 
     def prepare(self, model: PreTrainedModel) -> None:
         """Write the folder."""
-        save_weights(model, self._folder)
+        try:
+            save_weights(model, self._folder)
+        except OSError as error:
+            raise RolloutError(
+                f"rollout.vllm_server.weights_dir: cannot write the weights: {error}"
+            ) from error
 
     async def send(self, model: PreTrainedModel, each: Each) -> None:
         """Have the servers read it."""

@@ -1,0 +1,108 @@
+"""A server that speaks vLLM's protocol as far as the trainer asks for it, and samples for real.
+
+Its model is what the last `reload_weights` named; a completion is a function of weights, prompt and
+seed. `spoil` may change an answer before it is sent.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+
+Spoil = Callable[[str, Any], Any]
+"""From path and answer to the answer that is sent; an int is a status without one."""
+
+
+class Sampler:
+    """The model, its version, and what was asked."""
+
+    def __init__(self, model: str) -> None:
+        self.paths: list[str] = []
+        self.version = ""
+        self._model = AutoModelForCausalLM.from_pretrained(model).eval()
+
+    def answer(self, path: str, body: Any) -> Any:
+        """What vLLM would say."""
+        self.paths.append(path)
+        if path == "/server_info":
+            return {"vllm_config": {"model_config": {"logprobs_mode": "processed_logprobs"}}}
+        if path == "/collective_rpc":
+            folder = body["kwargs"]["weights_path"]
+            self._model = AutoModelForCausalLM.from_pretrained(folder).eval()
+        if path == "/update_weight_version":
+            self.version = body["new_version"]
+        if path == "/inference/v1/generate":
+            return self._choices(body) if body else 422
+        return {"success": True}
+
+    def _choices(self, body: dict[str, Any]) -> dict[str, Any]:
+        parameters = body["sampling_params"]
+        generator = torch.Generator().manual_seed(parameters["seed"])
+        return {
+            "choices": [
+                self._choice(body["token_ids"], parameters, generator)
+                for _ in range(parameters["n"])
+            ]
+        }
+
+    @torch.no_grad()
+    def _choice(
+        self, prompt: list[int], parameters: dict[str, Any], generator: torch.Generator
+    ) -> dict[str, Any]:
+        ids, logprobs = list(prompt), []
+        for _ in range(parameters["max_tokens"]):
+            scores = self._model(torch.tensor([ids])).logits[0, -1] / parameters["temperature"]
+            ids.append(int(torch.multinomial(scores.softmax(-1), 1, generator=generator)))
+            logprobs.append({"logprob": scores.log_softmax(-1)[ids[-1]].item()})
+            if ids[-1] in parameters["stop_token_ids"]:
+                break
+        return {
+            "token_ids": ids[len(prompt) :],
+            "finish_reason": "stop" if ids[-1] in parameters["stop_token_ids"] else "length",
+            "logprobs": {"content": logprobs},
+            "weight_versions": [{"version": self.version}],
+        }
+
+
+@contextmanager
+def sampling_server(
+    model: str, spoil: Spoil = lambda path, answer: answer
+) -> Iterator[tuple[str, Sampler]]:
+    """Its URL and the sampler."""
+    sampler = Sampler(model)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self.send(self.path.partition("?")[0], None)
+
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send(self.path.partition("?")[0], json.loads(content) if content else None)
+
+        def send(self, path: str, body: Any) -> None:
+            answer = spoil(path, sampler.answer(path, body))
+            status, answer = (answer, {}) if isinstance(answer, int) else (200, answer)
+            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", sampler
+        finally:
+            server.shutdown()

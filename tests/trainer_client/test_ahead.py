@@ -1,0 +1,159 @@
+"""One step off-policy, against a server that samples: what is kept, and how a run goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.trainer_client.runs import run_config, same, weights
+from tests.trainer_client.sampling_server import sampling_server
+from trainer_client.ahead import FILE, SamplingAhead, read_groups, write_groups
+from trainer_client.checkpoint import list_checkpoints
+from trainer_client.config import Config, dump_config
+from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
+from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.train import train
+from trainer_client.verifier_client import Verdict
+
+PROBLEM = Problem("7", ({"role": "user", "content": "1+1=?"},), {"answer": "2"}, {"row": object()})
+ROLLOUT = Rollout((1, 2), (5, 6), (-0.1, -1 / 3), "2", truncated=False)
+VERDICT = Verdict(outcome="scored", score=1.0, reason="equal")
+TAKEN = (
+    ScoredGroups(
+        [ScoredGroup(RolloutGroup(PROBLEM, (ROLLOUT,)), ({"accuracy": VERDICT},))], 0.25, 1 / 3
+    ),
+    12,
+)
+
+
+def one_step_off(task: Path, run_dir: Path, url: str, **sections: Any) -> Config:
+    return run_config(
+        task,
+        run_dir,
+        rollout={
+            "engine": "vllm_server",
+            "vllm_server": {"urls": [url], "weights_dir": str(run_dir.parent / "server_weights")},
+        },
+        loss={"importance": {"mode": "token_truncate"}},
+        train={
+            "steps": 4,
+            "one_step_off": True,
+            "minibatches": 2,
+            "checkpoint_every_steps": 1,
+            "keep_checkpoints": None,
+        },
+        **sections,
+    )
+
+
+@pytest.fixture(scope="module")
+def server(task: Path) -> Iterator[str]:
+    with sampling_server(str(task / "model")) as (url, _):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def whole(task: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of four steps in one go."""
+    settings = one_step_off(task, tmp_path_factory.mktemp("whole") / "run", server)
+    train(settings)
+    return settings.output_dir
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
+    task: Path, whole: Path, server: str, tmp_path: Path, keeps: bool
+) -> None:
+    """Not without the groups that were kept: the weights that sampled them are gone."""
+    settings = one_step_off(task, tmp_path / "run", server)
+    shutil.copytree(whole, settings.output_dir)
+    for checkpoint in list_checkpoints(settings.output_dir)[2:]:
+        shutil.rmtree(checkpoint.folder)
+    shutil.rmtree(settings.output_dir / "model")
+    if not keeps:
+        (list_checkpoints(settings.output_dir)[-1].folder / FILE).unlink()
+    train(settings, resume=True)
+    assert same(weights(whole / "model"), weights(settings.output_dir / "model")) == keeps
+
+
+@pytest.mark.slow
+def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path: Path) -> None:
+    """In the order of their problems; each goes on with its own."""
+    settings = one_step_off(task, tmp_path / "run", server)
+    (tmp_path / "run.yaml").write_text(dump_config(settings))
+    on_two_processes(tmp_path / "run.yaml")
+    checkpoints = list_checkpoints(settings.output_dir)
+    problems = load_problems(settings.dataset)
+    order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
+    kept = read_groups(checkpoints[1].folder, problems)
+    assert kept is not None
+    scored, next_problems = kept
+    assert ([item.group.problem for item in scored.groups], next_problems) == order.take(8, 4)
+    expected = weights(settings.output_dir / "model")
+    for checkpoint in checkpoints[2:]:
+        shutil.rmtree(checkpoint.folder)
+    on_two_processes(tmp_path / "run.yaml", "--resume")
+    assert same(weights(settings.output_dir / "model"), expected)
+
+
+def on_two_processes(config: Path, *flags: str) -> None:
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    result = subprocess.run(
+        [sys.executable, *launcher, "-m", "trainer_client", "train", str(config), *flags],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path) -> None:
+    """After the last step nothing was sampled ahead."""
+    kept = [(checkpoint.folder / FILE).exists() for checkpoint in list_checkpoints(whole)]
+    assert kept == [True, True, True, False]
+
+
+def test_groups_are_read_as_they_were_written(tmp_path: Path) -> None:
+    """Numbers bit for bit; the problem with its whole row, from the data set."""
+    write_groups(tmp_path, TAKEN)
+    assert read_groups(tmp_path, [PROBLEM]) == TAKEN
+
+
+def test_groups_of_a_data_set_that_has_changed_are_not_used(tmp_path: Path) -> None:
+    write_groups(tmp_path, TAKEN)
+    other = replace(PROBLEM, messages=({"role": "user", "content": "1+2=?"},))
+    assert read_groups(tmp_path, [other]) is None
+    assert read_groups(tmp_path / "none", [PROBLEM]) is None
+
+
+def test_only_groups_of_the_position_are_kept() -> None:
+    """A run that stops in a step has groups of the one after it."""
+    ahead = SamplingAhead()
+    assert ahead.kept(4) is None
+    ahead.start(lambda position: TAKEN, 4)
+    assert ahead.kept(8) is None
+    assert ahead.kept(4) == TAKEN
+    assert ahead.take(lambda position: TAKEN, 4) == TAKEN
+    ahead.close()
+
+
+def test_groups_that_could_not_be_sampled_are_not_kept() -> None:
+    """The error comes when they are taken."""
+
+    def fail(position: int) -> tuple[ScoredGroups, int]:
+        raise RolloutError("gone")
+
+    ahead = SamplingAhead()
+    ahead.start(fail, 4)
+    assert ahead.kept(4) is None
+    assert ahead.started
+    ahead.close()
