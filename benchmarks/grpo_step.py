@@ -6,7 +6,8 @@ TRL lives in an environment of its own, which `make test-interop` makes. Both si
 model shape with random weights, prompts, groups, limit of completion tokens, precision, loss and
 tokens in a micro-batch, and the same verifier (`regex`) of one service that this script starts:
 ours over the trainer's client, TRL's over `verifier_adapters.trl`. They run in processes of their
-own, in turns; a figure is the median over the steps of all turns, the warm-up left out.
+own, in turns; a figure is the median over the steps of all turns, the warm-up left out. On a
+machine that does other work too, CPU seconds with `--threads 1` say more than the clock.
 
 - **update** is the step without generation and without waiting for scores; log-probabilities of
   the reference policy, batching and the optimizer are in it on both sides.
@@ -68,7 +69,7 @@ class Side:
 def main() -> None:
     """Measure both sides and print them with their ratios."""
     arguments = _arguments()
-    version = _trl_version(arguments.trl_python)
+    version = trl_version(arguments.trl_python)
     console = Console(width=100)
     form = GPU if arguments.form == "gpu" else CPU
     task = replace(
@@ -110,7 +111,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _trl_version(python: Path) -> str:
+def trl_version(python: Path) -> str:
     """The version that the interpreter has; ends the script where it has none."""
     program = "import importlib.metadata as m; print(m.version('trl'))"
     try:
@@ -139,7 +140,11 @@ def _measured(folder: Path, side: str, python: Path, task: StepTask, turn: int) 
         capture_output=True,
         text=True,
         cwd=Path(__file__).parents[1],
-        env={**os.environ, "OMP_NUM_THREADS": str(task.threads)},
+        env={
+            **os.environ,
+            "OMP_NUM_THREADS": str(task.threads),
+            "OMP_WAIT_POLICY": "passive",  # a thread that spins would count as CPU time
+        },
         timeout=TIMEOUT_SECONDS,
         check=False,
     )
@@ -167,6 +172,10 @@ def _print(console: Console, task: StepTask, ours: Side, theirs: Side, version: 
 
     for title, name in (("step", "step"), ("generation", "generation"), ("update", "update")):
         row(f"seconds of {title}", ours.median(name), theirs.median(name))
+    if task.device == "cpu":
+        for phase in ("generation", "update"):
+            name = f"{phase} CPU"
+            row(f"CPU seconds of {phase}", ours.median(name), theirs.median(name))
     row("waiting for scores, % of the step", ours.scoring_share(), theirs.scoring_share())
     row("MiB above the model", ours.peak(), theirs.peak(), 0)
     row("MiB in the update", ours.peak("update"), theirs.peak("update"), 0)

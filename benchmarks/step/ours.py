@@ -55,10 +55,11 @@ def main(folder: Path) -> None:
         position = start_position(None)
         rows = []
         with closing(learner):
+            phases.take_cpu_seconds()  # of loading
             for step in range(task.warm_up + task.steps):
                 metrics, taken = train_step(learner, scorer, order, position, config)
                 position = replace(position, step=step + 1, problems=taken)
-                rows.append(_row(metrics))
+                rows.append(_row(metrics) | phases.take_cpu_seconds())
         peaks = phases.peaks(learner.policy.model)
     tell({"steps": rows[task.warm_up :], "first": rows[0], "peaks": peaks})
 

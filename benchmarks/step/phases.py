@@ -1,10 +1,11 @@
-"""The memory that a process needs, apart for generation and for everything else of a step."""
+"""Peak memory and CPU time of a process, apart for generation and everything else of a step."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,13 +19,16 @@ PROCESS = Path("/proc/self")
 class Phases:
     """Made before the model is loaded; memory counts from there.
 
-    On the CPU memory is what is resident, on a GPU what torch has allocated.
+    On the CPU memory is what is resident, on a GPU what torch has allocated. CPU seconds are those
+    of all threads; unlike the clock's they hardly change with what else the machine does.
     """
 
     def __init__(self, device: str) -> None:
         self._cuda = device == "cuda"
         self._start = self._resident("VmRSS") if not self._cuda else torch.cuda.memory_allocated()
         self._peaks = {"generation": 0, "update": 0}
+        self._cpu_seconds = {"generation": 0.0, "update": 0.0}
+        self._last = time.process_time()
         self._reset()
 
     @contextmanager
@@ -35,6 +39,13 @@ class Phases:
             yield
         finally:
             self._close("generation")
+
+    def take_cpu_seconds(self) -> dict[str, float]:
+        """Of each phase, since the last call."""
+        self._close("update")
+        taken = {f"{name} CPU": seconds for name, seconds in self._cpu_seconds.items()}
+        self._cpu_seconds = dict.fromkeys(self._cpu_seconds, 0.0)
+        return taken
 
     def synchronize(self) -> None:
         """Wait for the GPU, before the clock is read."""
@@ -55,6 +66,9 @@ class Phases:
         peak = torch.cuda.max_memory_allocated() if self._cuda else self._resident("VmHWM")
         self._peaks[phase] = max(self._peaks[phase], peak)
         self._reset()
+        now = time.process_time()
+        self._cpu_seconds[phase] += now - self._last
+        self._last = now
 
     def _reset(self) -> None:
         if self._cuda:

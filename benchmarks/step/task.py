@@ -46,8 +46,6 @@ class StepTask:
     kl_coefficient: float = 0.0
     varied_lengths: bool = False
     gradient_checkpointing: bool = False
-    compile: bool = False
-    """Of our side; TRL has no such setting for its chunked log-probabilities."""
     threads: int = 2
     url: str = ""
 

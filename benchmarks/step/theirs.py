@@ -56,13 +56,14 @@ class _Steps(TrainerCallback):  # type: ignore[misc]
 
     def on_step_begin(self, *args: Any, **options: Any) -> None:
         self.trainer.seconds = {"generation": 0.0, "scoring": 0.0}
-        self.trainer.phases.synchronize()
+        self.trainer.phases.take_cpu_seconds()
         self._start = time.perf_counter()
 
     def on_step_end(self, *args: Any, **options: Any) -> None:
         self.trainer.phases.synchronize()
         seconds = {"step": time.perf_counter() - self._start, **self.trainer.seconds}
         seconds["update"] = seconds["step"] - seconds["generation"] - seconds["scoring"]
+        seconds |= self.trainer.phases.take_cpu_seconds()
         lengths = self.trainer.lengths
         self.rows.append({**seconds, "length": sum(lengths) / len(lengths)})
 
