@@ -28,7 +28,7 @@ from benchmarks.accuracy_modes import FILES, math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.workers.pool import ItemLimits, WorkerPool
 
 GROUP_SIZE = 8
 GROUPS_PER_REQUEST = 128

@@ -37,8 +37,8 @@ from verifier_service.code.problem import read_tests
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
-from verifier_service.worker_pool import WorkerPool
-from verifier_service.worker_sources import CodeWorkers
+from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.sources import CodeWorkers
 
 NUM_WORKERS = (1, 4)
 PLAN = Plan(Limits(cpu_seconds=4, wall_seconds=12), total_cpu_seconds=30, run_all=False)

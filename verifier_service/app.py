@@ -17,15 +17,15 @@ from verifier_service.drain import Drain
 from verifier_service.error_handlers import install_error_handlers
 from verifier_service.metrics import Metrics
 from verifier_service.profiles import read_profiles
-from verifier_service.request_body import body_too_large
-from verifier_service.request_processes import RequestProcesses
+from verifier_service.requests.body import body_too_large
+from verifier_service.requests.processes import RequestProcesses
 from verifier_service.routes import router
 from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.score_call import Service
 from verifier_service.settings import Settings
-from verifier_service.worker_pool import ItemLimits, WorkerPool
-from verifier_service.worker_sources import CodeWorkers
+from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.sources import CodeWorkers
 
 CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)
 """Of a code worker itself, which only compares output; programs have limits of their own."""

@@ -20,7 +20,7 @@ from verifier_service.verdict import Question, Verdict
 
 if TYPE_CHECKING:
     from verifier_service.scheduler import Scheduler
-    from verifier_service.worker_pool import WorkerPool
+    from verifier_service.workers.pool import WorkerPool
 
 VERDICT_SECONDS = (
     *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),

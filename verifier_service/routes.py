@@ -26,7 +26,7 @@ from verifier_service.settings import Settings
 from verifier_service.verdict import EngineReason, Reason
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
-from verifier_service.worker_pool import WorkerPool
+from verifier_service.workers.pool import WorkerPool
 
 router = APIRouter(
     responses={401: {"model": ErrorResponse, "description": "an API key is needed, and missing"}}

@@ -19,10 +19,10 @@ from verifier_service.answer import NDJSON
 from verifier_service.drain import Drain
 from verifier_service.metrics import Metrics
 from verifier_service.profiles import Verifiers, profiles_to_json
-from verifier_service.request_body import read_request
-from verifier_service.request_messages import Job, RequestLimits
-from verifier_service.request_processes import Answer, RequestProcesses
-from verifier_service.request_reception import (
+from verifier_service.requests.body import read_request
+from verifier_service.requests.messages import Job, RequestLimits
+from verifier_service.requests.processes import Answer, RequestProcesses
+from verifier_service.requests.reception import (
     Body,
     admit,
     content_encoding,

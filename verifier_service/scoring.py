@@ -1,7 +1,7 @@
 """One request on its way through the workers: deduplicated, cut into tasks, put together in order.
 
 Runs in the API process for small requests, and in a process of its own for large ones
-(`request_worker`). What differs is the `Engine` that it asks.
+(`requests.worker`). What differs is the `Engine` that it asks.
 """
 
 from __future__ import annotations

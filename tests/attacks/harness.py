@@ -45,7 +45,6 @@ from verifier_service.code.problem import (
     Stdio,
     StdioCase,
 )
-from verifier_service.code_worker import plan_of
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     Execution,
@@ -59,6 +58,7 @@ from verifier_service.sandbox.execution import (
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verifiers.code import Code
+from verifier_service.workers.code_worker import plan_of
 
 ENVIRONMENT_CANARY = "ATTACK_CANARY"
 PYTHON = languages.LANGUAGES["python"]

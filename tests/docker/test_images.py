@@ -226,7 +226,7 @@ def test_programs_in_cpp_need_an_option_of_the_build(stack: Stack) -> None:
         "from verifier_service.code import languages\n"
         "from verifier_service.code.grading import ENTRIES, grade\n"
         "from verifier_service.code.problem import Stdio, StdioCase\n"
-        "from verifier_service.code_worker import plan_of\n"
+        "from verifier_service.workers.code_worker import plan_of\n"
         "from verifier_service.sandbox.runner import Runner\n"
         "from verifier_service.verifiers.code import Code\n"
         "source = '#include <cstdio>\\nint main() { int n; scanf(\"%d\", &n); '\n"

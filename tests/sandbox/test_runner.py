@@ -24,7 +24,8 @@ from verifier_service.sandbox.execution import (
     Program,
     SandboxError,
 )
-from verifier_service.sandbox.runner import PACKAGES, Runner
+from verifier_service.sandbox.runner import Runner
+from verifier_service.sandbox.zygote_handle import PACKAGES
 
 SHORT = Limits(cpu_seconds=0.3, wall_seconds=1.0)
 SCRATCH = Limits(cpu_seconds=5, wall_seconds=20, file_bytes=2**20)

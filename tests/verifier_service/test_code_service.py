@@ -16,8 +16,8 @@ from tests.verifier_service.test_score import score, verdicts
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import EncodedTask, Question, Verdict
-from verifier_service.worker_pool import ItemLimits, WorkerPool
-from verifier_service.worker_sources import CodeWorkers, StartedWorker, WorkerStartError
+from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
 
 SQUARE = {
     "type": "stdio",

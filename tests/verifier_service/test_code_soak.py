@@ -23,8 +23,8 @@ import pytest
 from tests.processes import children
 from verifier_service.app import CODE_LIMITS
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
-from verifier_service.worker_pool import WorkerPool
-from verifier_service.worker_sources import CodeWorkers
+from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.sources import CodeWorkers
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "5000"))
 NUM_BLOCKS = 10
@@ -265,7 +265,7 @@ def what(pid: int) -> str:
     """Whether a process is a code worker, or a zygote or its child."""
     with contextlib.suppress(OSError):
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return "worker" if b"verifier_service.code_worker" in command else "zygote"
+        return "worker" if b"verifier_service.workers.code_worker" in command else "zygote"
     return "gone"
 
 

@@ -16,11 +16,11 @@ from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES, Cpp, ToolchainError, toolchain
 from verifier_service.code.problem import Stdio
-from verifier_service.code_worker import judge_completion
 from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Completion, Outcome
 from verifier_service.verifiers.code import Code
+from verifier_service.workers.code_worker import judge_completion
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("g++") is None, reason="needs g++: apt install g++"

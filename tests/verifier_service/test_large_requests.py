@@ -18,7 +18,7 @@ import pytest
 import zstandard
 
 from tests.processes import children, until
-from verifier_service.request_reception import SMALL_BODY_BYTES
+from verifier_service.requests.reception import SMALL_BODY_BYTES
 from verifier_service.schemas import ScoreResponse
 
 JSON = {"Content-Type": "application/json"}
@@ -223,6 +223,6 @@ def request_processes(service: int) -> list[int]:
     return [
         process
         for server in children(service)
-        if b"request_worker" in Path(f"/proc/{server}/cmdline").read_bytes()
+        if b"requests.worker" in Path(f"/proc/{server}/cmdline").read_bytes()
         for process in children(server)
     ]

@@ -23,7 +23,7 @@ import json, os, resource, sys
 from tests.verifier_service.judging import judge
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
-import verifier_service.text_worker as text_worker
+import verifier_service.workers.text_worker as text_worker
 
 # These compile source of their own, made from names and counts of the library's: data classes,
 # annotations, and operations on exponents of polynomials in so many variables.

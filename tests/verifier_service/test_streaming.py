@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_large_requests import large_body, without_seconds
-from verifier_service.request_reception import SMALL_BODY_BYTES
+from verifier_service.requests.reception import SMALL_BODY_BYTES
 
 NDJSON = {"Accept": "application/x-ndjson"}
 POISON = r"\boxed{9^{9^{9^{9}}}}"

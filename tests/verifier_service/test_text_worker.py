@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from verifier_service.verdict import Completion, EncodedTask, Outcome, Part, Question, Task, Verdict
-from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.workers.pool import ItemLimits, WorkerPool
 
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
 
@@ -18,7 +18,7 @@ def workers() -> list[dict[str, str]]:
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if b"verifier_service.text_worker" in (process / "cmdline").read_bytes():
+            if b"verifier_service.workers.text_worker" in (process / "cmdline").read_bytes():
                 lines = (process / "status").read_text().splitlines()
                 fields = (line.partition(":") for line in lines)
                 found[process.name] = {name: value.strip() for name, _, value in fields}

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
-from verifier_service.worker_pool import ItemLimits, WorkerPool
+from verifier_service.workers.pool import ItemLimits, WorkerPool
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def servers() -> list[int]:
     return [
         child
         for child in children(os.getpid())
-        if b"verifier_service.text_worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"verifier_service.workers.text_worker" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 

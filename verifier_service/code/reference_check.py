@@ -20,11 +20,11 @@ from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.problem import read_tests
-from verifier_service.code_worker import judge_program
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
+from verifier_service.workers.code_worker import judge_program
 
 ID_COLUMNS = ("id", "task_id")
 MAX_DETAIL_CHARACTERS = 200

@@ -39,7 +39,7 @@ class CodeReason(Reason):
 
 
 class Code(Verifier):
-    """Runs the completion's program against `reference.tests` in the sandbox: see `code_worker`."""
+    """Runs the completion's program against `reference.tests` in the sandbox."""
 
     purpose: ClassVar[str] = (
         "runs the program in the completion's last fenced block against reference.tests in a "

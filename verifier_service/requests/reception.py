@@ -9,7 +9,7 @@ from http import HTTPStatus
 from starlette.requests import ClientDisconnect, Request
 
 from verifier_service.errors import ApiError
-from verifier_service.request_body import CONTENT_ENCODINGS, body_too_large
+from verifier_service.requests.body import CONTENT_ENCODINGS, body_too_large
 from verifier_service.scheduler import QueueFull, Reservation, Scheduler
 
 SMALL_BODY_BYTES = 2**15

@@ -1,4 +1,4 @@
-"""Large requests, each in a process of its own: see `request_worker`.
+"""Large requests, each in a process of its own: see `requests.worker`.
 
 This process passes tasks on to the workers and verdicts back, and never reads what is large.
 """
@@ -20,7 +20,7 @@ import msgspec
 from verifier_service import frames
 from verifier_service.answer import Counts
 from verifier_service.errors import ApiError
-from verifier_service.request_messages import (
+from verifier_service.requests.messages import (
     Accepted,
     Done,
     FromProcess,
@@ -43,7 +43,7 @@ from verifier_service.request_messages import (
 from verifier_service.scheduler import Reservation, Scheduler
 from verifier_service.scoring import Unavailable
 from verifier_service.verdict import Question, Verdict
-from verifier_service.worker_sources import ForkServer, WorkerStartError
+from verifier_service.workers.sources import ForkServer, WorkerStartError
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class RequestProcesses:
                 await asyncio.to_thread(self._source.close)
 
     def _new_source(self) -> ForkServer:
-        return ForkServer("verifier_service.request_worker", self._memory_bytes)
+        return ForkServer("verifier_service.requests.worker", self._memory_bytes)
 
     async def answer(
         self, job: Job, body: int, reservation: Reservation, on_line: OnLine

@@ -17,9 +17,9 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from verifier_service import frames
-from verifier_service.progress import Progress
 from verifier_service.sandbox.scratch import remove_directory
 from verifier_service.verdict import Hello
+from verifier_service.workers.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class ForkServer:
     """The parent's handle on a module that calls `fork_server`.
 
     Args:
-        module: `verifier_service.text_worker` or `verifier_service.request_worker`.
+        module: `verifier_service.workers.text_worker` or `verifier_service.requests.worker`.
         address_space_bytes: what a worker may map beyond what it inherits.
     """
 
@@ -132,7 +132,7 @@ class ForkServer:
 
 
 class CodeWorkers:
-    """Starts processes of `verifier_service.code_worker`.
+    """Starts processes of `verifier_service.workers.code_worker`.
 
     Each has a directory for its sandbox, which is removed here: a worker that is killed cannot.
 
@@ -181,7 +181,7 @@ class CodeWorkers:
         directory.chmod(0o711)  # the users of its sandbox pass through
         try:
             process = _start(
-                "verifier_service.code_worker",
+                "verifier_service.workers.code_worker",
                 (str(connection), str(shared), ",".join(self._unsafe_without)),
                 descriptors=[connection, shared],
                 environment={"TMPDIR": str(directory)},

@@ -26,9 +26,6 @@ import msgspec
 from pydantic import TypeAdapter
 
 from verifier_service import frames
-from verifier_service.fork_server import fork_server
-from verifier_service.progress import Progress
-from verifier_service.shared_references import SharedReferences, reference_of
 from verifier_service.verdict import (
     Completion,
     EngineReason,
@@ -54,6 +51,9 @@ from verifier_service.verifier import (
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.json_schema import JsonSchema
+from verifier_service.workers.fork_server import fork_server
+from verifier_service.workers.progress import Progress
+from verifier_service.workers.shared_references import SharedReferences, reference_of
 
 SEND_SECONDS = 0.01
 """Verdicts wait for others at most so long, and for the item after that."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from verifier_service.errors import ApiError, invalid_request
 from verifier_service.profiles import Verifiers
-from verifier_service.request_messages import RequestLimits
+from verifier_service.requests.messages import RequestLimits
 from verifier_service.schemas import ScoreRequest
 
 CONTENT_ENCODINGS = ("identity", "gzip", "zstd")

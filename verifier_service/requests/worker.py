@@ -23,10 +23,9 @@ import msgspec
 
 from verifier_service import answer, frames
 from verifier_service.errors import ApiError
-from verifier_service.fork_server import fork_server
 from verifier_service.profiles import Verifiers, profiles_from_json
-from verifier_service.request_body import decompressed, read_request
-from verifier_service.request_messages import (
+from verifier_service.requests.body import decompressed, read_request
+from verifier_service.requests.messages import (
     Accepted,
     Done,
     FromProcess,
@@ -50,6 +49,7 @@ from verifier_service.request_messages import (
 from verifier_service.schemas import ScoreRequest
 from verifier_service.scoring import Scoring, Unavailable
 from verifier_service.verdict import EncodedTask, Question, Verdict
+from verifier_service.workers.fork_server import fork_server
 
 PIECE_BYTES = 2**18
 STREAM_LIMIT_BYTES = 2**20

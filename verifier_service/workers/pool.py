@@ -24,7 +24,6 @@ from typing import Self
 import msgspec
 
 from verifier_service import frames
-from verifier_service.shared_references import SharedReferences
 from verifier_service.verdict import (
     EncodedTask,
     EngineReason,
@@ -36,7 +35,8 @@ from verifier_service.verdict import (
     failed,
     unverifiable,
 )
-from verifier_service.worker_sources import (
+from verifier_service.workers.shared_references import SharedReferences
+from verifier_service.workers.sources import (
     ForkServer,
     StartedWorker,
     WorkerSource,
@@ -272,7 +272,7 @@ class WorkerPool:
         self.size = size
         self._limits = limits
         self._new_source = source or (
-            lambda: ForkServer("verifier_service.text_worker", 2 * limits.memory_bytes)
+            lambda: ForkServer("verifier_service.workers.text_worker", 2 * limits.memory_bytes)
         )
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._workers: set[Worker] = set()

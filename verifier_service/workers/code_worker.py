@@ -27,11 +27,9 @@ from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
 from verifier_service.code.program_run import RUN_PROGRAM, judge_run
-from verifier_service.progress import Progress
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Limits, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
-from verifier_service.shared_references import SharedReferences
 from verifier_service.verdict import (
     Completion,
     Hello,
@@ -47,6 +45,8 @@ from verifier_service.verdict import (
 )
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
+from verifier_service.workers.progress import Progress
+from verifier_service.workers.shared_references import SharedReferences
 
 MAX_READ_BYTES = 2**20
 Tests = Stdio | Function | Asserts

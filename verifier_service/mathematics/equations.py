@@ -1,0 +1,158 @@
+"""Whether two equations, or two inequalities, say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from verifier_service.mathematics.answers import Relation
+from verifier_service.mathematics.evaluation import (
+    DIGITS,
+    NotExact,
+    Undefined,
+    exact,
+    numeric,
+    points,
+    same,
+)
+from verifier_service.mathematics.expressions import Expression, difference, variables
+from verifier_service.mathematics.notation import Unreadable
+
+
+def same_relation(left: Relation, right: Relation, tolerance: float) -> bool | None:
+    """Whether two equations or inequalities hold for the same values; None where it stays open."""
+    if left.sign != right.sign:
+        return False
+    if left.sign in ("=", "!="):
+        return same_equation(left, right, tolerance)
+    ratio = _ratio(left, right)
+    if ratio is None:
+        return None
+    return ratio > 0
+
+
+def same_equation(left: Relation | None, right: Relation, tolerance: float) -> bool | None:
+    """Whether two equations hold for the same values.
+
+    Args:
+        left: None if it is no equation.
+        right: of any sign.
+        tolerance: see `evaluation.same`.
+
+    Returns:
+        None where it stays open.
+    """
+    if left is None or right.sign not in ("=", "!="):
+        return False
+    if not variables(_gap(left)) and not variables(_gap(right)):
+        sides = [
+            same(a, b, tolerance)
+            for a, b in ((left.left, right.left), (left.right, right.right),
+                         (left.left, right.right), (left.right, right.left))
+        ]  # fmt: skip
+        return (sides[0] and sides[1]) or (sides[2] and sides[3])
+    ratio = _ratio(left, right)
+    if ratio:
+        return True
+    return _same_zeros(_gap(left), _gap(right))
+
+
+def _gap(relation: Relation) -> Expression:
+    return difference(relation.left, relation.right)
+
+
+def _ratio(left: Relation, right: Relation) -> Fraction | float | None:
+    """The constant by which one side minus the other differs; 0 where it is none; None unknown."""
+    first, second = _gap(left), _gap(right)
+    names = sorted(variables(first) | variables(second))
+    ratios: list[Fraction] = []
+    try:
+        for point in points(names, first, second):
+            try:
+                above, below = exact(first, point), exact(second, point)
+            except Undefined:
+                continue
+            if bool(above) != bool(below):
+                return Fraction(0)
+            if below:
+                ratios.append(above / below)
+    except NotExact:
+        return _numeric_ratio(first, second, names)
+    if len(ratios) < 3:
+        return None
+    return ratios[0] if len(set(ratios)) == 1 else Fraction(0)
+
+
+def _numeric_ratio(first: Expression, second: Expression, names: Sequence[str]) -> float | None:
+    ratios = []
+    for point in points(names, first, second):
+        try:
+            above, below = numeric(first, point, DIGITS), numeric(second, point, DIGITS)
+        except (Undefined, Unreadable):
+            continue
+        if above.imag if hasattr(above, "imag") else 0:
+            continue
+        if abs(below) < 1e-30 or abs(above) < 1e-30:
+            continue
+        ratios.append(above / below)
+    if len(ratios) < 3:
+        return None
+    spread = max(abs(ratio - ratios[0]) for ratio in ratios)
+    return float(ratios[0].real) if spread < abs(ratios[0]) * 1e-25 else 0.0
+
+
+def _same_zeros(first: Expression, second: Expression) -> bool | None:
+    """Whether two polynomial equations hold at the same points, sought along lines.
+
+    Both are restricted to lines; on each, every real root of one must be a root of the other.
+    """
+    if variables(first) != variables(second):
+        return False
+    names = sorted(variables(first))
+    for name in names:
+        found = _roots_agree(first, second, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _roots_agree(first: Expression, second: Expression, name: str) -> bool | None:
+    """Compare roots in one variable while the others are fixed, for equations linear in it."""
+    others = sorted((variables(first) | variables(second)) - {name})
+    num_agreeing = 0
+    for point in points(others, first, second)[:4]:
+        roots = []
+        for expression in (first, second):
+            root = _linear_root(expression, name, point)
+            if root is None:
+                return None
+            roots.append(root)
+        if roots[0] != roots[1]:
+            return False
+        num_agreeing += 1
+    return num_agreeing >= 3
+
+
+def _linear_root(expression: Expression, name: str, point: dict[str, Fraction]) -> Fraction | None:
+    """The root in a variable of an expression that is linear in it, over a constant at most."""
+    try:
+        values = [exact(expression, {**point, name: Fraction(x)}) for x in (3, 7, 12, 31)]
+    except (NotExact, Undefined):
+        return None
+    slope = (values[1] - values[0]) / 4
+    if slope and all(
+        value == values[0] + slope * (x - 3)
+        for value, x in zip(values, (3, 7, 12, 31), strict=True)
+    ):
+        return 3 - values[0] / slope
+    # a/x + b: linear in 1/x
+    inverse = [Fraction(1, x) for x in (3, 7, 12, 31)]
+    slope = (values[1] - values[0]) / (inverse[1] - inverse[0])
+    offset = values[0] - slope * inverse[0]
+    if (
+        slope
+        and offset
+        and all(value == offset + slope * x for value, x in zip(values, inverse, strict=True))
+    ):
+        return -slope / offset
+    return None

@@ -1,0 +1,1 @@
+"""Processes that judge, and the parent's side of them: start, limits, replacement."""
