@@ -45,7 +45,7 @@ check: install  ## lint, format, types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: install  ## what the README claims, measured
+bench: install $(INTEROP)/installed  ## what the README claims, measured
 	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
 
 install: $(VENV)/installed

@@ -6,7 +6,7 @@ Shapes: B sequences, T token positions; prompt and completion, then padding on t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -28,6 +28,8 @@ class Batch:
     """float32 `[B, T]`, 0 off the completion."""
     advantages: Tensor
     """float32 `[B]`."""
+    counts: Tensor
+    """bool `[B]`, False on a row that stands for no sequence (`standing_for_none`)."""
 
 
 def make_batch(
@@ -45,6 +47,19 @@ def make_batch(
         completion_mask.to(device),
         sampler_logprobs.to(device),
         torch.tensor(advantages, dtype=torch.float32, device=device),
+        torch.ones(len(rollouts), dtype=torch.bool, device=device),
+    )
+
+
+def standing_for_none(batch: Batch) -> Batch:
+    """The batch for a process that has no sequence and still takes part in the others' updates.
+
+    Its rows are there because a forward needs some; they add nothing to loss, gradient or totals.
+    """
+    return replace(
+        batch,
+        completion_mask=torch.zeros_like(batch.completion_mask),
+        counts=torch.zeros_like(batch.counts),
     )
 
 

@@ -27,9 +27,14 @@ class StepTotals:
     """Completion tokens in the loss, so without those of masked completions."""
 
     @classmethod
-    def of(cls, mask: Tensor) -> StepTotals:
-        """The totals of a bool `[B, T]` mask of completion tokens."""
-        return cls(mask.shape[0], int(mask.sum()))
+    def of(cls, mask: Tensor, counts: Tensor | None = None) -> StepTotals:
+        """The totals of a bool `[B, T]` mask of completion tokens.
+
+        Args:
+            mask: of every sequence.
+            counts: bool `[B]`, False on rows that are no sequence; None: each is one.
+        """
+        return cls(len(mask) if counts is None else int(counts.sum()), int(mask.sum()))
 
     def over_processes(self, device: torch.device) -> StepTotals:
         """The sum over the processes of `torch.distributed`; the same without them."""

@@ -95,9 +95,9 @@ def check_processes(config: Config, processes: Processes) -> None:
         "train.offload": config.train.offload,
         "model.lora": config.model.lora is not None,
         "rollout.engine vllm (use vllm_server)": config.rollout.engine == "vllm",
-        "advantage.zero_variance drop": config.advantage.zero_variance == "drop",
-        "advantage.unjudged drop": config.advantage.unjudged == "drop",
-        "loss.reference_sync_steps": config.loss.reference_sync_steps is not None,
+        "rollout.max_refills": config.rollout.max_refills > 0,
+        "train.minibatches above 1 with dropped groups or completions": config.train.minibatches > 1
+        and "drop" in (config.advantage.zero_variance, config.advantage.unjudged),
         "train.minibatches above the prompts of a process": config.train.minibatches
         > config.rollout.prompts_per_step // processes.size,
     }

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
 import torch
 
 from trainer_client.advantages import group_advantages, groups_that_differ
-from trainer_client.batch import Batch, make_batch
+from trainer_client.batch import Batch, make_batch, standing_for_none
 from trainer_client.checkpoint import (
     Checkpoint,
     Position,
@@ -163,7 +164,6 @@ def train_step(
     processes.seed_step(config.train.seed, position.step)
     own, problems, weights_seconds = next_groups(learner, scorer, order, position, config)
     scored = reduce(ScoredGroups.joined, processes.gather(own))
-    own_groups = slice(processes.rank * len(own.groups), (processes.rank + 1) * len(own.groups))
     rewards = rewards_of(scored, config)
     advantages = group_advantages(
         rewards,
@@ -178,9 +178,7 @@ def train_step(
         append_solve_rates(config.output_dir, position.step + 1, scored, config.reward.main.key)
     update_start = time.perf_counter()
     update = {"policy/updates": 0.0, "policy/skipped_updates": 0.0}
-    group_rows, batch = batch_of(
-        own, rewards[own_groups], advantages[own_groups], config, learner.policy
-    )
+    group_rows, batch = batch_of(scored, rewards, advantages, config, learner.policy, processes)
     if batch is not None:
         update |= update_on_rollouts(learner, batch, group_rows, config)
     end = time.perf_counter()
@@ -223,35 +221,47 @@ def batch_of(
     advantages: torch.Tensor,
     config: Config,
     policy: Policy,
+    processes: Processes = Processes(),  # noqa: B008 - frozen
 ) -> tuple[list[list[int]], Batch | None]:
-    """The sequences to train on; rewards and advantages are `[N, G]`.
+    """The sequences that this process trains on; rewards and advantages are `[N, G]`.
+
+    Args:
+        scored: the groups of all processes.
+        rewards: NaN where a completion was not judged.
+        advantages: of each completion.
+        config: says which groups and completions are dropped; the rest is shared out.
+        policy: whose device the batch is for.
+        processes: this one among them.
 
     Returns:
-        The rows of each group, and the batch; None where no sequence is left.
+        The rows of each group, and the batch; None where no process has a sequence left.
     """
-    teaches = groups_that_differ(rewards).tolist()
-    kept: list[Rollout] = []
-    kept_advantages: list[float] = []
-    group_rows: list[list[int]] = []
-    for index, group in enumerate(scored.groups):
-        if config.advantage.zero_variance == "drop" and not teaches[index]:
-            continue
-        rows = []
-        for column, rollout in enumerate(group.group.rollouts):
-            if config.advantage.unjudged == "drop" and rewards[index, column].isnan():
-                continue
-            rows.append(len(kept))
-            kept.append(rollout)
-            kept_advantages.append(advantages[index, column].item())
-        if rows:
-            group_rows.append(rows)
+    groups = processes.share(kept := _kept(scored, rewards, advantages, config))
     if not kept:
         return [], None
-    batch = make_batch(kept, kept_advantages, pad_id=policy.pad_id, device=policy.device)
+    rollouts, values = zip(*(row for group in groups or kept[:1] for row in group), strict=True)
+    batch = make_batch(rollouts, values, pad_id=policy.pad_id, device=policy.device)
     if config.loss.truncated == "mask":
-        ended = torch.tensor([not rollout.truncated for rollout in kept], device=policy.device)
+        ended = torch.tensor([not rollout.truncated for rollout in rollouts], device=policy.device)
         batch = replace(batch, completion_mask=batch.completion_mask & ended[:, None])
-    return group_rows, batch
+    row_numbers = iter(range(len(rollouts)))
+    group_rows = [list(islice(row_numbers, len(group))) for group in groups or kept[:1]]
+    return group_rows, batch if groups else standing_for_none(batch)
+
+
+def _kept(
+    scored: ScoredGroups, rewards: torch.Tensor, advantages: torch.Tensor, config: Config
+) -> list[list[tuple[Rollout, float]]]:
+    """Rollouts and advantages of each group that is trained on."""
+    teaches = groups_that_differ(rewards) | (config.advantage.zero_variance == "keep")
+    keeps = ~rewards.isnan() | (config.advantage.unjudged == "keep")
+    groups = []
+    for index, group in enumerate(scored.groups):
+        rows = zip(group.group.rollouts, advantages[index].tolist(), keeps[index], strict=True)
+        groups.append(
+            [(rollout, value) for rollout, value, kept in rows if kept and teaches[index]]
+        )
+    return [group for group in groups if group]
 
 
 def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsLog:

@@ -66,7 +66,8 @@ def update_policy(
     Returns:
         `policy/*` metrics, means over completion tokens; those of a skipped step are left out.
     """
-    totals = StepTotals.of(batch.completion_mask).over_processes(batch.completion_mask.device)
+    totals = StepTotals.of(batch.completion_mask, batch.counts)
+    totals = totals.over_processes(batch.completion_mask.device)
     if not totals.num_tokens:
         return {"policy/updates": 0, "policy/skipped_updates": 0}
     sums = sum_over_processes(_backward(learner, batch, totals, config, proximal_logprobs))

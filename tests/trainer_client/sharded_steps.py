@@ -1,6 +1,13 @@
 """Run by torchrun: optimizer steps on given rollouts, split over the processes.
 
-    torchrun --nproc-per-node N sharded_steps.py MODEL_DIR RUN_DIR STEPS [--resume] [--keep-weights]
+    torchrun --nproc-per-node N sharded_steps.py MODEL_DIR RUN_DIR STEPS [flags]
+
+| flag | means |
+|---|---|
+| `--resume` | go on from the last checkpoint in RUN_DIR |
+| `--keep-weights` | ZeRO-2 |
+| `--drop` | only one of the four groups differs: of two processes one has nothing to train on |
+| `--sync` | the reference becomes the policy after every second step |
 
 Writes a checkpoint at the end, and process 0 the losses and norms as JSON on its output.
 """
@@ -16,16 +23,31 @@ from pathlib import Path
 import torch
 
 from tests.trainer_client.runs import rollouts_of
-from trainer_client.batch import make_batch
 from trainer_client.checkpoint import RandomState, list_checkpoints
 from trainer_client.config import make_config
+from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner, start_position
 from trainer_client.processes import launched
+from trainer_client.rollout import RolloutGroup
+from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.train import batch_of
 from trainer_client.update import update_policy
 
 # Unequal lengths and a number that two processes do not share evenly in micro-batches.
 ROLLOUTS = rollouts_of(1, 7, 3, 30, 2, 40, 9, 4)
 ADVANTAGES = [1.0, -1.0, 0.5, 0.0, 2.0, -0.7, 0.3, -0.2]
+GROUPS = ScoredGroups(
+    [
+        ScoredGroup(
+            RolloutGroup(Problem(str(first), (), {}), tuple(ROLLOUTS[first : first + 2])), ()
+        )
+        for first in range(0, len(ROLLOUTS), 2)
+    ],
+    0.0,
+    0.0,
+)
+ALL_DIFFER = [[1.0, 0.0]] * 4
+ONE_DIFFERS = [[0.5, 0.5], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 
 
 def main(model: Path, run_dir: Path, num_steps: int, *flags: str) -> None:
@@ -36,7 +58,15 @@ def main(model: Path, run_dir: Path, num_steps: int, *flags: str) -> None:
             "output_dir": str(run_dir),
             "model": {"path": str(model), "device": "cpu"},
             "dataset": {"path": "unused"},
-            "loss": {"type": "dapo", "kl_coefficient": 0.1, "clip_low": 10, "clip_high": 10},
+            "loss": {
+                # Of these, grpo alone counts sequences.
+                "type": "grpo" if "--drop" in flags else "dapo",
+                "kl_coefficient": 0.1,
+                "clip_low": 10,
+                "clip_high": 10,
+                "reference_sync_steps": 2 if "--sync" in flags else None,
+            },
+            "advantage": {"zero_variance": "drop"},
             "optimizer": {"learning_rate": 1e-3},
             "train": {
                 "micro_batch_tokens": 12,
@@ -49,14 +79,15 @@ def main(model: Path, run_dir: Path, num_steps: int, *flags: str) -> None:
     with launched() as processes:
         learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)
-        share = processes.share(list(range(len(ROLLOUTS))))
-        batch = make_batch(
-            [ROLLOUTS[row] for row in share],
-            [ADVANTAGES[row] for row in share],
-            pad_id=0,
-            device=learner.policy.device,
-        )
-        history = [update_policy(learner, batch, config) for _ in range(num_steps)]
+        rewards = torch.tensor(ONE_DIFFERS if "--drop" in flags else ALL_DIFFER)
+        advantages = torch.tensor(ADVANTAGES).view(rewards.shape)
+        _, batch = batch_of(GROUPS, rewards, advantages, config, learner.policy, processes)
+        assert batch is not None
+        history = []
+        for step in range(num_steps):
+            history.append(update_policy(learner, batch, config))
+            if "--sync" in flags and step % 2:
+                learner.sync_reference()
         position = replace(position, step=position.step + num_steps, random=RandomState.now())
         learner.save(position, config)
         if processes.leads:

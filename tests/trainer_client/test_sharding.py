@@ -74,6 +74,27 @@ def test_a_checkpoint_resumes_on_another_number_of_processes(
     check_equal(history, expected)
 
 
+def test_dropped_groups_leave_a_process_without_sequences(task: Path, tmp_path: Path) -> None:
+    """It takes part in the other's updates and adds nothing, not even a sequence to count."""
+    expected = steps(task, tmp_path / "one", 1, 4, "--drop")
+    assert expected[0]["policy/grad_norm"] > 0.1
+    check_equal(steps(task, tmp_path / "two", 2, 4, "--drop"), expected)
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
+def test_a_reference_that_is_synced_goes_along(
+    task: Path, tmp_path: Path, first: int, second: int
+) -> None:
+    """The KL to a reference that moves is that of one process, in a resumed run too."""
+    expected = steps(task, tmp_path / "whole", 1, 6, "--sync")
+    divergences = [update["policy/kl_divergence"] for update in expected]
+    assert divergences[2] == pytest.approx(0, abs=1e-7)  # just synced
+    assert divergences[3] > 1e-4
+    history = steps(task, tmp_path / "parts", first, 4, "--sync")
+    history += steps(task, tmp_path / "parts", second, 2, "--sync", "--resume")
+    check_equal(history, expected)
+
+
 @pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
 def test_a_whole_run_goes_on_with_another_number_of_processes(
     task: Path, service_url: str, tmp_path: Path, first: int, second: int

@@ -1,0 +1,189 @@
+"""A whole GRPO step (generate, score, update) beside TRL's `GRPOTrainer`: seconds and memory.
+
+    python benchmarks/grpo_step.py --trl-python .venv-interop/bin/python
+
+TRL lives in an environment of its own, which `make test-interop` makes. Both sides have the same
+model shape with random weights, prompts, groups, limit of completion tokens, precision, loss and
+tokens in a micro-batch, and the same verifier (`regex`) of one service that this script starts:
+ours over the trainer's client, TRL's over `verifier_adapters.trl`. They run in processes of their
+own, in turns; a figure is the median over the steps of all turns, the warm-up left out. On a
+machine that does other work too, CPU seconds with `--threads 1` say more than the clock.
+
+- **update** is the step without generation and without waiting for scores; log-probabilities of
+  the reference policy, batching and the optimizer are in it on both sides.
+- **memory** is the peak above the policy's weights: gradients, optimizer state, reference policy,
+  activations; resident on the CPU, allocated on a GPU.
+- **lengths**: one of the vocabulary's tokens ends a completion, and random weights sample each
+  about as often, so nearly all completions have full length. With `--varied-lengths` so many
+  tokens end it that lengths are geometric with a third of the limit as mean. The mean lengths of
+  both sides are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.step.task import CPU, GPU, StepTask, write_inputs
+from trainer_client.demo import running_service
+
+TRL_VERSION = "1.16.0"
+TIMEOUT_SECONDS = 1200
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one trainer took over all turns."""
+
+    turns: Sequence[dict[str, Any]]
+
+    def median(self, name: str) -> float:
+        """Over all steps."""
+        return statistics.median(float(row[name]) for turn in self.turns for row in turn["steps"])
+
+    def scoring_share(self) -> float:
+        """Of the steps' time, in percent."""
+        rows = [row for turn in self.turns for row in turn["steps"]]
+        return 100 * statistics.median(float(row["scoring"] / row["step"]) for row in rows)
+
+    def peak(self, phase: str | None = None) -> float:
+        """MiB, of one phase or the larger one."""
+        peaks = [turn["peaks"] for turn in self.turns]
+        names = (phase,) if phase else ("generation", "update")
+        return max(int(peak[name]) for peak in peaks for name in names) / 2**20
+
+
+def main() -> None:
+    """Measure both sides and print them with their ratios."""
+    arguments = _arguments()
+    version = trl_version(arguments.trl_python)
+    console = Console(width=100)
+    form = GPU if arguments.form == "gpu" else CPU
+    task = replace(
+        form,
+        kl_coefficient=arguments.kl,
+        varied_lengths=arguments.varied_lengths,
+        gradient_checkpointing=arguments.gradient_checkpointing,
+        steps=arguments.steps or form.steps,
+        threads=arguments.threads,
+    )
+    with (
+        tempfile.TemporaryDirectory() as name,
+        running_service(Path(name) / "service.log") as url,
+    ):
+        folder = Path(name)
+        write_inputs(replace(task, url=url), folder)
+        sides: dict[str, list[dict[str, Any]]] = {"ours": [], "TRL": []}
+        for turn in range(arguments.turns):
+            for side, turns in sides.items():
+                python = arguments.trl_python if side == "TRL" else Path(sys.executable)
+                turns.append(_measured(folder, side, python, task, turn))
+                seconds = ", ".join(f"{row['step']:.1f}" for row in turns[-1]["steps"])
+                console.print(f"turn {turn + 1}, {side}: steps of {seconds} s")
+    _print(console, task, Side(sides["ours"]), Side(sides["TRL"]), version)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="A GRPO step of ours beside one of TRL.")
+    parser.add_argument("--trl-python", type=Path, default=Path(".venv-interop/bin/python"))
+    parser.add_argument(
+        "--form", choices=("cpu", "gpu"), default="gpu" if torch.cuda.is_available() else "cpu"
+    )
+    parser.add_argument("--kl", type=float, default=0.0, help="coefficient of the KL term")
+    parser.add_argument("--varied-lengths", action="store_true")
+    parser.add_argument("--gradient-checkpointing", action="store_true")
+    parser.add_argument("--steps", type=int, help="measured, in each turn")
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="on the CPU")
+    return parser.parse_args()
+
+
+def trl_version(python: Path) -> str:
+    """The version that the interpreter has; ends the script where it has none."""
+    program = "import importlib.metadata as m; print(m.version('trl'))"
+    try:
+        found = subprocess.run([python, "-c", program], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise SystemExit(f"--trl-python {python}: {error.strerror}. {_HOW_TO}") from error
+    if found.returncode:
+        raise SystemExit(f"--trl-python {python} has no TRL. {_HOW_TO}")
+    return found.stdout.strip()
+
+
+_HOW_TO = (
+    "This benchmark compares with TRL and has nothing to say without it: "
+    "`make .venv-interop/installed` makes an environment that has it"
+)
+
+
+def _measured(folder: Path, side: str, python: Path, task: StepTask, turn: int) -> dict[str, Any]:
+    work = folder / f"{side}_{turn}"
+    work.mkdir()
+    for name in ("model", "prompts.jsonl", "task.json"):
+        (work / name).symlink_to(folder / name)
+    module = "benchmarks.step.theirs" if side == "TRL" else "benchmarks.step.ours"
+    result = subprocess.run(
+        [python, "-m", module, str(work)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+        env={
+            **os.environ,
+            "OMP_NUM_THREADS": str(task.threads),
+            "OMP_WAIT_POLICY": "passive",  # a thread that spins would count as CPU time
+        },
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    if result.returncode:
+        raise SystemExit(f"{side} ended with status {result.returncode}:\n{result.stderr}")
+    measured: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return measured
+
+
+def _print(console: Console, task: StepTask, ours: Side, theirs: Side, version: str) -> None:
+    if version != TRL_VERSION:
+        console.print(f"TRL is {version}, not {TRL_VERSION}, which this was written for")
+    parameters = f"{task.layers} layers of {task.hidden}, vocabulary {task.vocabulary:,}"
+    table = Table(
+        "",
+        "ours",
+        f"TRL {version}",
+        "ours / TRL",
+        title=f"{parameters}, {task.dtype}, {task.device}; {task.prompts} prompts x {task.group} "
+        f"completions x {task.completion_tokens} tokens; KL coefficient {task.kl_coefficient}",
+    )
+
+    def row(title: str, left: float, right: float, digits: int = 2) -> None:
+        table.add_row(title, f"{left:,.{digits}f}", f"{right:,.{digits}f}", f"{left / right:.2f}")
+
+    for title, name in (("step", "step"), ("generation", "generation"), ("update", "update")):
+        row(f"seconds of {title}", ours.median(name), theirs.median(name))
+    if task.device == "cpu":
+        for phase in ("generation", "update"):
+            name = f"{phase} CPU"
+            row(f"CPU seconds of {phase}", ours.median(name), theirs.median(name))
+    row("waiting for scores, % of the step", ours.scoring_share(), theirs.scoring_share())
+    row("MiB above the model", ours.peak(), theirs.peak(), 0)
+    row("MiB in the update", ours.peak("update"), theirs.peak("update"), 0)
+    if task.device == "cuda":
+        row("MiB reserved", ours.peak("reserved"), theirs.peak("reserved"), 0)
+    row("mean completion tokens", ours.median("length"), theirs.median("length"), 1)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

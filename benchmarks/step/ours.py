@@ -1,0 +1,106 @@
+"""Our side of `benchmarks/grpo_step.py`.
+
+python -m benchmarks.step.ours FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from benchmarks.step.phases import Phases, tell
+from benchmarks.step.task import VERIFIERS, StepTask
+from trainer_client.config import Config, make_config
+from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.learner import make_learner, start_position
+from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
+from trainer_client.scoring import open_scorer
+from trainer_client.train import train_step
+
+
+class _Watched:
+    """An engine, with its generation as a phase."""
+
+    def __init__(self, engine: RolloutEngine, phases: Phases) -> None:
+        self._engine, self._phases = engine, phases
+        self.update_weights, self.close = engine.update_weights, engine.close
+
+    def generate(
+        self,
+        problems: Sequence[Problem],
+        sampling: Sampling,
+        on_group: Callable[[int, RolloutGroup], None],
+    ) -> None:
+        with self._phases.generation():
+            self._engine.generate(problems, sampling, on_group)
+
+
+def main(folder: Path) -> None:
+    """Run the steps and tell what they took."""
+    task = StepTask.read(folder)
+    torch.set_num_threads(task.threads)
+    config = _config(task, folder)
+    phases = Phases(task.device)
+    problems = load_problems(config.dataset)
+    order = ProblemOrder(problems, per_step=task.prompts, seed=config.train.seed)
+    with open_scorer(config.reward) as scorer:
+        learner = make_learner(config)
+        learner = replace(learner, engine=_Watched(learner.engine, phases))
+        config.output_dir.mkdir()
+        position = start_position(None)
+        rows = []
+        with closing(learner):
+            phases.take_cpu_seconds()  # of loading
+            for step in range(task.warm_up + task.steps):
+                metrics, taken = train_step(learner, scorer, order, position, config)
+                position = replace(position, step=step + 1, problems=taken)
+                rows.append(_row(metrics) | phases.take_cpu_seconds())
+        peaks = phases.peaks(learner.policy.model)
+    tell({"steps": rows[task.warm_up :], "first": rows[0], "peaks": peaks})
+
+
+def _row(metrics: dict[str, float]) -> dict[str, float]:
+    seconds = {
+        "step": metrics["time/step"],
+        "generation": metrics["time/generate"],
+        "scoring": metrics["time/scoring_exposed"],
+    }
+    seconds["update"] = seconds["step"] - seconds["generation"] - seconds["scoring"]
+    return {**seconds, "length": metrics["completion/length"], "loss": metrics["policy/loss"]}
+
+
+def _config(task: StepTask, folder: Path) -> Config:
+    return make_config(
+        {
+            "output_dir": str(folder / "run"),
+            "model": {
+                "path": str(folder / "model"),
+                "dtype": task.dtype,
+                "device": task.device,
+            },
+            "dataset": {"path": str(folder / "prompts.jsonl"), "system_prompt": None},
+            "reward": {"url": task.url, "verifiers": list(VERIFIERS)},
+            "rollout": {
+                "prompts_per_step": task.prompts,
+                "group_size": task.group,
+                "max_completion_tokens": task.completion_tokens,
+                "batch_size": task.prompts * task.group,
+            },
+            "loss": {"type": "grpo", "kl_coefficient": task.kl_coefficient},
+            "train": {
+                "steps": 1000,
+                "micro_batch_tokens": task.micro_batch_rows * task.row_tokens,
+                "gradient_checkpointing": task.gradient_checkpointing,
+                "write_rollouts": False,
+            },
+        }
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
