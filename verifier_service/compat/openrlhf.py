@@ -9,6 +9,7 @@ the label does not permit to judge, the reward is 0 and `extra_logs.unjudged` 1.
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -123,8 +124,9 @@ def response_in(query: str, prompt: Any) -> str:
     if isinstance(prompt, str) and prompt and query.startswith(prompt):
         response = query[len(prompt) :]
     else:
-        openings = list(_ASSISTANT.finditer(query))
-        response = query[openings[-1].end() :] if openings else query
+        # The last one; a list of them all could take gigabytes.
+        openings = deque(_ASSISTANT.finditer(query), maxlen=1)
+        response = query[openings[0].end() :] if openings else query
     if not response.rstrip().endswith(">"):
         return response
     end = _END.match(response[::-1])
