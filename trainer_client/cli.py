@@ -190,7 +190,7 @@ def memory(
     """An estimate of the memory that a run takes, without loading the model."""
     estimate = estimate_memory(load_config(config, overrides), prompt_tokens=prompt_tokens)
     table = Table("part", "GiB")
-    for name, size in asdict(estimate).items():
+    for name, size in estimate.parts.items():
         table.add_row(name, f"{size / 2**30:.3f}")
     table.add_section()
     table.add_row("generating", f"{estimate.generating / 2**30:.3f}")
