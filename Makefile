@@ -46,7 +46,9 @@ check: install  ## lint, format, types
 	$(BIN)/mypy
 
 bench: install $(INTEROP)/installed  ## what the README claims, measured
-	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+	@failed=; for script in benchmarks/[a-z]*.py; do \
+		echo "$$script"; $(BIN)/python $$script || failed="$$failed $$script"; done; \
+		test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 install: $(VENV)/installed
 

@@ -32,6 +32,7 @@ SETUPS: dict[str, dict[str, Any]] = {
     "all weights": {},
     "all weights, KL": {"loss": {"kl_coefficient": 0.01}},
     "LoRA, KL": {"loss": {"kl_coefficient": 0.01}, "lora": True},
+    "all weights, checkpointing": {"train": {"gradient_checkpointing": True}},
 }
 
 
@@ -53,7 +54,7 @@ def main() -> None:
             )
         ).save_pretrained(model)
         tokenizer.save_pretrained(model)
-        print(f"{'set-up':<20} {'estimate':>10} {'measured':>10}  estimate / measured")
+        print(f"{'set-up':<28} {'estimate':>10} {'measured':>10}  estimate / measured")
         for name in SETUPS:
             estimate = estimate_memory(config(model, name), prompt_tokens=PROMPT_TOKENS).updating
             result = subprocess.run(
@@ -64,7 +65,7 @@ def main() -> None:
             )
             measured = int(result.stdout.split()[-1])
             print(
-                f"{name:<20} {estimate / 2**20:>6.0f} MiB {measured / 2**20:>6.0f} MiB"
+                f"{name:<28} {estimate / 2**20:>6.0f} MiB {measured / 2**20:>6.0f} MiB"
                 f"  {estimate / measured:.2f}"
             )
 
@@ -87,7 +88,10 @@ def config(model: Path, name: str) -> Config:
                 "max_completion_tokens": COMPLETION_TOKENS,
             },
             "loss": setup.get("loss", {}),
-            "train": {"micro_batch_tokens": GROUP * (PROMPT_TOKENS + COMPLETION_TOKENS)},
+            "train": {
+                "micro_batch_tokens": GROUP * (PROMPT_TOKENS + COMPLETION_TOKENS),
+                **setup.get("train", {}),
+            },
         }
     )
 

@@ -184,7 +184,7 @@ def memory(
 
     estimate = estimate_memory(settings, prompt_tokens=prompt_tokens or PROMPT_TOKENS)
     table = Table("part", "GiB")
-    for name, size in asdict(estimate).items():
+    for name, size in estimate.parts.items():
         table.add_row(name, f"{size / 2**30:.3f}")
     table.add_section()
     table.add_row("generating", f"{estimate.generating / 2**30:.3f}")

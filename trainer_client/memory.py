@@ -10,18 +10,21 @@ The parts, in bytes, with P parameters of which T are trained, w bytes per weigh
 | reference | P w with a KL term and without LoRA, else 0 |
 | KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
 | logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
-| activations | w * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
+| activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
 
-The four copies are logits, scaled logits, log-softmax and a gradient; activations are those without
-checkpointing.
+The four copies are logits, scaled logits, log-softmax and a gradient. a is w, with `model.autocast`
+2. With `train.gradient_checkpointing` only the inputs of layers are kept, w * tokens * layers *
+hidden size, beside the activations of one layer and their gradients; without it the gradients take
+the place of activations that are needed no more.
 
 The step's peak is the larger of generating (weights, optimizer, reference, KV cache) and updating
-(everything but the KV cache). Allocator overhead and the CUDA context (about 1 GB) come on top.
+(everything but the KV cache). With `train.offload` optimizer and reference are on the GPU for
+updating only. Allocator overhead and the CUDA context (about 1 GB) come on top.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
@@ -47,17 +50,24 @@ class MemoryEstimate:
     kv_cache: int
     logits: int
     activations: int
+    offloads: bool = False
+    """Whether optimizer and reference are elsewhere while completions are sampled."""
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Bytes, by name."""
+        return {name: size for name, size in asdict(self).items() if name != "offloads"}
 
     @property
     def generating(self) -> int:
         """Bytes while completions are sampled."""
-        return self.weights + self.optimizer + self.reference + self.kv_cache
+        state = 0 if self.offloads else self.optimizer + self.reference
+        return self.weights + state + self.kv_cache
 
     @property
     def updating(self) -> int:
         """Bytes while gradients are computed."""
-        total: int = sum(getattr(self, field.name) for field in fields(self))
-        return total - self.kv_cache
+        return sum(self.parts.values()) - self.kv_cache
 
     @property
     def peak(self) -> int:
@@ -94,15 +104,19 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         * LOGIT_COPIES
         * model.vocab_size
         * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
-        activations=width
-        * rows
-        * length
-        * model.num_hidden_layers
-        * (
-            HIDDEN_ACTIVATIONS * model.hidden_size
-            + INTERMEDIATE_ACTIVATIONS * model.intermediate_size
-        ),
+        activations=rows * length * _activation_bytes_per_token(model, config, width),
+        # On a CPU the state stays in the same memory.
+        offloads=config.train.offload and config.model.device != "cpu",
     )
+
+
+def _activation_bytes_per_token(model: PretrainedConfig, config: Config, width: int) -> int:
+    layer = (2 if config.model.autocast else width) * (
+        HIDDEN_ACTIVATIONS * model.hidden_size + INTERMEDIATE_ACTIVATIONS * model.intermediate_size
+    )
+    if config.train.gradient_checkpointing:
+        return int(model.num_hidden_layers * model.hidden_size * width + 2 * layer)
+    return int(model.num_hidden_layers * layer)
 
 
 def _generated_together(config: Config) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,21 @@ SCRIPTS = sorted(path.stem for path in FOLDER.glob("[a-z]*.py"))
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_of_make_bench_says_how_it_runs_without_an_argument(name: str) -> None:
-    """`make bench` stops at the first that fails; what serves another script begins with `_`."""
+    """What only serves another script begins with `_`, which `make bench` leaves out."""
     source = (FOLDER / f"{name}.py").read_text()
-    usage = rf"^    \S*python benchmarks/{name}\.py( \[--[a-z-]+ \S+\])*$"
+    usage = rf"^    \S*python benchmarks/{name}\.py( \[?--[a-z-]+ \S+)*$"
     assert re.search(usage, source, re.MULTILINE)
     assert '\nif __name__ == "__main__":\n' in source
+
+
+def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> None:
+    """It is named at the end, and `make bench` fails."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\ntest $1 != benchmarks/cpp.py\n")
+    python.chmod(0o755)
+    command = ["make", "--old-file=install", "bench", f"BIN={tmp_path}"]
+    result = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True)
+    *run, last = result.stdout.split("\n")[:-1]
+    assert run == [f"benchmarks/{name}.py" for name in SCRIPTS]
+    assert last == "failed: benchmarks/cpp.py"
+    assert result.returncode != 0

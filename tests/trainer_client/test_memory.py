@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,42 @@ def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path:
     # 4 bytes, 4 copies, 10 rows of 8 completion tokens
     assert estimate.logits == 4 * 4 * len(arithmetic.make_tokenizer()) * 80
     assert estimate.peak == max(estimate.generating, estimate.updating)
+
+
+LAYER = 14 * 128 + 4 * 352
+"""Numbers kept of a token by a layer that is 128 wide, 352 within."""
+
+
+@pytest.mark.parametrize(
+    ("sections", "bytes_per_token"),
+    [
+        ({}, 4 * 5 * LAYER),
+        ({"model": {"autocast": "bfloat16"}}, 2 * 5 * LAYER),
+        ({"train": {"gradient_checkpointing": True}}, 4 * 5 * 128 + 2 * 4 * LAYER),
+    ],
+)
+def test_activations_depend_on_the_settings_that_save_them(
+    task: Path, tmp_path: Path, sections: dict[str, Any], bytes_per_token: int
+) -> None:
+    """5 layers, 10 rows of 8 + 8 tokens."""
+    train = {"micro_batch_tokens": 160, **sections.get("train", {})}
+    config = run_config(task, tmp_path / "run", **{**sections, "rollout": ROLLOUT, "train": train})
+    assert estimate_memory(config, prompt_tokens=8).activations == 160 * bytes_per_token
+
+
+def test_what_is_offloaded_takes_no_memory_beside_generation(task: Path, tmp_path: Path) -> None:
+    """On a GPU; a CPU has no other place for it."""
+    for device, state in (("auto", 0), ("cpu", (8 + 4) * PARAMETERS)):
+        config = run_config(
+            task,
+            tmp_path / device,
+            model={"device": device},
+            loss={"kl_coefficient": 0.1},
+            train={"offload": True},
+        )
+        estimate = estimate_memory(config)
+        assert estimate.generating == 4 * PARAMETERS + state + estimate.kv_cache
+        assert "offloads" not in estimate.parts
 
 
 def test_a_kl_term_adds_a_copy_of_the_weights(task: Path, tmp_path: Path) -> None:
