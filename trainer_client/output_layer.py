@@ -118,11 +118,16 @@ class _ChunkedLogprobs(torch.autograd.Function):
             cast_weight = weight.to(dtype)
             for rows in _chunks(len(states), chunk_tokens):
                 logits = _logits(states[rows].to(dtype), cast_weight, bias, layer).div_(temperature)
-                normaliser[rows] = logits.logsumexp(dim=1)
-                chosen = logits.gather(1, targets[rows, None])[:, 0]
-                logprobs[rows] = chosen - normaliser[rows]
-                logits -= normaliser[rows, None]
-                entropy[rows] = -(logits.exp() * logits).sum(dim=1)
+                # Each pass over N * V numbers counts. With m the largest logit, z = logits - m and
+                # s = sum exp(z): log p_y = z_y - log s and H = log s - sum(z exp(z)) / s.
+                largest = logits.amax(dim=1)
+                logits -= largest[:, None]
+                powers = logits.exp()
+                total = powers.sum(dim=1)
+                log_total = total.log()
+                normaliser[rows] = largest + log_total
+                logprobs[rows] = logits.gather(1, targets[rows, None])[:, 0] - log_total
+                entropy[rows] = log_total - powers.mul_(logits).sum(dim=1) / total
         ctx.save_for_backward(states, weight, bias, targets, normaliser, entropy)
         ctx.layer, ctx.temperature, ctx.chunk_tokens, ctx.dtype = (
             layer,
@@ -150,12 +155,14 @@ class _ChunkedLogprobs(torch.autograd.Function):
             capped = _logits(chunk, cast_weight, bias, ctx.layer)
             logp = capped / ctx.temperature
             logp -= normaliser[rows, None]
-            slope = torch.zeros_like(logp)
             if of_entropy is not None:
-                slope -= of_entropy[rows, None] * (logp + entropy[rows, None])
-            if of_logprobs is not None:
-                slope -= of_logprobs[rows, None]
-            slope *= logp.exp_()
+                slope = -of_entropy[rows, None] * (logp + entropy[rows, None])
+                if of_logprobs is not None:
+                    slope -= of_logprobs[rows, None]
+                slope *= logp.exp_()
+            else:
+                assert of_logprobs is not None  # one of both has asked for this backward pass
+                slope = logp.exp_().mul_(-of_logprobs[rows, None])
             if of_logprobs is not None:
                 slope.scatter_add_(1, targets[rows, None], of_logprobs[rows, None])
             slope *= ctx.layer.scale / ctx.temperature

@@ -14,7 +14,12 @@ import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
-from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen2Config
+from transformers import (
+    AutoTokenizer,
+    MistralConfig,
+    MistralForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 VERIFIERS = ({"type": "regex", "pattern": "[0-4]$", "part": "completion", "weight": 1.0},)
 """Half of all last tokens match, so that groups differ."""
@@ -118,28 +123,31 @@ def write_inputs(task: StepTask, folder: Path) -> None:
     torch.manual_seed(0)
     ends = list(range(task.num_end_tokens))
     pad = task.num_end_tokens
-    model = AutoModelForCausalLM.from_config(
-        Qwen2Config(
+    # Qwen2 is this with biases; `transformers` would read a tokenizer beside it as Qwen2's own.
+    model = MistralForCausalLM(
+        MistralConfig(
             vocab_size=task.vocabulary,
             hidden_size=task.hidden,
             intermediate_size=task.intermediate,
             num_hidden_layers=task.layers,
             num_attention_heads=task.heads,
             num_key_value_heads=task.key_value_heads,
+            sliding_window=None,
             tie_word_embeddings=True,
             bos_token_id=None,
             eos_token_id=ends,
             pad_token_id=pad,
-        ),
-        dtype=getattr(torch, task.dtype),
-    )
+        )
+    ).to(getattr(torch, task.dtype))
     model.save_pretrained(folder / "model")
-    tokenizer = Tokenizer(WordLevel({f"t{i}": i for i in range(task.vocabulary)}, unk_token="t0"))
+    tokenizer = Tokenizer(
+        WordLevel({_word(i): i for i in range(task.vocabulary)}, unk_token=_word(0))
+    )
     tokenizer.pre_tokenizer = WhitespaceSplit()
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
-        eos_token=f"t{ends[0]}",
-        pad_token=f"t{pad}",
+        eos_token=_word(ends[0]),
+        pad_token=_word(pad),
         chat_template="{{ messages[0]['content'] }}",
         clean_up_tokenization_spaces=False,
     ).save_pretrained(folder / "model")
@@ -147,6 +155,14 @@ def write_inputs(task: StepTask, folder: Path) -> None:
     with (folder / "prompts.jsonl").open("w") as file:
         for _ in range(NUM_PROMPTS):
             tokens = (source.randrange(pad + 1, task.vocabulary) for _ in range(task.prompt_tokens))
-            text = " ".join(f"t{token}" for token in tokens)
+            text = " ".join(map(_word, tokens))
             file.write(json.dumps({"problem": text, "answer": "none"}) + "\n")
     task.write(folder)
+    ids = AutoTokenizer.from_pretrained(folder / "model")(text)["input_ids"]
+    if len(ids) != task.prompt_tokens:
+        raise RuntimeError(f"a prompt has {len(ids)} tokens, expected {task.prompt_tokens}")
+
+
+def _word(token: int) -> str:
+    # Of equal length: a special token is found inside of longer words.
+    return f"t{token:06}"
