@@ -26,6 +26,7 @@ def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> No
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\ntest $1 != benchmarks/cpp.py\n")
     python.chmod(0o755)
+    # Environments count as made: nothing is installed here.
     installed = ["install", ".venv-interop/installed", ".venv-vllm/installed"]
     command = ["make", *(f"--old-file={name}" for name in installed)]
     command += ["bench", f"BIN={tmp_path}", f"VLLM_BIN={tmp_path}"]
