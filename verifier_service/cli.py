@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import CliApp, CliPositionalArg, CliSubCommand, SettingsConfigDict
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    CliApp,
+    CliPositionalArg,
+    CliSubCommand,
+    SettingsConfigDict,
+    SettingsError,
+)
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
@@ -38,6 +45,9 @@ from verifier_service.settings import Settings, usable_cores
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
+
+READ_VARIABLES = ("serve", "score")
+"""The commands that have the service's settings, each of which is a variable too."""
 
 
 class Serve(Settings):
@@ -234,8 +244,17 @@ def run(arguments: list[str] | None = None) -> None:
         CliApp.run(VerifierService, cli_args=arguments or ["--help"])
     except ValidationError as error:
         for problem in error.errors():
-            name = str(problem["loc"][-1]) if problem["loc"] else "settings"
-            flag, variable = f"--{name.replace('_', '-')}", f"VERIFIER_{name.upper()}"
-            found = f" (found {problem['input']!r})"[:200]
-            print(f"{flag} / {variable}: {problem['msg']}{found}", file=sys.stderr)  # noqa: T201
+            print(_complaint(problem), file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    except SettingsError as error:  # a value that is not JSON where it begins as JSON does
+        print(error, file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+
+
+def _complaint(problem: ErrorDetails) -> str:
+    """One line, by the flag and, where there is one, the variable that the value came from."""
+    command, field = (*map(str, problem["loc"]), "settings", "settings")[:2]
+    name = f"--{field.replace('_', '-')}"
+    if command in READ_VARIABLES and field in Settings.model_fields:
+        name += f" / VERIFIER_{field.upper()}"
+    return f"{name}: {problem['msg']}" + f" (found {problem['input']!r})"[:200]

@@ -68,6 +68,37 @@ def test_a_wrong_variable_is_named(
     assert "VERIFIER_WORKERS: Input should be greater than 0" in capsys.readouterr().err
 
 
+def test_a_wrong_value_in_a_list_is_reported_under_its_variable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VERIFIER_UNSAFE_CODE_WITHOUT", "landlock,foo")
+    with pytest.raises(SystemExit) as ended:
+        run(["serve"])
+    assert ended.value.code == 2
+    found = capsys.readouterr().err
+    assert found.startswith("--unsafe-code-without / VERIFIER_UNSAFE_CODE_WITHOUT: Input should be")
+    assert found.endswith("(found 'foo')\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["doctor", "--require", "foo"], "--require: Input should be 'namespaces'"),
+        (["check-tests", "--workers", "0", "rows"], "--workers: Input should be greater than 0"),
+        (["score", "rows", "--out", "o", "--verifier", "{"], "Missing end delimiter"),
+    ],
+)
+def test_a_flag_that_is_no_variable_is_named_alone(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(arguments)
+    assert ended.value.code == 2
+    found = capsys.readouterr().err
+    assert message in found
+    assert "VERIFIER_" not in found
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run([])
