@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from argparse import Action, ArgumentParser
 from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
+    BaseSettings,
     CliApp,
     CliPositionalArg,
+    CliSettingsSource,
     CliSubCommand,
     SettingsConfigDict,
     SettingsError,
@@ -41,13 +44,15 @@ from verifier_service.sandbox.layers import hide_process
 from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import Group
 from verifier_service.server import serve
-from verifier_service.settings import Settings, usable_cores
+from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
 
 READ_VARIABLES = ("serve", "score")
 """The commands that have the service's settings, each of which is a variable too."""
+PLACEHOLDERS = {"int": "N", "float": "N", "str": "TEXT", "Path": "PATH"}
+"""What stands for a flag's value in the help, by the name of its type."""
 
 
 class Serve(Settings):
@@ -67,7 +72,8 @@ class Doctor(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     require: tuple[Layer, ...] = tuple(sorted(COMMON_LAYERS))
-    """layers that must be in force, separated by commas"""
+    """layers that must be in force, separated by commas; default: rlimits, capabilities,
+    no_new_privs, landlock, seccomp"""
 
     def cli_cmd(self) -> None:
         """Print what is found; end with status 1 if a layer is missing or a check fails."""
@@ -121,8 +127,8 @@ class CheckTests(BaseModel):
             )
 
 
-class Score(Settings):
-    """Score the rows of a file, without a server. Settings are those of `serve`."""
+class Score(EngineSettings):
+    """Score the rows of a file, without a server; settings of what judges are those of `serve`."""
 
     model_config = SettingsConfigDict(use_attribute_docstrings=True)
 
@@ -170,7 +176,7 @@ class Score(Settings):
             pools = await start_pools(self.model_copy(update={"enabled": tuple(needed)}), stack)
             scheduler = Scheduler(
                 pools,
-                bounds=Bounds(self.max_pending_completions, self.max_pending_bytes),
+                bounds=Bounds(sys.maxsize, sys.maxsize),
                 max_cached_verdicts=self.max_cached_verdicts,
             )
             bars = Progress(*columns, console=Console(stderr=True), transient=True)
@@ -221,8 +227,19 @@ class NewKey(BaseModel):
         print(f"key:  {key}\nhash: {hash_of(key)}")  # noqa: T201
 
 
-class VerifierService(BaseModel):
+class VerifierService(BaseSettings):
     """A reward verifier: judges model completions, in batches, over HTTP."""
+
+    model_config = SettingsConfigDict(
+        case_sensitive=True,
+        cli_avoid_json=True,
+        cli_enforce_required=True,
+        cli_hide_none_type=True,
+        cli_kebab_case=True,
+        cli_prog_name="verifier-service",
+        cli_use_class_docs_for_groups=True,
+        env_prefix="VERIFIER_COMMAND_",  # so that a variable `score` says nothing to us
+    )
 
     serve: CliSubCommand[Serve]
     doctor: CliSubCommand[Doctor]
@@ -241,7 +258,10 @@ def run(arguments: list[str] | None = None) -> None:
     """Run the command line; ends the process with a message when a setting is wrong."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        CliApp.run(VerifierService, cli_args=arguments or ["--help"])
+        parser = CliSettingsSource[VerifierService](
+            VerifierService, add_argument_method=_add_argument
+        )
+        CliApp.run(VerifierService, arguments or ["--help"], cli_settings_source=parser)
     except ValidationError as error:
         for problem in error.errors():
             print(_complaint(problem), file=sys.stderr)  # noqa: T201
@@ -251,10 +271,24 @@ def run(arguments: list[str] | None = None) -> None:
         sys.exit(2)
 
 
+def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
+    """Add a flag to the command line, with a help for people: no types, no defaults of Python's."""
+    metavar = given.get("metavar", "")
+    if metavar.startswith("tuple["):
+        given["metavar"] = "LIST"
+    elif metavar in PLACEHOLDERS:
+        given["metavar"] = PLACEHOLDERS[metavar]
+    described, _, default = given["help"].rpartition(" (default")
+    if "default: " in described or default in (": None)", ": ())"):
+        given["help"] = described
+    return parser.add_argument(*names, **given)
+
+
 def _complaint(problem: ErrorDetails) -> str:
     """One line, by the flag and, where there is one, the variable that the value came from."""
     command, field = (*map(str, problem["loc"]), "settings", "settings")[:2]
     name = f"--{field.replace('_', '-')}"
     if command in READ_VARIABLES and field in Settings.model_fields:
         name += f" / VERIFIER_{field.upper()}"
-    return f"{name}: {problem['msg']}" + f" (found {problem['input']!r})"[:200]
+    found = "" if field.startswith("api_key") else f" (found {problem['input']!r})"[:200]
+    return f"{name}: {problem['msg']}{found}"

@@ -22,8 +22,8 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class Settings(BaseSettings):
-    """Settings of the service. A flag wins over the environment, which wins over the default."""
+class EngineSettings(BaseSettings):
+    """What judges, and within which limits: settings that need no server."""
 
     model_config = SettingsConfigDict(
         env_prefix="VERIFIER_",
@@ -32,6 +32,49 @@ class Settings(BaseSettings):
         use_attribute_docstrings=True,
         cli_kebab_case=True,
     )
+
+    workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
+    """worker processes; default: the usable CPU cores"""
+    code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
+    """processes that run programs, one at a time each; default: the usable CPU cores"""
+    unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
+    """layers that the sandbox of programs may do without, separated by commas, of: namespaces,
+    root, user, rlimits, capabilities, no_new_privs, landlock, seccomp; default: none"""
+    enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
+    """verifiers to serve, separated by commas; default: all"""
+    profiles: Path | None = None
+    """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
+    item_cpu_seconds: Annotated[float, Field(gt=0)] = 2.0
+    """CPU time that judging one completion may take"""
+    item_memory_bytes: Annotated[int, Field(ge=256 * 2**20)] = 2**30
+    """memory that judging one completion may take, its worker's own included"""
+    max_cached_verdicts: Annotated[int, Field(ge=0)] = 65_536
+    """verdicts kept for later requests; 0 keeps none"""
+
+    @field_validator("enabled", "unsafe_code_without", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return _parts(value)
+
+    @field_validator("enabled")
+    @classmethod
+    def _exist(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = sorted(set(value) - set(VERIFIERS))
+        if unknown or not value:
+            raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
+        return value
+
+    @field_validator("profiles")
+    @classmethod
+    def _can_be_read(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+        read_profiles(value, info.data.get("enabled", VERIFIERS))
+        return value
+
+
+class Settings(EngineSettings):
+    """Settings of the service. A flag wins over the environment, which wins over the default."""
+
+    model_config = SettingsConfigDict(use_attribute_docstrings=True)
 
     host: str = "127.0.0.1"
     """address to listen on; 0.0.0.0 for every interface"""
@@ -45,22 +88,8 @@ class Settings(BaseSettings):
     """hashes of API keys, separated by commas, see `verifier-service new-key`; default: no key"""
     api_key_hashes_file: Path | None = None
     """file with more of them, one in a line; what follows # is a comment"""
-    workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
-    """worker processes; default: the usable CPU cores"""
-    enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
-    """verifiers to serve, separated by commas; default: all"""
-    profiles: Path | None = None
-    """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
     compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
     """protocols of other frameworks to speak, separated by commas; empty for none; default: all"""
-    code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
-    """processes that run programs, one at a time each; default: the usable CPU cores"""
-    unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
-    """layers that the sandbox of programs may do without, separated by commas; default: none"""
-    item_cpu_seconds: Annotated[float, Field(gt=0)] = 2.0
-    """CPU time that judging one completion may take"""
-    item_memory_bytes: Annotated[int, Field(ge=256 * 2**20)] = 2**30
-    """memory that judging one completion may take, its worker's own included"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
     """largest request body; a larger one is answered 413"""
     max_completions: Annotated[int, Field(gt=0)] = 65_536
@@ -69,28 +98,15 @@ class Settings(BaseSettings):
     """most completions accepted and not yet answered; a request over it is answered 503"""
     max_pending_bytes: Annotated[int, Field(gt=0)] = 256 * 2**20
     """most bytes of bodies accepted and not yet answered; a request over it is answered 503"""
-    max_cached_verdicts: Annotated[int, Field(ge=0)] = 65_536
-    """verdicts kept for later requests; 0 keeps none"""
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
     """longest that a request may take; also the default of `deadline_seconds`"""
-
     drain_seconds: Annotated[float, Field(ge=0)] = 25.0
     """at SIGTERM, how long calls that are under way may take to end"""
 
-    @field_validator("enabled", "unsafe_code_without", "api_key_hashes", "compat", mode="before")
+    @field_validator("api_key_hashes", "compat", mode="before")
     @classmethod
-    def _split(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-
-    @field_validator("enabled")
-    @classmethod
-    def _exist(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = sorted(set(value) - set(VERIFIERS))
-        if unknown or not value:
-            raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
-        return value
+    def _split_more(cls, value: object) -> object:
+        return _parts(value)
 
     @field_validator("api_key_hashes")
     @classmethod
@@ -119,11 +135,11 @@ class Settings(BaseSettings):
             raise ValueError(f"no such protocol: {unknown}; there are {sorted(ROUTERS)}")
         return value
 
-    @field_validator("profiles")
-    @classmethod
-    def _can_be_read(cls, value: Path | None, info: ValidationInfo) -> Path | None:
-        read_profiles(value, info.data.get("enabled", VERIFIERS))
+
+def _parts(value: object) -> object:
+    if not isinstance(value, str):
         return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _read_hashes(path: Path) -> tuple[str, ...]:
