@@ -43,7 +43,7 @@ from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxErro
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import Group
-from verifier_service.server import serve
+from verifier_service.server import CannotServe, serve
 from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
@@ -63,7 +63,11 @@ class Serve(Settings):
     def cli_cmd(self) -> None:
         """Serve until SIGINT or SIGTERM."""
         hide_process()
-        serve(self)
+        try:
+            serve(self)
+        except CannotServe as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            sys.exit(2)
 
 
 class Doctor(BaseModel):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,6 +17,11 @@ from verifier_service.logs import LogFormat
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
+
+COMPOSE_VARIABLES = ("VERIFIER_CPUS", "VERIFIER_MEMORY")
+"""Read by compose.yaml."""
+MIN_RESEMBLANCE = 0.6
+"""Of a name to that of a setting, from 0 to 1, above which it is meant to be that setting."""
 
 
 def usable_cores() -> int:
@@ -140,6 +147,23 @@ def _parts(value: object) -> object:
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def unknown_variables(names: Iterable[str]) -> dict[str, str | None]:
+    """Variables that are named as settings are and are none, with the setting that each resembles.
+
+    >>> unknown_variables(["VERIFIER_PORT", "VERIFIER_ITEM_CPU_SECOND", "VERIFIER_URL", "HOME"])
+    {'VERIFIER_ITEM_CPU_SECOND': 'VERIFIER_ITEM_CPU_SECONDS', 'VERIFIER_URL': None}
+    """
+    settings = [field.upper() for field in Settings.model_fields]
+    unknown = {}
+    for name in names:
+        prefix, found, setting = name.upper().partition("VERIFIER_")
+        is_ours = found and not prefix and name not in COMPOSE_VARIABLES
+        if is_ours and setting not in settings:
+            near = get_close_matches(setting, settings, n=1, cutoff=MIN_RESEMBLANCE)
+            unknown[name] = f"VERIFIER_{near[0]}" if near else None
+    return unknown
 
 
 def _read_hashes(path: Path) -> tuple[str, ...]:
