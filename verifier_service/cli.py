@@ -295,4 +295,5 @@ def _complaint(problem: ErrorDetails) -> str:
     if command in READ_VARIABLES and field in Settings.model_fields:
         name += f" / VERIFIER_{field.upper()}"
     found = "" if field.startswith("api_key") else f" (found {problem['input']!r})"[:200]
-    return f"{name}: {problem['msg']}{found}"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{name}: {message}{found}"

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifier_service import answer
+from verifier_service.errors import first_problem
 from verifier_service.profiles import Verifiers
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import Group, ScoreRequest
@@ -69,8 +70,7 @@ def _group(line: str) -> Group:
 
 def _first_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors(include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return first_problem(error)
     return str(error).partition("\n")[0][:200]
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
+from verifier_service.errors import first_problem
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
@@ -82,9 +83,7 @@ def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verif
     try:
         return _list.validate_python(items)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ValueError(f"verifier {place}: {problem['msg']}") from error
+        raise ValueError(f"verifier {first_problem(error)}") from error
 
 
 def profiles_to_json(profiles: Mapping[str, Verifiers]) -> bytes:
@@ -107,10 +106,10 @@ def _read(path: Path) -> dict[str, Verifiers]:
     try:
         return _file.validate_python(found)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"]) or "the file"
-        expected = "; expected names with lists of verifiers" if not problem["loc"] else ""
-        raise ValueError(f"{path}: {place}: {problem['msg']}{expected}") from error
+        problem = first_problem(error)
+        if not error.errors()[0]["loc"]:
+            problem = f"the file: {problem}; expected names with lists of verifiers"
+        raise ValueError(f"{path}: {problem}") from error
 
 
 def _types(verifiers: Iterable[Verifier]) -> set[str]:

@@ -81,7 +81,7 @@ def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--verifier", "acuracy"), "Input tag 'acuracy'"),
+        (("--verifier", "acuracy"), "--verifier 0: no type 'acuracy'; there are 'accuracy', "),
         (("--profile", "maths"), "no profile 'maths'"),
         (("--profile", "math", "--verifier", "format"), "either --verifier or --profile"),
     ],

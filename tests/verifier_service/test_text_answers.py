@@ -245,7 +245,7 @@ def test_a_bad_pattern_in_an_option_is_refused(http: httpx.Client) -> None:
     response = http.post("/v1/score", json=body)
     assert response.status_code == 422
     assert response.json()["error"]["message"] == (
-        "verifiers.0.regex.pattern: Value error, not a pattern of RE2: missing ): (a"
+        "verifiers.0.pattern: not a pattern of RE2: missing ): (a"
     )
 
 

@@ -20,6 +20,7 @@ from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.problem import read_tests
+from verifier_service.errors import first_problem
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Unverifiable
@@ -163,8 +164,7 @@ def _invalid(error: BaseException | None) -> str:
     """The first field of the tests that is not as `problem` describes it."""
     if not isinstance(error, ValidationError):
         return ""
-    first = error.errors()[0]
-    return _cut(f"{'.'.join(['tests', *map(str, first['loc'])])}: {first['msg']}")
+    return _cut(first_problem(error, "tests"))
 
 
 def _describe(verdict: Verdict) -> str:
