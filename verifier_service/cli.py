@@ -150,26 +150,43 @@ class Score(EngineSettings):
         hide_process()
         try:
             verifiers = self._verifiers()
-            groups = read_groups(self.file)
+            groups = self._groups()
             done = resume(self.out, verifiers, len(groups))
             counts = asyncio.run(self._score(groups, verifiers, done))
-        except (OSError, ValueError) as error:  # BadFile and UnicodeDecodeError are ValueErrors
-            print(f"{self.file}: {error}", file=sys.stderr)  # noqa: T201
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
+            sys.exit(2)
+        except ValueError as error:
+            print(error, file=sys.stderr)  # noqa: T201
             sys.exit(2)
         if done:
             print(f"{len(done)} rows were scored before")  # noqa: T201
         print(summary_of_scores(counts))  # noqa: T201
         sys.exit(any(outcome == "failed" for _, outcome, _ in counts))
 
+    def _groups(self) -> list[Group]:
+        if self.out.resolve() == self.file.resolve():
+            raise BadFile(f"{self.out} has the rows to be scored: choose another --out")
+        try:
+            return read_groups(self.file)
+        except ValueError as error:  # BadFile, or a text that is not UTF-8
+            raise BadFile(f"{self.file}: {error}") from error
+
     def _verifiers(self) -> Verifiers:
         if bool(self.verifier) == bool(self.profile):
-            raise BadFile("give either --verifier or --profile")
+            raise BadFile("give --verifier (one or more) or --profile, and not both")
         if self.profile is not None:
             profiles = read_profiles(self.profiles, self.enabled)
             if self.profile not in profiles:
-                raise BadFile(f"no profile {self.profile!r}; there are {sorted(profiles)}")
+                raise BadFile(
+                    f"--profile: no profile {self.profile!r}; there are {sorted(profiles)}"
+                )
             return profiles[self.profile]
-        return verifiers_from_arguments(self.verifier)
+        try:
+            return verifiers_from_arguments(self.verifier)
+        except ValueError as error:
+            raise BadFile(f"--{error}") from error
 
     async def _score(
         self, groups: list[Group], verifiers: Verifiers, done: set[int]
