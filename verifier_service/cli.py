@@ -92,7 +92,9 @@ class CheckTests(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     file: CliPositionalArg[Path]
-    """JSONL: each row has a solution, bare or in a fenced block, and tests as in reference.tests"""
+    """JSONL: each row has a solution, bare or in a fenced block, and tests as in reference.tests:
+    an object of type stdio (with cases), function (entry_point, cases) or asserts (code), or with
+    inputs and outputs; see docs/code.md"""
     solution_column: str = "solution"
     """column of the reference solutions"""
     tests_column: str = "tests"

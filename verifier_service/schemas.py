@@ -93,7 +93,11 @@ class VerdictResponse(BaseModel):
     extracted: str | None = Field(
         default=None, description="what was compared with the reference, at most 1000 characters"
     )
-    details: dict[str, Any] | None = Field(default=None, description="numbers behind the reason")
+    details: dict[str, Any] | None = Field(
+        default=None,
+        description="numbers behind the reason; of an `unverifiable` verdict a `message` that says "
+        "what is missing or wrong in the data",
+    )
     seconds: float = Field(description="wall seconds spent judging")
 
     @model_validator(mode="after")

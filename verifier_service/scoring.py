@@ -39,6 +39,7 @@ MAX_GROUP_CHARACTERS = 2 * MAX_COMPLETION_CHARACTERS
 """The same of a group whose completions are judged beside each other."""
 MAX_REFERENCE_BYTES = 16 * 2**20
 """More is `bad_reference`."""
+LARGE_REFERENCE = f"the reference takes more than {MAX_REFERENCE_BYTES} bytes of JSON"
 MIN_SHARE = 32
 """Completions that are not worth sharing out among workers."""
 SETTLE_CHUNK_SIZE = 4
@@ -256,7 +257,9 @@ class Scoring:
             for unique in part.uniques
             if len(part.encoded_reference) > MAX_REFERENCE_BYTES
         ]
-        self._deliver_all(unverifiable(EngineReason.BAD_REFERENCE), verifier, unreadable)
+        self._deliver_all(
+            unverifiable(EngineReason.BAD_REFERENCE, message=LARGE_REFERENCE), verifier, unreadable
+        )
         return _only(chunk, lambda unique: verifier.key not in unique.places[0][1])
 
     async def _without_known(

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.problem import read_tests
-from verifier_service.errors import first_problem
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Unverifiable
@@ -151,20 +148,13 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
     try:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
-        return Misfit(row, error.reason, _invalid(error.__cause__))
+        return Misfit(row, error.reason, _cut(error.message.removeprefix("reference.")))
     source = last_block(row.solution, verifier.block_tags)
     program = row.solution if source is None else source
     verdict = await judge_program(runner, verifier, tests, program)
     if verdict.reason == CodeReason.PASSED:
         return None
     return Misfit(row, verdict.reason, _describe(verdict))
-
-
-def _invalid(error: BaseException | None) -> str:
-    """The first field of the tests that is not as `problem` describes it."""
-    if not isinstance(error, ValidationError):
-        return ""
-    return _cut(first_problem(error, "tests"))
 
 
 def _describe(verdict: Verdict) -> str:

@@ -11,6 +11,7 @@ from verifier_service.verdict import Completion, Question, Reason
 from verifier_service.verifier import Judgement, Undecided, Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
 
+NO_TOKEN_COUNT = "the completion is needed as {text, num_tokens}"
 LengthUnit = Literal["characters", "tokens"]
 
 
@@ -19,7 +20,7 @@ def length_of(completion: Completion, unit: LengthUnit, *, no_token_count: Reaso
     if unit == "characters":
         return len(completion.text)
     if completion.num_tokens is None:
-        raise Unverifiable(no_token_count)
+        raise Unverifiable(no_token_count, NO_TOKEN_COUNT)
     return completion.num_tokens
 
 

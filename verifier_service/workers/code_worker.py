@@ -149,9 +149,8 @@ async def _work(
         try:
             judge = _prepare(runner, task.verifier, _reference(part, shared))
         except Unverifiable as error:
-            verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
-                part.completions
-            )
+            verdict = unverifiable(error.reason, message=error.message)
+            verdicts: list[Verdict | Question] = [verdict] * len(part.completions)
             index += len(part.completions)
             _send(connection, Judged(verdicts, finished=index > last))
             continue
@@ -233,6 +232,7 @@ def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
             Outcome.UNVERIFIABLE, None, CodeReason.UNSUPPORTED_TEST, seconds, None, details
         )
     if found.result is Result.BAD_TESTS:
+        details["message"] = found.shown or "the tests cannot be run"
         return Verdict(Outcome.UNVERIFIABLE, None, "bad_reference", seconds, None, details)
     share = found.passed / found.total if found.total else 0.0
     score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
