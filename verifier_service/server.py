@@ -109,7 +109,11 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
-            log.info("running on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+            log.info(
+                "running on http://%s:%d (CTRL+C ends it)",
+                f"[{host}]" if ":" in host else host,
+                port,
+            )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Start to drain, at the first signal."""
