@@ -57,6 +57,34 @@ def test_without_a_key_there_is_only_401(
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ({}, "an API key is needed: Authorization: Bearer KEY"),
+        ({"Authorization": KEY}, "an API key is needed: Authorization: Bearer KEY"),
+        (bearer("rv-wrong"), "this API key is not one of the service's"),
+    ],
+)
+def test_a_wrong_key_is_told_from_a_missing_one(
+    guarded: httpx.Client, headers: dict[str, str], message: str
+) -> None:
+    answer = guarded.get("/v1/verifiers", headers=headers)
+    assert answer.json()["error"]["message"] == message
+
+
+@pytest.mark.parametrize(
+    ("asked", "logged"), [("/v1/verifiers", "/v1/verifiers"), ("/nothing", "other")]
+)
+def test_a_refused_call_is_logged_with_its_route(
+    guarded: httpx.Client, log: Path, asked: str, logged: str
+) -> None:
+    call_id = f"refused{asked.replace('/', '.')}"
+    assert guarded.get(asked, headers={"X-Request-Id": call_id}).status_code == 401
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    (found,) = [line for line in lines if line.get("request_id") == call_id]
+    assert (found["path"], found["status"]) == (logged, 401)
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_what_starts_services_needs_no_key(guarded: httpx.Client, path: str) -> None:
     assert guarded.get(path).status_code == 200
