@@ -356,7 +356,7 @@ def text_of(completion: str | list[ChatMessage] | CompletionObject) -> Completio
     if isinstance(completion, CompletionObject):
         return Completion(completion.text, completion.num_tokens, completion.truncated)
     spoken = [message.content for message in completion if message.role == "assistant"]
-    return Completion(spoken[-1] if spoken else "")
+    return Completion(spoken[-1])
 
 
 def _unique(request: ScoreRequest, answer: list[list[Place]]) -> list[_UniquePart]:

@@ -103,6 +103,11 @@ def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field
         ({"text": 3}, "groups.0.completions.0.text: Input should be a valid string"),
         ({"txt": "x"}, "groups.0.completions.0.text: Field required (and 1 more)"),
         ([{"role": "assistant"}], "groups.0.completions.0.0.content: Field required"),
+        (
+            [{"role": "user", "content": "It is 2."}],
+            "groups.0.completions.0: no message has the role 'assistant', whose last one is judged;"
+            " there are ['user']",
+        ),
         ([], "groups.0.completions.0: List should have at least 1 item"),
     ],
 )

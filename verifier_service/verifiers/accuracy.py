@@ -53,8 +53,8 @@ class Accuracy(SettlingVerifier):
     """1 if the final answer equals the reference mathematically, else 0."""
 
     purpose: ClassVar[str] = (
-        "1 if the final answer equals reference.answer (a string, or a list of which one must be "
-        "met) mathematically, else 0"
+        "1 if the final answer equals reference.answer (a string or a number, or a list of which "
+        "one must be met) mathematically, else 0"
     )
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     reasons: ClassVar[Iterable[Reason]] = AccuracyReason
