@@ -15,6 +15,7 @@ MAX_EXCERPT_CHARACTERS = 200
 FORMS = {
     "str": "a text",
     "list[ChatMessage]": "a list of messages",
+    "list[ContentPart]": "a list of parts",
     "CompletionObject": "{text, num_tokens, truncated}",
     "dict[str,any]": "an object",
     "bool": "true or false",

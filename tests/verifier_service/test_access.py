@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from pydantic import ValidationError
 
+from tests.processes import until
 from trainer_client.demo import running_service
 from verifier_service.api_keys import hash_of, is_accepted, new_key
 from verifier_service.settings import Settings
@@ -34,6 +36,18 @@ def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
     )
     with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
+
+
+def line_of(log: Path, call_id: str) -> dict[str, Any]:
+    """The one line about a call, which is written after its answer was sent."""
+
+    def lines() -> list[str]:
+        return [line for line in log.read_text().splitlines(keepends=True) if call_id in line]
+
+    until(lambda: bool(lines()) and lines()[0].endswith("\n"))
+    (line,) = lines()
+    found: dict[str, Any] = json.loads(line)
+    return found
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -80,8 +94,7 @@ def test_a_refused_call_is_logged_with_its_route(
 ) -> None:
     call_id = f"refused{asked.replace('/', '.')}"
     assert guarded.get(asked, headers={"X-Request-Id": call_id}).status_code == 401
-    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    (found,) = [line for line in lines if line.get("request_id") == call_id]
+    found = line_of(log, call_id)
     assert (found["path"], found["status"]) == (logged, 401)
 
 
@@ -105,8 +118,7 @@ def test_a_request_id_that_could_spoil_a_log_is_replaced(http: httpx.Client, giv
 def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client, log: Path) -> None:
     headers = bearer(KEY) | {"X-Request-Id": "find-me"}
     guarded.post("/v1/score", json=BODY, headers=headers)
-    lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    (found,) = [line for line in lines if line.get("request_id") == "find-me"]
+    found = line_of(log, "find-me")
     expected = {"method": "POST", "path": "/v1/score", "status": 200, "completions": 1}
     assert expected.items() <= found.items()
     assert "the text of a model" not in log.read_text()
