@@ -122,7 +122,7 @@ def _path(scope: Scope) -> str:
     """Of the route that a call is for, also of one that was refused before it was looked for."""
     route = scope.get("route")
     if route is None:
-        routes = scope["app"].routes
+        routes = getattr(scope.get("app"), "routes", ())
         route = next((one for one in routes if one.matches(scope)[0] is not Match.NONE), None)
     return getattr(route, "path", None) or "other"
 
