@@ -23,7 +23,7 @@ from verifier_service.routes import router
 from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.score_call import Service
-from verifier_service.settings import Settings
+from verifier_service.settings import EngineSettings, Settings
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers
@@ -79,7 +79,7 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-async def start_pools(settings: Settings, stack: AsyncExitStack) -> dict[str, WorkerPool]:
+async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[str, WorkerPool]:
     """The worker pools that the enabled verifiers need, by kind; they end with the stack."""
     limits = ItemLimits(settings.item_cpu_seconds, settings.item_memory_bytes)
     kinds = {VERIFIERS[name].workers for name in settings.enabled}

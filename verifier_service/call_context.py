@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verifier_service.api_keys import is_accepted
@@ -86,7 +87,7 @@ class CallContext:
 
     def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
         if not self._is_allowed(scope["path"], headers):
-            return _unauthorized()
+            return _unauthorized(has_key=_key(headers.get("authorization", "")) is not None)
         if self._drain.is_draining and scope["method"] == "POST":
             refusal = self._drain.refusal()
             refusal.status = TRY_AGAIN_STATUS.get(scope["path"], refusal.status)
@@ -100,8 +101,7 @@ class CallContext:
         return key is not None and is_accepted(key, self._key_hashes)
 
     def _finish(self, scope: Scope, status: int, seconds: float) -> None:
-        route = scope.get("route")
-        path = getattr(route, "path", None) or "other"
+        path = _path(scope)
         self._metrics.answered(path, status, seconds)
         if path in NOT_LOGGED_PATHS:
             return
@@ -119,6 +119,15 @@ class CallContext:
             fields["error"] = state["error"]
         line = " ".join(f"{key}={value}" for key, value in fields.items())
         access_log.info("%s", line, extra={"fields": fields})
+
+
+def _path(scope: Scope) -> str:
+    """Of the route that a call is for, also of one that was refused before it was looked for."""
+    route = scope.get("route")
+    if route is None:
+        routes = getattr(scope.get("app"), "routes", ())
+        route = next((one for one in routes if one.matches(scope)[0] is not Match.NONE), None)
+    return getattr(route, "path", None) or "other"
 
 
 def _key(authorization: str) -> str | None:
@@ -142,10 +151,11 @@ def _call_id(given: str) -> str:
     return given if _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
 
 
-def _unauthorized() -> ApiError:
+def _unauthorized(*, has_key: bool) -> ApiError:
+    needed = "an API key is needed: Authorization: Bearer KEY"
     return ApiError(
         HTTPStatus.UNAUTHORIZED,
         "unauthorized",
-        "an API key is needed: Authorization: Bearer KEY",
+        "this API key is not one of the service's" if has_key else needed,
         headers={"WWW-Authenticate": "Bearer"},
     )

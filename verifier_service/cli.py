@@ -5,13 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from argparse import Action, ArgumentParser
 from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import CliApp, CliPositionalArg, CliSubCommand, SettingsConfigDict
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    BaseSettings,
+    CliApp,
+    CliPositionalArg,
+    CliSettingsSource,
+    CliSubCommand,
+    SettingsConfigDict,
+    SettingsError,
+)
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
@@ -34,11 +44,16 @@ from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxErro
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import Group
-from verifier_service.server import serve
-from verifier_service.settings import Settings, usable_cores
+from verifier_service.server import CannotServe, serve
+from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
+
+READ_VARIABLES = ("serve", "score")
+"""The commands that have the service's settings, each of which is a variable too."""
+PLACEHOLDERS = {"int": "N", "float": "N", "str": "TEXT", "Path": "PATH"}
+"""What stands for a flag's value in the help, by the name of its type."""
 
 
 class Serve(Settings):
@@ -49,7 +64,11 @@ class Serve(Settings):
     def cli_cmd(self) -> None:
         """Serve until SIGINT or SIGTERM."""
         hide_process()
-        serve(self)
+        try:
+            serve(self)
+        except CannotServe as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            sys.exit(2)
 
 
 class Doctor(BaseModel):
@@ -58,7 +77,8 @@ class Doctor(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     require: tuple[Layer, ...] = tuple(sorted(COMMON_LAYERS))
-    """layers that must be in force, separated by commas"""
+    """layers that must be in force, separated by commas; default: rlimits, capabilities,
+    no_new_privs, landlock, seccomp"""
 
     def cli_cmd(self) -> None:
         """Print what is found; end with status 1 if a layer is missing or a check fails."""
@@ -73,7 +93,9 @@ class CheckTests(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     file: CliPositionalArg[Path]
-    """JSONL: each row has a solution, bare or in a fenced block, and tests as in reference.tests"""
+    """JSONL: each row has a solution, bare or in a fenced block, and tests as in reference.tests:
+    an object of type stdio (with cases), function (entry_point, cases) or asserts (code), or with
+    inputs and outputs; see docs/code.md"""
     solution_column: str = "solution"
     """column of the reference solutions"""
     tests_column: str = "tests"
@@ -112,8 +134,8 @@ class CheckTests(BaseModel):
             )
 
 
-class Score(Settings):
-    """Score the rows of a file, without a server. Settings are those of `serve`."""
+class Score(EngineSettings):
+    """Score the rows of a file, without a server; settings of what judges are those of `serve`."""
 
     model_config = SettingsConfigDict(use_attribute_docstrings=True)
 
@@ -131,26 +153,43 @@ class Score(Settings):
         hide_process()
         try:
             verifiers = self._verifiers()
-            groups = read_groups(self.file)
+            groups = self._groups()
             done = resume(self.out, verifiers, len(groups))
             counts = asyncio.run(self._score(groups, verifiers, done))
-        except (OSError, ValueError) as error:  # BadFile and UnicodeDecodeError are ValueErrors
-            print(f"{self.file}: {error}", file=sys.stderr)  # noqa: T201
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
+            sys.exit(2)
+        except ValueError as error:
+            print(error, file=sys.stderr)  # noqa: T201
             sys.exit(2)
         if done:
             print(f"{len(done)} rows were scored before")  # noqa: T201
         print(summary_of_scores(counts))  # noqa: T201
         sys.exit(any(outcome == "failed" for _, outcome, _ in counts))
 
+    def _groups(self) -> list[Group]:
+        if self.out.resolve() == self.file.resolve():
+            raise BadFile(f"{self.out} has the rows to be scored: choose another --out")
+        try:
+            return read_groups(self.file)
+        except ValueError as error:  # BadFile, or a text that is not UTF-8
+            raise BadFile(f"{self.file}: {error}") from error
+
     def _verifiers(self) -> Verifiers:
         if bool(self.verifier) == bool(self.profile):
-            raise BadFile("give either --verifier or --profile")
+            raise BadFile("give --verifier (one or more) or --profile, and not both")
         if self.profile is not None:
             profiles = read_profiles(self.profiles, self.enabled)
             if self.profile not in profiles:
-                raise BadFile(f"no profile {self.profile!r}; there are {sorted(profiles)}")
+                raise BadFile(
+                    f"--profile: no profile {self.profile!r}; there are {sorted(profiles)}"
+                )
             return profiles[self.profile]
-        return verifiers_from_arguments(self.verifier)
+        try:
+            return verifiers_from_arguments(self.verifier)
+        except ValueError as error:
+            raise BadFile(f"--{error}") from error
 
     async def _score(
         self, groups: list[Group], verifiers: Verifiers, done: set[int]
@@ -208,8 +247,19 @@ class NewKey(BaseModel):
         print(f"key:  {key}\nhash: {hash_of(key)}")  # noqa: T201
 
 
-class VerifierService(BaseModel):
+class VerifierService(BaseSettings):
     """A reward verifier: judges model completions, in batches, over HTTP."""
+
+    model_config = SettingsConfigDict(
+        case_sensitive=True,
+        cli_avoid_json=True,
+        cli_enforce_required=True,
+        cli_hide_none_type=True,
+        cli_kebab_case=True,
+        cli_prog_name="verifier-service",
+        cli_use_class_docs_for_groups=True,
+        env_prefix="VERIFIER_COMMAND_",  # so that a variable `score` says nothing to us
+    )
 
     serve: CliSubCommand[Serve]
     doctor: CliSubCommand[Doctor]
@@ -228,12 +278,38 @@ def run(arguments: list[str] | None = None) -> None:
     """Run the command line; ends the process with a message when a setting is wrong."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        CliApp.run(VerifierService, cli_args=arguments or ["--help"])
+        parser = CliSettingsSource[VerifierService](
+            VerifierService, add_argument_method=_add_argument
+        )
+        CliApp.run(VerifierService, arguments or ["--help"], cli_settings_source=parser)
     except ValidationError as error:
         for problem in error.errors():
-            name = str(problem["loc"][-1]) if problem["loc"] else "settings"
-            flag, variable = f"--{name.replace('_', '-')}", f"VERIFIER_{name.upper()}"
-            may_be_a_key = "api_key_hashes" in problem["loc"]
-            found = "" if may_be_a_key else f" (found {problem['input']!r})"[:200]
-            print(f"{flag} / {variable}: {problem['msg']}{found}", file=sys.stderr)  # noqa: T201
+            print(_complaint(problem), file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    except SettingsError as error:  # a value that is not JSON where it begins as JSON does
+        print(error, file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+
+
+def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
+    """Add a flag to the command line, with a help for people: no types, no defaults of Python's."""
+    metavar = given.get("metavar", "")
+    if metavar.startswith("tuple["):
+        given["metavar"] = "LIST"
+    elif metavar in PLACEHOLDERS:
+        given["metavar"] = PLACEHOLDERS[metavar]
+    described, _, default = given["help"].rpartition(" (default")
+    if "default: " in described or default in (": None)", ": ())"):
+        given["help"] = described
+    return parser.add_argument(*names, **given)
+
+
+def _complaint(problem: ErrorDetails) -> str:
+    """One line, by the flag and, where there is one, the variable that the value came from."""
+    command, field = (*map(str, problem["loc"]), "settings", "settings")[:2]
+    name = f"--{field.replace('_', '-')}"
+    if command in READ_VARIABLES and field in Settings.model_fields:
+        name += f" / VERIFIER_{field.upper()}"
+    found = "" if field.startswith("api_key") else f" (found {problem['input']!r})"[:200]
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{name}: {message}{found}"

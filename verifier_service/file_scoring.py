@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from verifier_service.schemas import Group, ScoreRequest
 
 ROWS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
+ANOTHER = "choose another --out or delete it"
 OWN_COLUMNS = ("id", "prompt", "completion", "completions", "reference")
 
 
@@ -44,7 +46,7 @@ def read_groups(path: Path) -> list[Group]:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
-                    groups.append(_group(line))
+                    groups.append(_group(line.strip()))
                 except ValueError as error:
                     raise BadFile(f"line {number}: {_first_line(error)}") from error
     if not groups:
@@ -71,7 +73,8 @@ def _group(line: str) -> Group:
 def _first_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
         return first_problem(error)
-    return str(error).partition("\n")[0][:200]
+    message = str(error).partition("\n")[0]
+    return re.sub(r" at line 1 (?=column \d+$)", " at ", message)[:200]
 
 
 def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
@@ -79,9 +82,9 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
 
     Raises:
         BadFile: it is no result of these verifiers and rows.
+        OSError: it cannot be written, which is better known before anything is scored.
     """
-    if not out.exists():
-        return set()
+    out.open("ab").close()
     names = [verifier.key for verifier in verifiers]
     kept: dict[int, str] = {}
     for number, line in enumerate(out.read_text(encoding="utf-8").splitlines(keepends=True), 1):
@@ -90,9 +93,9 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
         try:
             index, completions = _scored(line)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadFile(f"{out}: line {number} is not of an earlier run") from error
+            raise BadFile(f"{out}: line {number} is not of an earlier run; {ANOTHER}") from error
         if index >= num_rows or any(list(one["verdicts"]) != names for one in completions):
-            raise BadFile(f"{out}: line {number} is of other rows or other verifiers")
+            raise BadFile(f"{out}: line {number} is of other rows or other verifiers; {ANOTHER}")
         found = [verdict["outcome"] for one in completions for verdict in one["verdicts"].values()]
         if "failed" not in found:
             kept[index] = line

@@ -8,6 +8,9 @@ from typing import Any
 from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Unverifiable
 
+MAX_SHOWN_KEYS = 10
+MAX_KEY_CHARACTERS = 20
+
 
 def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
     """`reference.answer` as a list of texts: one, or several of which one must be met.
@@ -20,8 +23,44 @@ def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
     """
     answer = reference.get("answer")
     if answer is None or answer == "" or answer == []:
-        raise Unverifiable(EngineReason.MISSING_REFERENCE)
+        raise missing("answer", reference)
     texts = answer if isinstance(answer, list) else [answer]
-    if any(isinstance(text, bool) or not isinstance(text, str | int | float) for text in texts):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
+    for text in texts:
+        if isinstance(text, bool) or not isinstance(text, str | int | float):
+            raise bad("answer", f"found {kind(text)}, expected a text, a number, or a list of them")
     return [str(text) for text in texts]
+
+
+def missing(key: str, reference: Mapping[str, Any]) -> Unverifiable:
+    """The reference lacks what the verifier needs, or it is empty.
+
+    >>> print(missing("answer", {"anwser": "2"}))
+    reference.answer is needed; there are: anwser
+    """
+    if key in reference:
+        message = f"reference.{key} is empty"
+    else:
+        keys = [name[:MAX_KEY_CHARACTERS] for name in list(reference)[:MAX_SHOWN_KEYS]]
+        message = f"reference.{key} is needed; there are: {', '.join(keys) or 'none'}"
+    return Unverifiable(EngineReason.MISSING_REFERENCE, message)
+
+
+def bad(key: str, message: str) -> Unverifiable:
+    """What the reference has under a key cannot be used.
+
+    >>> print(bad("answer", "found an object, expected a text"))
+    reference.answer: found an object, expected a text
+    """
+    return Unverifiable(EngineReason.BAD_REFERENCE, f"reference.{key}: {message}")
+
+
+def kind(value: object) -> str:
+    """What a JSON value is called.
+
+    >>> kind([]), kind(True), kind(2.5)
+    ('a list', 'true or false', 'a number')
+    """
+    if isinstance(value, bool):
+        return "true or false"
+    names = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), "null")

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Tag, model_validator
 
 from verifier_service.profiles import Verifiers
 from verifier_service.verdict import EngineReason, Outcome, Reason
@@ -40,7 +40,18 @@ class CompletionObject(_Request):
     truncated: bool | None = Field(default=None, description="it met the token limit")
 
 
+def _model_speaks(messages: list[ChatMessage]) -> list[ChatMessage]:
+    if all(message.role != "assistant" for message in messages):
+        roles = sorted({message.role[:20] for message in messages})[:5]
+        raise ValueError(
+            f"no message has the role 'assistant', whose last one is judged; there are {roles}"
+        )
+    return messages
+
+
 Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+Chat = Annotated[Messages, AfterValidator(_model_speaks), Tag("list[ChatMessage]")]
+"""A completion in messages; the tag is what errors call it, see `errors.FORMS`."""
 
 
 class Group(_Request):
@@ -52,8 +63,9 @@ class Group(_Request):
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
     )
-    completions: Annotated[list[str | Messages | CompletionObject], FailFast()] = Field(
-        description="texts, chats (the last assistant message is judged) or objects"
+    completions: Annotated[list[str | Chat | CompletionObject], FailFast()] = Field(
+        description="texts, chats (the last assistant message is judged; one without is refused) "
+        "or objects"
     )
 
 
@@ -69,7 +81,9 @@ class ScoreRequest(_Request):
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="what is not judged by then is `failed` with reason `deadline`",
+        description="what is not judged by then is `failed` with reason `deadline`; more than the "
+        "service's maximum (600 unless it is set otherwise), which is the default too, is lowered "
+        "to it",
     )
 
     @model_validator(mode="after")
@@ -93,7 +107,11 @@ class VerdictResponse(BaseModel):
     extracted: str | None = Field(
         default=None, description="what was compared with the reference, at most 1000 characters"
     )
-    details: dict[str, Any] | None = Field(default=None, description="numbers behind the reason")
+    details: dict[str, Any] | None = Field(
+        default=None,
+        description="numbers behind the reason; of an `unverifiable` verdict a `message` that says "
+        "what is missing or wrong in the data",
+    )
     seconds: float = Field(description="wall seconds spent judging")
 
     @model_validator(mode="after")

@@ -40,6 +40,7 @@ MAX_GROUP_CHARACTERS = 2 * MAX_COMPLETION_CHARACTERS
 """The same of a group whose completions are judged beside each other."""
 MAX_REFERENCE_BYTES = 16 * 2**20
 """More is `bad_reference`."""
+LARGE_REFERENCE = f"the reference takes more than {MAX_REFERENCE_BYTES} bytes of JSON"
 MIN_SHARE = 32
 """Completions that are not worth sharing out among workers."""
 SETTLE_CHUNK_SIZE = 4
@@ -245,7 +246,7 @@ class Scoring:
         readable = []
         for part in chunk:
             if len(part.encoded_reference) > MAX_REFERENCE_BYTES:
-                bad_reference = unverifiable(EngineReason.BAD_REFERENCE)
+                bad_reference = unverifiable(EngineReason.BAD_REFERENCE, message=LARGE_REFERENCE)
                 self._deliver_all(bad_reference, verifier, part.uniques)
                 continue
             is_large_group = _num_characters(part.group or ()) > MAX_GROUP_CHARACTERS
@@ -348,7 +349,7 @@ def text_of(completion: str | list[ChatMessage] | CompletionObject) -> Completio
     if isinstance(completion, CompletionObject):
         return Completion(completion.text, completion.num_tokens, completion.truncated)
     spoken = [message.content for message in completion if message.role == "assistant"]
-    return Completion(spoken[-1] if spoken else "")
+    return Completion(spoken[-1])
 
 
 def _unique(request: ScoreRequest, answer: list[list[Place]]) -> list[_UniquePart]:

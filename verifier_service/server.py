@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import ipaddress
 import logging
+import os
+import socket
 from types import FrameType
 
 import uvicorn
@@ -13,7 +16,7 @@ import uvicorn
 from verifier_service.app import create_app
 from verifier_service.drain import Drain
 from verifier_service.logs import log_config
-from verifier_service.settings import Settings
+from verifier_service.settings import Settings, unknown_variables
 
 log = logging.getLogger(__name__)
 
@@ -21,26 +24,75 @@ KEEP_ALIVE_SECONDS = 75
 """Longer than a trainer's pause between requests, so that it can use its connections again."""
 CLOSE_SECONDS = 5
 """For connections to close, once calls have ended."""
+BACKLOG = 2048
+"""Connections that wait to be accepted, as in uvicorn."""
+
+
+class CannotServe(Exception):
+    """The service does not start; the message says what to change."""
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM; a second one ends at once."""
+    """Serve until SIGINT or SIGTERM; a second one ends at once.
+
+    Raises:
+        CannotServe: the address cannot be had, or a variable of the environment is misspelt.
+    """
+    unknown = unknown_variables(os.environ)
+    for variable, near in unknown.items():
+        if near is not None:
+            raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
+    listeners = _listen(settings.host, settings.port)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
-        host=settings.host,
-        port=settings.port,
         log_config=log_config(settings.log_level, settings.log_format),
         access_log=False,
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=CLOSE_SECONDS,
     )
+    if unknown:
+        log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
     if not settings.all_api_key_hashes and not _is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again would hold up the event loop
-    _Server(config, app.state.drain, settings.drain_seconds).run()
+    _Server(config, app.state.drain, settings.drain_seconds).run(listeners)
+
+
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """A listener for each address of the host; clients wait until they are answered.
+
+    Before anything is started, so that it costs nothing to find that the address cannot be had.
+
+    Raises:
+        CannotServe: it cannot.
+    """
+    try:
+        found = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (socket.gaierror, UnicodeError) as error:
+        raise CannotServe(_not_ours(host)) from error
+    listeners = []
+    for family, _, _, _, address in dict.fromkeys(found):
+        try:
+            listeners.append(socket.create_server(address, family=family, backlog=BACKLOG))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise CannotServe(
+                    f"port {port} is in use: choose another with --port / VERIFIER_PORT"
+                ) from error
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise CannotServe(f"{host}, port {port}: {error.strerror}") from error
+    if not listeners:
+        raise CannotServe(_not_ours(host))
+    return listeners
+
+
+def _not_ours(host: str) -> str:
+    return f"{host!r} is no address of this machine: choose another with --host / VERIFIER_HOST"
 
 
 class _Server(uvicorn.Server):
@@ -51,6 +103,17 @@ class _Server(uvicorn.Server):
         self._drain = drain
         self._drain_seconds = drain_seconds
         self._draining: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say where."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            host, port = listener.getsockname()[:2]
+            log.info(
+                "running on http://%s:%d (CTRL+C ends it)",
+                f"[{host}]" if ":" in host else host,
+                port,
+            )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Start to drain, at the first signal."""

@@ -193,9 +193,13 @@ class Hello(msgspec.Struct, frozen=True):
     problem: str | None
 
 
-def unverifiable(reason: str, seconds: float = 0.0) -> Verdict:
-    """A verdict without a score, because of the reference."""
-    return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds)
+MAX_MESSAGE_CHARACTERS = 300
+
+
+def unverifiable(reason: str, seconds: float = 0.0, message: str = "") -> Verdict:
+    """A verdict without a score, because of the reference; the message says what is wrong in it."""
+    details = {"message": message[:MAX_MESSAGE_CHARACTERS]} if message else None
+    return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, details=details)
 
 
 def failed(reason: str, seconds: float = 0.0) -> Verdict:

@@ -55,11 +55,16 @@ Settler = Callable[[Question], Judgement]
 
 
 class Unverifiable(Exception):
-    """The reference cannot be used; the reason says whether it is missing or bad."""
+    """The reference cannot be used; the reason says whether it is missing or bad.
 
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.value)
+    The message is for whoever made the data: it names the key and what is expected there. It holds
+    no text of a completion, and is the same for every completion of the reference.
+    """
+
+    def __init__(self, reason: Reason, message: str = "") -> None:
+        super().__init__(message or reason.value)
         self.reason = reason
+        self.message = message
 
 
 def _require_type(schema: dict[str, Any]) -> None:

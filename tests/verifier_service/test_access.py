@@ -44,6 +44,18 @@ def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
         yield client
 
 
+def line_of(log: Path, call_id: str) -> dict[str, Any]:
+    """The one line about a call, which is written after its answer was sent."""
+
+    def lines() -> list[str]:
+        return [line for line in log.read_text().splitlines(keepends=True) if call_id in line]
+
+    until(lambda: bool(lines()) and lines()[0].endswith("\n"))
+    (line,) = lines()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
 def bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
@@ -71,6 +83,33 @@ def test_without_a_key_there_is_only_401(
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ({}, "an API key is needed: Authorization: Bearer KEY"),
+        ({"Authorization": KEY}, "an API key is needed: Authorization: Bearer KEY"),
+        (bearer("rv-wrong"), "this API key is not one of the service's"),
+    ],
+)
+def test_a_wrong_key_is_told_from_a_missing_one(
+    guarded: httpx.Client, headers: dict[str, str], message: str
+) -> None:
+    answer = guarded.get("/v1/verifiers", headers=headers)
+    assert answer.json()["error"]["message"] == message
+
+
+@pytest.mark.parametrize(
+    ("asked", "logged"), [("/v1/verifiers", "/v1/verifiers"), ("/nothing", "other")]
+)
+def test_a_refused_call_is_logged_with_its_route(
+    guarded: httpx.Client, log: Path, asked: str, logged: str
+) -> None:
+    call_id = f"refused{asked.replace('/', '.')}"
+    assert guarded.get(asked, headers={"X-Request-Id": call_id}).status_code == 401
+    found = line_of(log, call_id)
+    assert (found["path"], found["status"]) == (logged, 401)
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_what_starts_services_needs_no_key(guarded: httpx.Client, path: str) -> None:
     assert guarded.get(path).status_code == 200
@@ -91,8 +130,7 @@ def test_a_request_id_that_could_spoil_a_log_is_replaced(http: httpx.Client, giv
 def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client, log: Path) -> None:
     headers = bearer(KEY) | {"X-Request-Id": "find-me"}
     guarded.post("/v1/score", json=BODY, headers=headers)
-    until(lambda: bool(lines_of(log, "find-me")))  # a line is written after the answer
-    (found,) = lines_of(log, "find-me")
+    found = line_of(log, "find-me")
     expected = {"method": "POST", "path": "/v1/score", "status": 200, "completions": 1}
     assert expected.items() <= found.items()
     assert "the text of a model" not in log.read_text()

@@ -65,6 +65,23 @@ def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
     assert result.returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("tests", "message"),
+    [
+        ({"type": "pytest"}, "tests: no type 'pytest'; there are 'stdio', 'function', 'asserts'"),
+        ({"cases": []}, "tests: it has no 'type'; tests are {type: stdio, cases}, "),
+        ("assert f()", "tests: Input should be "),
+        ({"inputs": ["1"], "outputs": []}, "tests: `inputs` and `outputs` must be lists of the "),
+        (None, "tests is empty"),
+    ],
+)
+def test_tests_of_no_known_form_are_told_the_forms(
+    tmp_path: Path, tests: Any, message: str
+) -> None:
+    result = check(write(tmp_path, [{"solution": SUCCESSOR, "tests": tests}]))
+    assert message in result.stdout
+
+
 def test_columns_can_be_named(tmp_path: Path) -> None:
     file = write(tmp_path, [{"code": SUCCESSOR, "checks": asserts("assert f(1) == 2")}])
     result = check(file, "--solution-column", "code", "--tests-column", "checks")

@@ -219,6 +219,12 @@ def test_a_task_of_other_rules_is_refused_by_name(http: httpx.Client) -> None:
     assert "extraction_mode" in response.json()["error"]["message"]
 
 
+def test_nemo_gym_is_told_the_forms_of_a_content(http: httpx.Client) -> None:
+    body = {"response": {"output": [{"content": 3}]}}
+    message = http.post("/verify", json=body).json()["error"]["message"]
+    assert message == "body.response.output.0.content: expected a list of parts or a text"
+
+
 def test_nemo_gym_has_its_other_routes(http: httpx.Client) -> None:
     assert post(http, "/seed_session", responses_body("")) == {}
     answers = [

@@ -61,10 +61,14 @@ def test_a_body_that_is_not_declared_as_json_is_refused(http: httpx.Client) -> N
     ("verifiers", "field", "message"),
     [
         ([{"type": "acuracy"}], "verifiers.0", "'accuracy', 'code', 'format', 'tag_count'"),
-        ([{"type": "format", "strict": 1}], "verifiers.0.format.strict", "not permitted"),
-        ([{"type": "format", "weight": "much"}], "verifiers.0.format.weight", "valid number"),
-        ([{"type": "format", "weight": 1e308}], "verifiers.0.format.weight", "less than or equal"),
-        ([{"type": "format", "weight": -1e308}], "verifiers.0.format.weight", "greater than or"),
+        (
+            [{"type": "format", "strict": 1}],
+            "verifiers.0.strict",
+            "no option of format, which has type, name, weight, mode, ",
+        ),
+        ([{"type": "format", "weight": "much"}], "verifiers.0.weight", "valid number"),
+        ([{"type": "format", "weight": 1e308}], "verifiers.0.weight", "less than or equal"),
+        ([{"type": "format", "weight": -1e308}], "verifiers.0.weight", "greater than or"),
         ([{"type": "format"}, {"type": "format"}], "verifiers", "same name ['format']"),
         ([], "verifiers", "at least 1 item"),
     ],
@@ -92,9 +96,53 @@ def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field
     assert found["details"][0]["field"].startswith(field)
 
 
+@pytest.mark.parametrize(
+    ("completion", "message"),
+    [
+        (1, "groups.0.completions.0: expected a text, a list of messages or {text, num_tokens, "),
+        ({"text": 3}, "groups.0.completions.0.text: Input should be a valid string"),
+        ({"txt": "x"}, "groups.0.completions.0.text: Field required (and 1 more)"),
+        ([{"role": "assistant"}], "groups.0.completions.0.0.content: Field required"),
+        (
+            [{"role": "user", "content": "It is 2."}],
+            "groups.0.completions.0: no message has the role 'assistant', whose last one is judged;"
+            " there are ['user']",
+        ),
+        ([], "groups.0.completions.0: List should have at least 1 item"),
+    ],
+)
+def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
+    http: httpx.Client, completion: Any, message: str
+) -> None:
+    found = error(http.post("/v1/score", json=body([completion])), 422)
+    assert found["message"].startswith(message)
+    assert "str" not in found["details"][0]["field"]
+
+
+@pytest.mark.parametrize(
+    ("request_body", "message"),
+    [
+        ({"groups": []}, "body: give either `verifiers` or `profile`"),
+        ({"verifiers": [{}], "groups": []}, "verifiers.0: it has no 'type'"),
+        (
+            {"verifiers": [{"type": "json_schema", "schema": 3}], "groups": []},
+            "verifiers.0.schema: expected an object or true or false",
+        ),
+        (
+            {"verifiers": FORMAT, "groups": [{"completions": [], "format": 1, "str": 1}]},
+            "groups.0.format: there is no such field (and 1 more)",
+        ),
+    ],
+)
+def test_messages_use_the_words_of_the_wire(
+    http: httpx.Client, request_body: Any, message: str
+) -> None:
+    assert error(http.post("/v1/score", json=request_body), 422)["message"] == message
+
+
 def test_an_unknown_field_of_the_request_is_named(http: httpx.Client) -> None:
     found = error(http.post("/v1/score", json=body([], verifers=[])), 422)
-    assert found["message"] == "verifers: Extra inputs are not permitted"
+    assert found["message"] == "verifers: there is no such field"
 
 
 @pytest.mark.parametrize("deadline", [0, -1, "soon"])

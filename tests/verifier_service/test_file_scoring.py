@@ -86,9 +86,12 @@ def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--verifier", "acuracy"), "Input tag 'acuracy'"),
+        (("--verifier", "acuracy"), "--verifier 0: no type 'acuracy'; there are 'accuracy', "),
         (("--profile", "maths"), "no profile 'maths'"),
-        (("--profile", "math", "--verifier", "format"), "either --verifier or --profile"),
+        (
+            ("--profile", "math", "--verifier", "format"),
+            "give --verifier (one or more) or --profile, and not both",
+        ),
     ],
 )
 def test_a_wrong_wish_ends_with_status_2(
@@ -98,6 +101,19 @@ def test_a_wrong_wish_ends_with_status_2(
     assert result.returncode == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_each_message_is_about_its_own_file(rows: Path, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    out = score(rows, nowhere / "out.jsonl")
+    assert (out.returncode, out.stderr) == (2, f"{nowhere}/out.jsonl: No such file or directory\n")
+    missing = score(nowhere, tmp_path / "out.jsonl")
+    assert missing.stderr == f"{nowhere}: No such file or directory\n"
+    same = score(rows, rows)
+    assert same.stderr == f"{rows} has the rows to be scored: choose another --out\n"
+    rows.write_text('{"completion": "x"}\n{"completion": \n')
+    broken = score(rows, tmp_path / "out.jsonl")
+    assert broken.stderr == f"{rows}: line 2: EOF while parsing a value at column 14\n"
 
 
 @pytest.mark.parametrize(
@@ -148,6 +164,6 @@ def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
 def test_a_result_of_something_else_is_not_overwritten(tmp_path: Path, line: str) -> None:
     out = tmp_path / "out.jsonl"
     out.write_text(line + "\n")
-    with pytest.raises(BadFile, match="line 1 is"):
+    with pytest.raises(BadFile, match=r"line 1 is .*; choose another --out or delete it"):
         resume(out, [Format()], 2)
     assert out.read_text() == line + "\n"

@@ -97,10 +97,10 @@ def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
         ("", "the file: Input should be a valid dictionary"),
         ("a: [", "is not YAML: while parsing"),
         ("a: []", "a: List should have at least 1 item"),
-        ("a: [{type: acuracy}]", "a.0: Input tag 'acuracy' found using 'type'"),
-        ("a: [{type: format, strict: 1}]", "a.0.format.strict: Extra inputs are not permitted"),
+        ("a: [{type: acuracy}]", "a.0: no type 'acuracy'; there are 'accuracy', "),
+        ("a: [{type: format, strict: 1}]", "a.0.strict: no option of format, which has "),
         ("a: [{type: format}, {type: format}]", "same name ['format']"),
-        ("a: [{type: regex, pattern: '('}]", "a.0.regex.pattern: Value error, not a pattern"),
+        ("a: [{type: regex, pattern: '('}]", "a.0.pattern: not a pattern"),
         ("'a b': [{type: format}]", "a b.[key]: String should match pattern"),
         ("a: [{type: code}]", "a asks for ['code'], which VERIFIER_ENABLED leaves out"),
         ("!!python/object/apply:os.getpid []", "is not YAML: could not determine a constructor"),
@@ -115,7 +115,7 @@ def test_a_mistake_in_the_file_is_named_at_start(
         run(["serve", "--enabled", "accuracy,format,regex", "--profiles", str(path)])
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert f"--profiles / VERIFIER_PROFILES: Value error, {path}" in error
+    assert f"--profiles / VERIFIER_PROFILES: {path}" in error
     assert message in error
 
 

@@ -112,10 +112,16 @@ def test_a_completion_may_be_a_text_a_chat_or_an_object(http: httpx.Client) -> N
         "It is $2$.",
         chat,
         {"text": "It is $2$.", "num_tokens": 5, "truncated": False},
-        [{"role": "user", "content": "It is $2$."}],
         answer="2",
     )
-    assert [verdict["reason"] for verdict in found] == ["equal", "equal", "equal", "no_answer"]
+    assert [verdict["reason"] for verdict in found] == ["equal", "equal", "equal"]
+
+
+def test_a_deadline_over_the_maximum_is_lowered_to_it(http: httpx.Client) -> None:
+    groups = [{"reference": {"answer": "2"}, "completions": ["$2$"]}]
+    body = {"verifiers": [{"type": "accuracy"}], "groups": groups, "deadline_seconds": 9999}
+    (group,) = score(http, body)["groups"]
+    assert group["completions"][0]["verdicts"]["accuracy"]["reason"] == "equal"
 
 
 @pytest.mark.parametrize("answer", ["1/2", 0.5, ["7", "0.5"], "$\\frac{1}{2}$", "so ... #### 0.5"])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 
 from trainer_client.demo import running_service
-from verifier_service.cli import run
+from verifier_service.cli import VerifierService, run
+from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
 from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
 
@@ -68,11 +70,86 @@ def test_a_wrong_variable_is_named(
     assert "VERIFIER_WORKERS: Input should be greater than 0" in capsys.readouterr().err
 
 
+def test_a_wrong_value_in_a_list_is_reported_under_its_variable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VERIFIER_UNSAFE_CODE_WITHOUT", "landlock,foo")
+    with pytest.raises(SystemExit) as ended:
+        run(["serve"])
+    assert ended.value.code == 2
+    found = capsys.readouterr().err
+    assert found.startswith("--unsafe-code-without / VERIFIER_UNSAFE_CODE_WITHOUT: Input should be")
+    assert found.endswith("(found 'foo')\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["doctor", "--require", "foo"], "--require: Input should be 'namespaces'"),
+        (["check-tests", "--workers", "0", "rows"], "--workers: Input should be greater than 0"),
+        (["score", "rows", "--out", "o", "--verifier", "{"], "Missing end delimiter"),
+    ],
+)
+def test_a_flag_that_is_no_variable_is_named_alone(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(arguments)
+    assert ended.value.code == 2
+    found = capsys.readouterr().err
+    assert message in found
+    assert "VERIFIER_" not in found
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run([])
     assert ended.value.code == 0
     assert "serve" in capsys.readouterr().out
+
+
+def help_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    with pytest.raises(SystemExit):
+        run([*command, "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    found = help_of(capsys)
+    for name, command in VerifierService.model_fields.items():
+        (model,) = (one for one in get_args(command.annotation) if one is not type(None))
+        described = " ".join((model.__doc__ or "").split())
+        assert f"{name.replace('_', '-')} {described}" in found
+
+
+def test_the_help_speaks_of_values_and_not_of_types(capsys: pytest.CaptureFixture[str]) -> None:
+    found = help_of(capsys, "serve")
+    for text in ("--enabled LIST", "--port N", "--profiles PATH", "--host TEXT"):
+        assert text in found
+    for text in ("tuple[", "usable_cores", "None", "()"):
+        assert text not in found
+
+
+@pytest.mark.parametrize("command", ["serve", "score"])
+def test_the_help_names_the_layers_as_they_are_written(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    layers = ", ".join(layer.value for layer in Layer)
+    assert f"of: {layers}; default: none" in help_of(capsys, command)
+
+
+def test_the_help_of_score_has_no_settings_of_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    found = help_of(capsys, "score")
+    assert "--item-cpu-seconds" in found
+    for flag in ("--port", "--api-key-hashes", "--max-body-bytes", "--drain-seconds"):
+        assert flag not in found
+
+
+def test_the_layers_that_doctor_requires_are_in_its_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = help_of(capsys, "doctor").partition("default: ")[2]
+    assert {layer for layer in Layer if layer.value in found} == COMMON_LAYERS
 
 
 def test_protocols_can_all_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from pydantic import ValidationError
 
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
+from verifier_service.reference import acceptable_answers
+from verifier_service.verdict import MAX_MESSAGE_CHARACTERS
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code_format import CodeFormat, matches_open_r1
 from verifier_service.verifiers.exact_match import ExactMatch
@@ -245,7 +247,7 @@ def test_a_bad_pattern_in_an_option_is_refused(http: httpx.Client) -> None:
     response = http.post("/v1/score", json=body)
     assert response.status_code == 422
     assert response.json()["error"]["message"] == (
-        "verifiers.0.regex.pattern: Value error, not a pattern of RE2: missing ): (a"
+        "verifiers.0.pattern: not a pattern of RE2: missing ): (a"
     )
 
 
@@ -420,6 +422,38 @@ def test_hostile_texts_get_a_verdict_from_workers(
     completions = [{"text": text, "num_tokens": 10} for text in texts]
     found = verdicts(http, verifier, *completions, **reference)
     assert [verdict["outcome"] for verdict in found] == ["scored"] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("verifier", "reference", "message"),
+    [
+        ("accuracy", {"anwser": "2"}, "reference.answer is needed; there are: anwser"),
+        ("accuracy", {}, "reference.answer is needed; there are: none"),
+        ("accuracy", {"answer": ""}, "reference.answer is empty"),
+        ("accuracy", {"answer": {}}, "reference.answer: found an object, expected a text, a "),
+        ("multiple_choice", {"answer": "E", "choices": ["x"]}, "expected the letter of an option"),
+        ("regex", {"pattern": "("}, "reference.pattern: RE2 does not take it"),
+        ("json_schema", {"schema": 7}, "reference.schema: found a number, expected a JSON Schema"),
+        ("soft_overlong", {}, "the completion is needed as {text, num_tokens}"),
+        ("code", {"tests": {"type": "stdio"}}, "reference.tests.stdio.cases: Field required"),
+    ],
+)
+def test_an_unverifiable_verdict_says_what_is_wrong(
+    http: httpx.Client, verifier: str, reference: dict[str, Any], message: str
+) -> None:
+    options = {"max_completion_tokens": 9, "cache_tokens": 3} if verifier == "soft_overlong" else {}
+    group = {"reference": reference, "completions": ["<answer>2</answer>"]}
+    body = {"verifiers": [{"type": verifier, **options}], "groups": [group]}
+    completion = http.post("/v1/score", json=body).json()["groups"][0]["completions"][0]
+    found = completion["verdicts"][verifier]
+    assert found["outcome"] == "unverifiable"
+    assert message in found["details"]["message"]
+
+
+def test_the_message_shows_no_more_than_an_excerpt_of_the_keys() -> None:
+    with pytest.raises(Unverifiable) as raised:
+        acceptable_answers({f"{number}{'x' * 10_000}": "" for number in range(1000)})
+    assert len(raised.value.message) < MAX_MESSAGE_CHARACTERS
 
 
 def test_bad_references_get_a_verdict_from_workers(http: httpx.Client) -> None:

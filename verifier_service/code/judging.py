@@ -78,6 +78,7 @@ def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
         )
     if found.result is Result.BAD_TESTS:
         reason = EngineReason.BAD_REFERENCE
+        details["message"] = found.shown or "the tests cannot be run"
         return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
     share = found.passed / found.total if found.total else 0.0
     score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)

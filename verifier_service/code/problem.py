@@ -12,10 +12,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service.errors import first_problem
+from verifier_service.reference import bad, missing
 from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Unverifiable
 
 MAX_CASES = 10_000
+FORMS = (
+    "tests are {type: stdio, cases}, {type: function, entry_point, cases}, {type: asserts, code}, "
+    "or {inputs, outputs}"
+)
 
 
 class _Strict(BaseModel):
@@ -82,13 +88,16 @@ def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
     """
     tests = reference.get("tests")
     if tests is None:
-        raise Unverifiable(EngineReason.MISSING_REFERENCE)
+        raise missing("tests", reference)
     if isinstance(tests, dict) and "type" not in tests and tests.keys() >= {"inputs", "outputs"}:
         tests = _from_lists(tests)
     try:
         return _adapter.validate_python(tests)
     except ValidationError as error:
-        raise Unverifiable(EngineReason.BAD_REFERENCE) from error
+        message = first_problem(error, "reference", "tests")
+        no_form = len(error.errors()[0]["loc"]) == 0
+        message += f"; {FORMS}" * no_form
+        raise Unverifiable(EngineReason.BAD_REFERENCE, message) from error
 
 
 def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +105,7 @@ def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
     inputs, outputs, name = tests["inputs"], tests["outputs"], tests.get("fn_name")
     lists = isinstance(inputs, list) and isinstance(outputs, list)
     if not lists or len(inputs) != len(outputs):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
+        raise bad("tests", "`inputs` and `outputs` must be lists of the same length")
     pairs = zip(inputs, outputs, strict=True)
     if name:
         calls = [{"args": _arguments(given), "returns": _value(result)} for given, result in pairs]

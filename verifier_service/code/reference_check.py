@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from verifier_service.code import languages
 from verifier_service.code.grading import ENTRIES
 from verifier_service.code.judging import judge_program
 from verifier_service.code.problem import read_tests
-from verifier_service.errors import first_problem
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
@@ -160,7 +157,7 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
     try:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
-        return Misfit(row, error.reason, _invalid(error.__cause__))
+        return Misfit(row, error.reason, _cut(error.message.removeprefix("reference.")))
     source = verifier.program_in(row.solution)
     program = row.solution if source is None else source
     verdict = await judge_program(runner, verifier, tests, program)
@@ -169,13 +166,6 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
     if verdict.reason == CodeReason.MISSING_TOOLCHAIN:  # that of every row, and no fault of one
         raise SandboxError((verdict.details or {})["message"])
     return Misfit(row, verdict.reason, _describe(verdict))
-
-
-def _invalid(error: BaseException | None) -> str:
-    """The first field of the tests that is not as `problem` describes it."""
-    if not isinstance(error, ValidationError):
-        return ""
-    return _cut(first_problem(error, "tests"))
 
 
 def _describe(verdict: Verdict) -> str:

@@ -20,7 +20,7 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
-from verifier_service.reference import acceptable_answers
+from verifier_service.reference import acceptable_answers, bad
 from verifier_service.verdict import Completion, EngineReason, Question, Reason
 from verifier_service.verifier import (
     Judge,
@@ -28,7 +28,6 @@ from verifier_service.verifier import (
     Settler,
     SettlingVerifier,
     Undecided,
-    Unverifiable,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +53,8 @@ class Accuracy(SettlingVerifier):
     """1 if the final answer equals the reference mathematically, else 0."""
 
     purpose: ClassVar[str] = (
-        "1 if the final answer equals reference.answer (a string, or a list of which one must be "
-        "met) mathematically, else 0"
+        "1 if the final answer equals reference.answer (a string or a number, or a list of which "
+        "one must be met) mathematically, else 0"
     )
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     reasons: ClassVar[Iterable[Reason]] = AccuracyReason
@@ -133,7 +132,7 @@ class Accuracy(SettlingVerifier):
             if True in verdicts:
                 return Judgement(1.0, AccuracyReason.EQUAL, extracted)
             if not all_readable:  # only the same text could be told to be equal
-                raise Unverifiable(EngineReason.BAD_REFERENCE)
+                raise bad("answer", "it cannot be read, so only the same text would be equal")
             if found.joint == "or":
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
             if None in verdicts:
@@ -178,7 +177,7 @@ class Accuracy(SettlingVerifier):
         references = [PeerReading.of_reference(text, mode) for text in texts]
         readable = [one for one in references if one.parsed]
         if not readable:
-            raise Unverifiable(EngineReason.BAD_REFERENCE)
+            raise bad("answer", "math-verify cannot read it")
         for one in readable:
             one.evaluate()
 
@@ -218,7 +217,8 @@ def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
     texts = [text.rpartition("####")[2].strip() for text in acceptable_answers(reference)]
     for text in texts:
         if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):
-            raise Unverifiable(EngineReason.BAD_REFERENCE)
+            raise bad("answer", "it has neither letter nor digit")
         if len(text) > MAX_ANSWER_CHARACTERS:
-            raise Unverifiable(EngineReason.BAD_REFERENCE)
+            found = f"found {len(text)} characters"
+            raise bad("answer", f"{found}, expected at most {MAX_ANSWER_CHARACTERS}")
     return texts

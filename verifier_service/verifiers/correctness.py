@@ -13,6 +13,7 @@ from verifier_service.verdict import Completion, Question, Reason
 from verifier_service.verifier import Judgement, Undecided, Unverifiable, Verifier
 from verifier_service.verifiers.accuracy import Accuracy
 
+NO_TOKEN_COUNT = "the completion is needed as {text, num_tokens}"
 IsCorrect = Callable[[Completion], bool]
 
 
@@ -51,7 +52,7 @@ class RewardsLength(Verifier):
         if self.unit == "characters":
             return len(completion.text)
         if completion.num_tokens is None:
-            raise Unverifiable(self.no_token_count)
+            raise Unverifiable(self.no_token_count, NO_TOKEN_COUNT)
         return completion.num_tokens
 
 

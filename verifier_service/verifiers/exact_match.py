@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
-from verifier_service.reference import acceptable_answers
-from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
+from verifier_service.reference import acceptable_answers, bad
+from verifier_service.verdict import Completion, Reason
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 
 class ExactMatchReason(Reason):
@@ -43,7 +43,7 @@ class ExactMatch(TextVerifier):
         """See `Verifier`."""
         accepted = {self._normalised(text) for text in acceptable_answers(reference)}
         if "" in accepted:
-            raise Unverifiable(EngineReason.BAD_REFERENCE)
+            raise bad("answer", "it has nothing but white space")
 
         def judge(completion: Completion) -> Judgement:
             try:

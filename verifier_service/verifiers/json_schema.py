@@ -14,8 +14,9 @@ from pydantic import ConfigDict, Field
 
 from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
 from verifier_service.code.extraction import last_block
-from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
+from verifier_service.reference import bad, kind, missing
+from verifier_service.verdict import Completion, Reason
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -71,7 +72,7 @@ class JsonSchema(TextVerifier):
         if schema is None:
             schema = reference.get("schema")
         if schema is None:
-            raise Unverifiable(EngineReason.MISSING_REFERENCE)
+            raise missing("schema", reference)
         validator = _validator(schema)
 
         def judge(completion: Completion) -> Judgement:
@@ -103,23 +104,23 @@ def _validator(schema: Any) -> Validator:
     from jsonschema_specifications import REGISTRY  # noqa: PLC0415
 
     if not isinstance(schema, dict | bool):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
+        raise bad("schema", f"found {kind(schema)}, expected a JSON Schema")
     if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
-    kind: Any
+        raise bad("schema", "its `$schema` is no text")
+    draft: Any
     try:
-        kind = validator_for(schema, default=Draft202012Validator)
-        kind.check_schema(schema)
-        validator: Validator = kind(
+        draft = validator_for(schema, default=Draft202012Validator)
+        draft.check_schema(schema)
+        validator: Validator = draft(
             schema, registry=REGISTRY
         )  # one that fetches nothing, unlike the default
     # The last three are what odd addresses and patterns, and endless nesting, raise.
     except (SchemaError, ValueError, OverflowError, RecursionError) as error:
-        raise Unverifiable(EngineReason.BAD_REFERENCE) from error
+        raise bad("schema", "it is no JSON Schema") from error
     try:
         _broken_rule(validator, None)
     except RecursionError as error:  # of so simple a document: the schema never ends
-        raise Unverifiable(EngineReason.BAD_REFERENCE) from error
+        raise bad("schema", "it refers to itself without end") from error
     return validator
 
 
@@ -130,7 +131,7 @@ def _broken_rule(validator: Validator, document: Any) -> str | None:
     try:
         error = next(iter(validator.iter_errors(document)), None)
     except (Unresolvable, ValueError) as problem:  # the latter: an address that is none
-        raise Unverifiable(EngineReason.BAD_REFERENCE) from problem
+        raise bad("schema", "it refers to what is not in it; nothing is fetched") from problem
     return None if error is None else str(error.validator)
 
 

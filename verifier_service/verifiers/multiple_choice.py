@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal
 
 from verifier_service.answer_part import after_reasoning
 from verifier_service.mathematics.extraction import extract
-from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
+from verifier_service.reference import bad, missing
+from verifier_service.verdict import Completion, Reason
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_STATEMENT_CHARACTERS = 1000
 """Of a statement that names an option; the expressions below take quadratic time at worst."""
@@ -41,7 +42,7 @@ class MultipleChoice(TextVerifier):
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """See `Verifier`."""
         choices = _choices(reference.get("choices"))
-        right = _right_letter(reference.get("answer"), choices)
+        right = _right_letter(reference, choices)
 
         def judge(completion: Completion) -> Judgement:
             answer = final_answer(completion.text)
@@ -167,11 +168,11 @@ def _choices(choices: object) -> dict[str, str]:
     if isinstance(choices, list) and len(choices) <= len(string.ascii_uppercase):
         choices = dict(zip(string.ascii_uppercase, choices, strict=False))
     if not isinstance(choices, dict):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
+        raise bad("choices", "expected at most 26 texts in a list, or texts by letter")
     found: dict[str, str] = {}
     for letter, text in choices.items():
         if not _SINGLE.fullmatch(letter) or not isinstance(text, str):
-            raise Unverifiable(EngineReason.BAD_REFERENCE)
+            raise bad("choices", "expected at most 26 texts in a list, or texts by letter")
         found[letter.upper()] = text
     return found
 
@@ -180,10 +181,11 @@ _SINGLE = re.compile(r"[A-Za-z]")
 _REFERENCE = re.compile(r"\s*\(?([A-Za-z])[).]?\s*")
 
 
-def _right_letter(answer: object, choices: Mapping[str, str]) -> str:
+def _right_letter(reference: Mapping[str, Any], choices: Mapping[str, str]) -> str:
+    answer = reference.get("answer")
     if answer is None or answer == "":
-        raise Unverifiable(EngineReason.MISSING_REFERENCE)
+        raise missing("answer", reference)
     match = _REFERENCE.fullmatch(answer) if isinstance(answer, str) else None
     if match is None or (choices and match[1].upper() not in choices):
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
+        raise bad("answer", "expected the letter of an option" + " of `choices`" * bool(choices))
     return match[1].upper()

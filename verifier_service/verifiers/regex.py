@@ -9,8 +9,9 @@ import re2
 from pydantic import Field, field_validator
 
 from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
-from verifier_service.verdict import Completion, EngineReason, Reason
-from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
+from verifier_service.reference import bad, kind, missing
+from verifier_service.verdict import Completion, Reason
+from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_PATTERN_CHARACTERS = 10_000
 MAX_PROGRAM_BYTES = 2**20
@@ -76,13 +77,14 @@ class Regex(TextVerifier):
 def _of(reference: Mapping[str, Any]) -> Any:
     pattern = reference.get("pattern")
     if pattern is None or pattern == "":
-        raise Unverifiable(EngineReason.MISSING_REFERENCE)
+        raise missing("pattern", reference)
     if not isinstance(pattern, str) or len(pattern) > MAX_PATTERN_CHARACTERS:
-        raise Unverifiable(EngineReason.BAD_REFERENCE)
+        expected = f"expected a text of at most {MAX_PATTERN_CHARACTERS} characters"
+        raise bad("pattern", f"found {kind(pattern)}, {expected}")
     try:
         return _compiled(pattern)
     except ValueError as error:
-        raise Unverifiable(EngineReason.BAD_REFERENCE) from error
+        raise bad("pattern", "RE2 does not take it") from error
 
 
 def _compiled(pattern: str) -> Any:

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from verifier_service.verdict import Completion, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
+from verifier_service.verifiers.correctness import NO_TOKEN_COUNT
 
 
 class SoftOverlongReason(Reason):
@@ -57,7 +58,7 @@ class SoftOverlong(TextVerifier):
     def _judge(self, completion: Completion) -> Judgement:
         length = completion.num_tokens
         if length is None:
-            raise Unverifiable(SoftOverlongReason.NO_TOKEN_COUNT)
+            raise Unverifiable(SoftOverlongReason.NO_TOKEN_COUNT, NO_TOKEN_COUNT)
         details = {"tokens": length}
         excess = length - (self.max_completion_tokens - self.cache_tokens)
         if excess <= 0:

@@ -141,9 +141,8 @@ async def _work(
         try:
             judge = _prepare(runner, task.verifier, _reference(part, shared))
         except Unverifiable as error:
-            verdicts: list[Verdict | Question] = [unverifiable(error.reason)] * len(
-                part.completions
-            )
+            verdict = unverifiable(error.reason, message=error.message)
+            verdicts: list[Verdict | Question] = [verdict] * len(part.completions)
             index += len(part.completions)
             _send(connection, Judged(verdicts, finished=index > last))
             continue

@@ -439,7 +439,8 @@ def _blame(run: Run) -> Verdict:
     if run.ending is Ending.DIED:
         return failed(EngineReason.WORKER_DIED, run.item_seconds)
     if run.in_reference:
-        return unverifiable(EngineReason.BAD_REFERENCE, run.item_seconds)
+        message = "reading the reference took more than an item may take"
+        return unverifiable(EngineReason.BAD_REFERENCE, run.item_seconds, message)
     too_slow = run.ending is Ending.TOO_SLOW
     reason = EngineReason.TOO_SLOW if too_slow else EngineReason.TOO_LARGE
     return Verdict(Outcome.SCORED, 0.0, reason, run.item_seconds)

@@ -129,7 +129,7 @@ def _work(
         try:
             judge = _prepared(verifier, part, reference_of(part, shared), settle=task.settle)
         except Unverifiable as error:
-            verdict = unverifiable(error.reason, time.perf_counter() - start)
+            verdict = unverifiable(error.reason, time.perf_counter() - start, error.message)
             outbox.add([verdict] * len(part.completions))
             index += len(part.completions)
             continue
@@ -164,7 +164,7 @@ def _verdict(judge: Judge, completion: Completion) -> Verdict | Question:
         seconds = time.perf_counter() - start
         return Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, seconds)
     except Unverifiable as error:
-        return unverifiable(error.reason, time.perf_counter() - start)
+        return unverifiable(error.reason, time.perf_counter() - start, error.message)
     if isinstance(judgement, Undecided):
         return judgement.question
     extracted = judgement.extracted

@@ -1,0 +1,84 @@
+"""What keeps the service from starting is said in one line, before anything is started."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainer_client.demo import running_service
+from verifier_service.server import CannotServe, serve
+from verifier_service.settings import Settings, unknown_variables
+
+KUBERNETES = ("VERIFIER_SERVICE_HOST", "VERIFIER_SERVICE_PORT", "VERIFIER_PORT_8080_TCP_ADDR")
+"""Variables that Kubernetes gives to containers beside a service named `verifier`."""
+
+
+def started(*flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "verifier_service", "serve", *flags],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_port_in_use_is_one_line_with_the_setting() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = started("--port", str(port))
+    assert result.returncode == 2
+    assert result.stderr == (f"port {port} is in use: choose another with --port / VERIFIER_PORT\n")
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "not an address"])
+def test_a_host_that_is_not_this_machines_is_named(host: str) -> None:
+    with pytest.raises(CannotServe, match=f"^'{host}' is no address of this machine: .* --host"):
+        serve(Settings(host=host, port=0))
+
+
+def test_a_misspelt_variable_is_refused_with_the_nearest_name() -> None:
+    result = started(VERIFIER_ITEM_CPU_SECOND="3")
+    assert result.returncode == 2
+    assert result.stderr == (
+        "VERIFIER_ITEM_CPU_SECOND is no setting of the service: "
+        "did you mean VERIFIER_ITEM_CPU_SECONDS?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "near"),
+    [
+        ("VERIFIER_WROKERS", "VERIFIER_WORKERS"),
+        ("VERIFIER_API_KEYS", "VERIFIER_API_KEY_HASHES"),
+        ("verifier_enable", "VERIFIER_ENABLED"),
+        ("VERIFIER_URL", None),
+        *((name, None) for name in KUBERNETES),
+    ],
+)
+def test_only_a_name_that_resembles_a_setting_is_taken_for_one(
+    variable: str, near: str | None
+) -> None:
+    assert unknown_variables([variable]) == {variable: near}
+
+
+@pytest.mark.parametrize(
+    "variable", ["VERIFIER_PORT", "verifier_port", "VERIFIER_CPUS", "REWARD_VERIFIER_URL", "HOME"]
+)
+def test_variables_of_others_and_settings_are_not_unknown(variable: str) -> None:
+    assert unknown_variables([variable]) == {}
+
+
+def test_a_variable_that_resembles_no_setting_is_logged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "service.log"
+    monkeypatch.setenv("VERIFIER_URL", "http://verifier")
+    with running_service(log, "--workers", "1", "--enabled", "format"):
+        assert "VERIFIER_URL: no setting of the service, ignored" in log.read_text()
