@@ -17,6 +17,7 @@ NUM_CASES = 5_000
 BEYOND_THE_SCHEMA = (
     "verifiers with the same name",
     "give either `verifiers` or `profile`",
+    "no message has the role 'assistant'",
     "no profile",
     "not enabled here",
     "no effect in mode",
