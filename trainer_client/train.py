@@ -54,6 +54,7 @@ from trainer_client.sampling import SAMPLING_ERRORS, next_groups
 from trainer_client.scoring import ScoredGroups, Scorer, open_scorer
 from trainer_client.update import update_on_rollouts
 
+MAX_SHOWN_VERDICTS = 5
 CONSOLE_KEYS = {
     "reward/total": "reward",
     "reward/accuracy": "accuracy",
@@ -201,16 +202,16 @@ def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
     rewards = raw_rewards(scored, config)
     if rewards.isnan().all():
         seen = {
-            f"{name}: {verdict.outcome} ({verdict.reason})"
+            f"{name}: {verdict.outcome} ({verdict.why})"
             for group in scored.groups
             for verdicts in group.verdicts
             for name, verdict in verdicts.items()
             if verdict.score is None
         }
+        shown = ", ".join(sorted(seen)[:MAX_SHOWN_VERDICTS])
         raise TrainingError(
             "the verifier judged none of this step's completions, so there is nothing to learn "
-            f"from; its verdicts: {', '.join(sorted(seen))}. Check dataset.reference_columns and "
-            "the service's log"
+            f"from; its verdicts: {shown}. Check dataset.reference_columns and the service's log"
         )
     return rewards
 

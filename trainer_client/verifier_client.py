@@ -63,12 +63,20 @@ class Verdict(_Wire):
     reason: str
     extracted: str | None = None
     seconds: float = 0.0
+    details: dict[str, Any] | None = None
+    """Facts besides, such as how many tests passed."""
 
     @model_validator(mode="after")
     def _score_belongs_to_scored(self) -> Verdict:
         if (self.score is not None) != (self.outcome == "scored"):
             raise ValueError(f"outcome {self.outcome!r} with score {self.score!r}")
         return self
+
+    @property
+    def why(self) -> str:
+        """The reason, and what the service says of it."""
+        message = (self.details or {}).get("message")
+        return self.reason if message is None else f"{self.reason}: {message}"
 
 
 Verdicts = dict[str, Verdict]

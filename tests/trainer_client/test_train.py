@@ -155,7 +155,8 @@ def test_references_that_no_verifier_can_use_stop_the_run(
         dataset={"reference_columns": {"solution": "answer"}},
         reward={"verifiers": [{"type": "accuracy"}]},
     )
-    with pytest.raises(TrainingError, match=r"accuracy: unverifiable \(missing_reference\)"):
+    message = r"accuracy: unverifiable \(missing_reference: reference\.answer is needed"
+    with pytest.raises(TrainingError, match=message):
         train(wrong)
 
 
