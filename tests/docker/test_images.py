@@ -182,7 +182,7 @@ def start_of_service(stack: Stack) -> tuple[float, float]:
     start = time.monotonic()
     container = stack.engine.docker("run", "--detach", *options, stack.service_image).strip()
     try:
-        log = "Uvicorn running"  # from then on each request is answered, /readyz too
+        log = "running on http"  # from then on each request is answered, /readyz too
         wait_until(lambda: log in stack.engine.docker("logs", container), "a running service")
         seconds = time.monotonic() - start
         stack.python(container, READY)
@@ -207,7 +207,7 @@ def test_the_service_is_unhealthy_where_the_sandbox_has_a_layer_less(
     options += ["--security-opt", f"seccomp={profile}"]
     container = stack.engine.docker("run", "--detach", *options, stack.service_image).strip()
     try:
-        log = "Uvicorn running"
+        log = "running on http"
         wait_until(lambda: log in stack.engine.docker("logs", container), "a running service")
         code = READY.replace("r.urlopen", "print(r.urlopen").replace("=4)", "=4).status)")
         found = stack.engine.docker("exec", container, PYTHON, "-c", code, check=False)

@@ -28,7 +28,7 @@ def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> No
     python.chmod(0o755)
     # Environments count as made: nothing is installed here.
     installed = ["install", ".venv-interop/installed", ".venv-vllm/installed"]
-    command = ["make", *(f"--old-file={name}" for name in installed)]
+    command = ["make", "--no-print-directory", *(f"--old-file={name}" for name in installed)]
     command += ["bench", f"BIN={tmp_path}", f"VLLM_BIN={tmp_path}"]
     result = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True)
     *run, last = result.stdout.split("\n")[:-1]
