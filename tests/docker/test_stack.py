@@ -109,7 +109,10 @@ def test_the_demonstration_trains_and_its_metrics_are_in_the_volume(running: Sta
         assert state["Running"], logs[-3000:]
         return len(steps(metrics())) >= NUM_STEPS
 
-    wait_until(has_trained, f"{NUM_STEPS} steps of the demonstration", seconds=400)
+    try:
+        wait_until(has_trained, f"{NUM_STEPS} steps of the demonstration", seconds=400)
+    except AssertionError as error:
+        raise AssertionError(running.engine.docker("logs", container)[-3000:]) from error
     running.compose("stop", "trainer")
     first = steps(metrics())[:NUM_STEPS]
     assert len(first) == NUM_STEPS
