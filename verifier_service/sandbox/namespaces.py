@@ -63,13 +63,15 @@ def change_root(readable: Iterable[Path], devices: Iterable[Path], at: Path) -> 
     """
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
     mount_tmpfs(at, num_bytes=_ROOT_BYTES, num_inodes=4096, options="mode=755")
-    for path in _outermost(readable):
-        _bind(path, at, _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
-    for path in devices:
-        _bind(path, at, _MS_NOSUID | _MS_NOEXEC)
-    (at / "old").mkdir()
-    (at / SCRATCH.name).mkdir()
+    # Paths are relative from here on: whoever started this process may have been killed and its
+    # directory removed, which must not be made again.
     os.chdir(at)
+    for path in _outermost(readable):
+        _bind(path, _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+    for path in devices:
+        _bind(path, _MS_NOSUID | _MS_NOEXEC)
+    os.mkdir("old")
+    os.mkdir(SCRATCH.name)
     pivot_root = _PIVOT_ROOT[os.uname().machine]
     _check("pivot_root", _libc.syscall(pivot_root, b".", b"old"))
     os.chdir("/")
@@ -102,8 +104,9 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
     return chosen
 
 
-def _bind(path: Path, root: Path, flags: int) -> None:
-    target = root / path.relative_to("/")
+def _bind(path: Path, flags: int) -> None:
+    """Mount a path at its place below the working directory."""
+    target = path.relative_to("/")
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     if path.is_dir():
         target.mkdir(mode=0o755, exist_ok=True)
