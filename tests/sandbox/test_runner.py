@@ -389,7 +389,7 @@ def test_cancelling_ends_the_program(sandbox: Sandbox) -> None:
     async def cancelled() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(
-                sandbox.runner.run(Program(payload=b"while True: pass"), Limits()), 0.1
+                sandbox.runner.run(Program(payload=b"while True: pass"), LIMITS), 0.1
             )
 
     for _ in range(3):

@@ -121,7 +121,9 @@ class ZygoteHandle:
     async def ready(self) -> None:
         """Wait until it can fork. Raises ZygoteDied."""
         try:
-            await asyncio.wait_for(asyncio.shield(self._hello), START_TIMEOUT_SECONDS)
+            # Not `wait_for`, which in Python 3.11 loses a cancellation that comes with the result.
+            async with asyncio.timeout(START_TIMEOUT_SECONDS):
+                await asyncio.shield(self._hello)
         except TimeoutError as error:
             raise ZygoteDied(f"it did not start in {START_TIMEOUT_SECONDS:.0f} s") from error
 
