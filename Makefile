@@ -28,7 +28,7 @@ test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
 
 test-docker: install  ## images, compose and attacks in real containers; see scripts/install-docker
-	$(BIN)/python -m pytest -m docker -rs tests/docker $(ARGS)
+	$(BIN)/python -m pytest -m docker tests/docker $(ARGS)
 
 test-interop: install $(INTEROP)/installed  ## other projects' own code, driven against the service
 	OMP_NUM_THREADS=1 SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \

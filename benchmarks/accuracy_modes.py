@@ -3,6 +3,9 @@
 On the files of completions with recorded verdicts against these, on all labelled pairs against
 math-verify called now. What math-verify runs out of time on is left out and counted.
 
+Rows are judged in processes of their own: math-verify's limit is an exception that a signal raises
+in whatever runs just then, and in a process with callbacks of others it would be lost there.
+
     .venv/bin/python benchmarks/accuracy_modes.py
 
 Takes some minutes. Reads `shared/data` beside the repository; without it there is nothing to
@@ -12,7 +15,13 @@ measure.
 from __future__ import annotations
 
 import logging
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from typing import Literal
 
 from latex2sympy2_extended import NormalizationConfig
@@ -69,44 +78,61 @@ def math_verify_accepts(mode: Mode, gold: str, text: str) -> bool | None:
         return None
 
 
-def parity_with_record(mode: Mode, rows: list[Row]) -> Parity:
+@contextmanager
+def judging_processes() -> Iterator[Executor]:
+    """One fresh process for each core."""
+    with ProcessPoolExecutor(
+        max_workers=len(os.sched_getaffinity(0)),
+        mp_context=get_context("spawn"),
+        initializer=logging.disable,
+    ) as processes:
+        yield processes
+
+
+def parity_with_record(mode: Mode, rows: list[Row], processes: Executor) -> Parity:
     """Of rows of completions with recorded verdicts."""
-    found = Parity()
-    for row in rows:
-        _add(found, row, bool(row[RECORDED[mode]]), mode, row["completion"])
-    return found
+    return _parity(rows, partial(_equals_record, mode), processes)
 
 
-def parity_with_math_verify(mode: Mode, rows: list[Row]) -> Parity:
+def parity_with_math_verify(mode: Mode, rows: list[Row], processes: Executor) -> Parity:
     """Of labelled rows."""
+    return _parity(rows, partial(_equals_math_verify, mode), processes)
+
+
+def _parity(rows: list[Row], equals: Callable[[Row], bool | None], processes: Executor) -> Parity:
     found = Parity()
-    for row in rows:
-        text = text_of(row)
-        _add(found, row, math_verify_accepts(mode, row["gold"], text), mode, text)
+    for row, is_equal in zip(rows, processes.map(equals, rows, chunksize=8), strict=True):
+        if is_equal is None:
+            found.num_timeouts += 1
+        elif is_equal:
+            found.num_equal += 1
+        else:
+            found.differing.append(row["id"])
     return found
 
 
-def _add(found: Parity, row: Row, expected: bool | None, mode: Mode, text: str) -> None:
-    if expected is None:
-        found.num_timeouts += 1
-    elif accepts(mode, row["gold"], text) == expected:
-        found.num_equal += 1
-    else:
-        found.differing.append(row["id"])
+def _equals_record(mode: Mode, row: Row) -> bool:
+    return accepts(mode, row["gold"], row["completion"]) == bool(row[RECORDED[mode]])
+
+
+def _equals_math_verify(mode: Mode, row: Row) -> bool | None:
+    text = text_of(row)
+    expected = math_verify_accepts(mode, row["gold"], text)
+    return None if expected is None else accepts(mode, row["gold"], text) == expected
 
 
 def main() -> None:
     """Print a table, one line for each file and mode."""
-    logging.disable(logging.CRITICAL)
     print(f"{'file':30}{'mode':13}{'equal':>7}{'different':>11}{'timed out':>11}")
     try:
-        for mode in RECORDED:
-            for name in FILES:
-                rows = read_shared_data(f"math/{name}.jsonl.gz")
-                show(name, mode, parity_with_record(mode, rows))
-            for name in SETS:
-                rows = read_shared_data(f"math/pairs_{name}.jsonl")
-                show(f"pairs_{name}", mode, parity_with_math_verify(mode, rows))
+        with judging_processes() as processes:
+            for mode in RECORDED:
+                for name in FILES:
+                    rows = read_shared_data(f"math/{name}.jsonl.gz")
+                    show(name, mode, parity_with_record(mode, rows, processes))
+                for name in SETS:
+                    rows = read_shared_data(f"math/pairs_{name}.jsonl")
+                    show(f"pairs_{name}", mode, parity_with_math_verify(mode, rows, processes))
     except SharedDataMissing as missing:
         print(f"nothing to measure: {missing}")
 
