@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from verifier_service.api_keys import is_accepted
 from verifier_service.compat import TRY_AGAIN_STATUS
 from verifier_service.drain import Drain
-from verifier_service.error_handlers import refused
+from verifier_service.error_handlers import bug, refused
 from verifier_service.errors import ApiError
 from verifier_service.metrics import Metrics
 
@@ -78,8 +78,10 @@ class CallContext:
                     await self._app(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
-        except Exception:  # which is answered outside of this
-            status, state["error"] = status or 500, "internal_error"
+        except Exception:  # which is logged with its traceback outside of this
+            state["error"] = "internal_error"
+            if not status:
+                await bug()(scope, receive, send_with_id)
             raise
         finally:
             self._metrics.in_flight.dec()

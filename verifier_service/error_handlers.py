@@ -20,7 +20,6 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_exception_handler(Exception, _bug)
 
 
 def refused(error: ApiError, scope: Scope, metrics: Metrics) -> JSONResponse:
@@ -28,6 +27,17 @@ def refused(error: ApiError, scope: Scope, metrics: Metrics) -> JSONResponse:
     metrics.rejected(error.kind)
     scope["state"]["error"] = error.kind
     return _response(error)
+
+
+def bug() -> JSONResponse:
+    """The answer to a call that met a bug."""
+    return _response(
+        ApiError(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            "internal_error",
+            "the service has a bug; its log has the traceback",
+        )
+    )
 
 
 def _response(error: ApiError) -> JSONResponse:
@@ -64,13 +74,3 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
 
 def _refused(error: ApiError, request: Request) -> JSONResponse:
     return refused(error, request.scope, request.app.state.service.metrics)
-
-
-async def _bug(request: Request, error: Exception) -> JSONResponse:
-    return _response(
-        ApiError(
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-            "internal_error",
-            "the service has a bug; its log has the traceback",
-        )
-    )

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from pydantic import ValidationError
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.types import Receive, Scope, Send
 
 from tests.processes import until
@@ -146,20 +147,22 @@ def test_a_refusal_is_named_in_its_line_of_the_log(guarded: httpx.Client, log: P
     assert named == [(401, "unauthorized"), (422, "invalid_request")]
 
 
-def test_a_bug_is_a_500_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    """Its answer is given by what is around all calls."""
+def test_a_bug_is_a_500_with_the_calls_id_and_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Its traceback is logged by what is around all calls."""
 
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         raise RuntimeError
 
-    async def ask() -> None:
-        app = CallContext(broken, key_hashes=(), drain=Drain(), metrics=Metrics())
-        transport = httpx.ASGITransport(app)
+    async def ask() -> httpx.Response:
+        context = CallContext(broken, key_hashes=(), drain=Drain(), metrics=Metrics())
+        transport = httpx.ASGITransport(ServerErrorMiddleware(context), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            await client.get("/")
+            return await client.get("/", headers={"X-Request-Id": "step-7"})
 
-    with caplog.at_level("INFO"), pytest.raises(RuntimeError):
-        asyncio.run(ask())
+    with caplog.at_level("INFO"):
+        answer = asyncio.run(ask())
+    assert (answer.status_code, answer.headers["x-request-id"]) == (500, "step-7")
+    assert answer.json()["error"]["type"] == "internal_error"
     assert "status=500" in caplog.text
     assert "error=internal_error" in caplog.text
 
