@@ -248,7 +248,7 @@ def _hashes(text: str) -> Extraction | None:
 
 _PHRASE = re.compile(
     r"""(?:
-        (?:final[ ]|correct[ ]|right[ ])?(?:answer|option|choice|result|solution)s?
+        (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
             (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
             \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
@@ -263,11 +263,16 @@ _PHRASE = re.compile(
 
 def _answer_phrase(text: str) -> Extraction | None:
     end = len(text)
+    is_disowned = False
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
-            last = match
+            begin = max(start, match.start() - MAX_DISOWNING_CHARACTERS)
+            if _DISOWNED.search(text, begin, match.start()):
+                is_disowned = True
+            else:
+                last = match
         if last is not None:
             rest = _BULLET.sub("", text[last.end() :].lstrip(" *:\n\t"))
             statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
@@ -280,7 +285,24 @@ def _answer_phrase(text: str) -> Extraction | None:
                 )
             return Extraction("answer_phrase", (_without_reason(statement),))
         end = start
-    return None
+    # Other places would take the value that is disowned.
+    return Extraction("answer_phrase", _NOTHING) if is_disowned else None
+
+
+_CLAIM = (
+    r"(?:say(?:ing)?|think|believe|claim|conclude|assume|agree|sure|certain|convinced|confident)"
+)
+_ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
+MAX_DISOWNING_CHARACTERS = 60
+DISOWNING = (
+    rf"(?:\b(?:wrong|incorrect)"
+    rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
+    rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
+    rf"|(?:\bnot|n['’]t)[ ]+(?:(?:true|correct|right|the[ ]+case)[ ]+)?that{_ARTICLES})[ *_]+"
+)
+"""What stands right before `answer is` where it tells what the answer is not. Nothing that ends a
+clause comes between: `I am not sure, but the answer is 5`."""
+_DISOWNED = re.compile(DISOWNING + "$", re.IGNORECASE)
 
 
 _BULLET = re.compile(r"^[-*•]\s+")
