@@ -85,6 +85,9 @@ def test_the_final_answer_is_found(text: str, source: str, statements: list[str]
         "Hence\n\\[\n\\frac{a}{b} = a^2 + a",
         "Step 3: set up the equation for the third friend",
         "there is no number in this text",
+        "It is not option B.",
+        "We can surely reject option (B) here",
+        "I think that option B fails",
     ],
 )
 def test_a_completion_without_a_final_answer_has_none(text: str) -> None:
@@ -208,9 +211,10 @@ PIECES = (
         " or ",
     ),
 )
-AMONG = (
-    *(" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1 : ", "- ", "wait "),
+AMONG = (" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1 : ", "- ", "wait ")
+DENIALS = (
     *("wrong answer is ", "not ", "not sure the ", "I don't think the answer is ", "wrong\n"),
+    *("wrong option ", "reject A, ", "not sure that the ", "A is not ", "(A) and "),
 )
 
 
@@ -225,6 +229,12 @@ def test_time_grows_with_the_length_and_no_faster(piece: str, source: Source) ->
 @pytest.mark.parametrize("piece", AMONG)
 def test_time_grows_no_faster_with_what_stands_between(piece: str, before: str, after: str) -> None:
     assert_linear(before, piece, after, SOURCES)
+
+
+@pytest.mark.parametrize("piece", DENIALS)
+def test_time_grows_no_faster_with_denials(piece: str) -> None:
+    assert_linear("I do not think that the wrong option ", piece, "5", SOURCES)
+    assert_linear("", piece, "", ("last_expression",))
 
 
 def assert_linear(before: str, piece: str, after: str, sources: Sequence[Source]) -> None:

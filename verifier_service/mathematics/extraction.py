@@ -561,7 +561,21 @@ _CHOSEN = re.compile(
     r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
 )
-_REJECTED = re.compile(r"\(?\b[A-J]\)?\s+is\s+(?:wrong|incorrect|not)\b", re.IGNORECASE)
+_OPTION = r"(?:[(\[][A-Za-z][)\]]|[(\[]?\b[A-Z]\b[)\]]?)"
+_NOUN = r"(?:(?i:option|choice|answer)s?\s+)?"
+_OPTIONS = (
+    rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*(?i:(?:and|or)\s+)?|\s+(?i:and|or)\s+){_NOUN}{_OPTION}"
+    rf"(?![)\]]?\s+(?i:is)\b))*"
+)
+REJECTED_OPTION = re.compile(
+    rf"(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
+    rf"|(?i:\b(?:reject|eliminat|exclud|discard)\w*\s+|\brul(?:e[sd]?|ing)\s+out\s+){_OPTIONS}"
+    rf"|\(?(?i:\b(?:and|but)\s+)?(?i:\bnot\s+){_NOUN}{_OPTION}"
+    rf"|(?i:\b(?:option|choice)\s+)?{_OPTION}\s+(?:(?i:fails)\b|(?i:is|was)(?:"
+    rf"\s+(?i:wrong|false|incorrect|eliminated|rejected|excluded|discarded|ruled\s+out)\b"
+    rf"|(?i:n['’]t|\s+not)\b(?:\s+{_OPTION})?))"
+)
+"""An option, by its letter, with the words that say that it is not the answer."""
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
 )
@@ -607,7 +621,7 @@ def _choices(line: str) -> Extraction | None:
     """The options that a line without numbers names, and does not reject."""
     if _NUMBER.search(line):
         return None
-    line = _REJECTED.sub("", line)
+    line = REJECTED_OPTION.sub("", line)
     chosen = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
     return Extraction("last_expression", tuple(chosen), "or") if chosen else None
 
