@@ -235,6 +235,11 @@ def test_long_statements_name_no_option_and_cost_little(piece: str) -> None:
         assert judge(MultipleChoice(), {"answer": "A"}, text).reason in ("no_answer", "equal")
 
 
+def test_a_list_of_options_that_breaks_off_costs_little() -> None:
+    text = "B, " + "Option A " * 100 + "Option"  # two ways to read each space were 2**100
+    assert judge(MultipleChoice(), {"answer": "B"}, text).reason == "no_answer"
+
+
 def test_of_a_long_last_line_the_end_counts() -> None:
     text = "word " * 1000 + "so B is correct."
     assert judge(MultipleChoice(), {"answer": "B"}, text).reason == "equal"

@@ -149,7 +149,7 @@ _STYLE = re.compile(
     r"(?![A-Za-z])|\\[ ,;:!()\[\]]"
 )
 _DECORATION = re.compile(r"[*_${}~`]+")
-_NOUN = r"(?:(?:option|choice|answer|letter)s?\s*:?\s*)?"
+_NOUN = r"(?:(?:option|choice|answer|letter)s?(?:\s*:)?\s*)?"
 _LETTER = r"[(\[]?\b[A-Za-z]\b[)\].]?"
 _JOINT = re.compile(r"\b(?:or|and|maybe|perhaps|possibly|either|both|also)\b", re.IGNORECASE)
 _LIST = re.compile(
