@@ -98,6 +98,13 @@ def test_the_last_whole_block_of_the_language_is_the_program(
     assert last_block(text, ("python", "py")) == program
 
 
+def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
+    """In quadratic time it would take hours."""
+    for pad in (" ", "\t", "a", "`", "~", "é"):
+        for fence in ("```", "~~~"):
+            assert last_block(f"{fence}{pad * 2_000_000}`\n", ("python",)) is None
+
+
 # What crosses between program and judge
 
 plain = st.recursive(
