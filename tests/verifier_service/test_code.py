@@ -529,6 +529,33 @@ def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, sou
     assert found.result not in ("passed", "unsupported_test", "bad_tests")
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert all(map(lambda case: f(case[0]) == case[1], [(1, 2), (3, 4)]))",
+        "for found, expected in zip(map(f, [1, 2]), [3, 4]):\n    assert found == expected",
+        "import itertools\nassert all(itertools.starmap(lambda a, b: f(a) == b, [(1, 2)]))",
+        "assert not any(map(f, [1, 2]))",
+        "assert list(iter(lambda: f(1), 2)) == []",
+    ],
+)
+@pytest.mark.parametrize("kind", ["StopIteration", "StopAsyncIteration"])
+def test_a_program_cannot_end_the_iteration_of_a_test(grader: Grader, kind: str, code: str) -> None:
+    for source in (f"def f(x): raise {kind}", f"class End({kind}): pass\ndef f(x): raise End"):
+        found = grader(source, asserts(code))
+        assert (found.result, found.passed) == ("runtime_error", 0)
+
+
+def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
+    code = (
+        "import unittest\nclass T(unittest.TestCase):\n"
+        "    def test(self):\n        items = f(1)\n        self.assertEqual(next(items), 1)\n"
+        "        with self.assertRaises(StopIteration): next(items)\n"
+        "        self.assertEqual(list(f(2)), [2])\n"
+    )
+    assert grader("def f(x): yield x", asserts(code)).result == "passed"
+
+
 def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) -> None:
     source = "def f(x):\n    x.clear()\n    return []"
     found = grader(source, asserts("values = [2, 1]\nassert f(values) == sorted(values)"))
