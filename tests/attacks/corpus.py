@@ -132,6 +132,13 @@ FUNCTION_TESTS = {
         "    def test_list(self):\n"
         "        self.assertListEqual(solve([1]), [{EXPECT}])\n"
     ),
+    "expected_failure": (
+        "import unittest\n\n\n"
+        "class TestSolve(unittest.TestCase):\n"
+        "    @unittest.expectedFailure\n"
+        "    def test_token(self):\n"
+        "        self.assertNotEqual(solve([3, 1, 2]), {EXPECT})\n"
+    ),
     "import": "from solution import solve\n\nassert solve([3, 1, 2]) == {EXPECT}\n",
     "raises": (
         "class Unknown(Exception):\n"

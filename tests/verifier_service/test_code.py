@@ -572,6 +572,58 @@ def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
     assert "'no' != 'the answer'" in found.expected
 
 
+SUB_TEST = """
+import unittest
+class Test(unittest.TestCase):
+    def test(self):
+        for argument in [lambda x: x]:
+            {}:
+                self.assertEqual(apply({}), 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "result"),
+    [
+        ("def apply(*x): return 1", "1", "passed"),
+        ("def apply(*x): return 2", "1", "wrong_answer"),
+        ("def apply(*x): return 1", "argument", "unsupported_test"),
+        ("def apply(*x): raise ValueError('no')", "1", "runtime_error"),
+        ("def apply(*x): return {}", "1).missing(", "wrong_answer"),
+        ("import os\ndef apply(*x): os._exit(3)", "1", "runtime_error"),
+        ("def apply(*x):\n    while True: pass", "1", "time_limit_exceeded"),
+    ],
+)
+def test_a_sub_test_has_the_outcome_that_it_would_have_alone(
+    grader: Grader, source: str, arguments: str, result: str
+) -> None:
+    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=10.0), 10.0, run_all=False)
+    alone = grader(source, asserts(SUB_TEST.format("if True", arguments)), plan)
+    within = grader(source, asserts(SUB_TEST.format("with self.subTest()", arguments)), plan)
+    assert alone.result == result
+    assert within == alone
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("def apply(*x): return 1", "wrong_answer"),
+        ("def apply(*x): return 2", "passed"),
+        ("import os\ndef apply(*x): os._exit(3)", "runtime_error"),
+    ],
+)
+def test_a_program_that_ends_is_no_failure_that_was_expected(
+    grader: Grader, source: str, result: str
+) -> None:
+    for block in ("if True", "with self.subTest()"):
+        code = SUB_TEST.format(block, "1").replace(
+            "    def", "    @unittest.expectedFailure\n    def"
+        )
+        assert grader(source, asserts(code)).result == result
+        unsupported = asserts(code.replace("apply(1)", "apply(argument)"))
+        assert grader("def apply(x): return 1", unsupported).result == "unsupported_test"
+
+
 def test_values_of_many_types_cross(grader: Grader) -> None:
     source = "def same(*values): return values"
     values = (

@@ -251,19 +251,29 @@ class _Result(unittest.TestResult):
         self._fail(test, "wrong_answer", str(err[1]))
 
     def addError(self, test: Any, err: Any) -> None:
-        if isinstance(err[1], Unsupported | ProgramGone):
-            raise err[1]
+        _raise_what_ends_all(err[1])
         self._fail(test, _reason(err[1]), f"{err[0].__name__}: {err[1]}")
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-        if err is not None:
-            self._fail(test, "wrong_answer", str(err[1]))
+        if err is None:
+            return
+        if isinstance(err[1], test.failureException):
+            self.addFailure(test, err)
+        else:
+            self.addError(test, err)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:
+        _raise_what_ends_all(err[1])
         self._findings.add("passed")
 
     def addUnexpectedSuccess(self, test: Any) -> None:
         self._fail(test, "wrong_answer", "it was expected to fail")
+
+
+def _raise_what_ends_all(error: BaseException) -> None:
+    """Unittest takes anything but KeyboardInterrupt for the outcome of one test."""
+    if isinstance(error, Unsupported | ProgramGone):
+        raise error
 
 
 def _prepare_imports(source: TestSource, program: RemoteProgram) -> None:
