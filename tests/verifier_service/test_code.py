@@ -640,6 +640,14 @@ def test_values_of_many_types_cross(grader: Grader) -> None:
     assert (found.result, found.shown) == ("passed", "")
 
 
+def test_what_an_exception_says_need_not_be_text(grader: Grader) -> None:
+    source = "def f(x):\n    if x == 2: raise ValueError('\\ud800')\n    return 1"
+    cases = [{"args": [1], "returns": 1}, {"args": [2], "returns": 2}]
+    found = grader(source, {"type": "function", "entry_point": "f", "cases": cases}, ALL)
+    assert (found.result, found.passed) == ("runtime_error", 1)
+    assert found.shown == "ValueError: ?"
+
+
 # Real problems
 
 
@@ -737,15 +745,33 @@ def test_exercism_tasks_get_their_labels_or_are_unsupported(grader: Grader) -> N
 
 # References
 
+BAD = EngineReason.BAD_REFERENCE
+NESTED: list[Any] = []
+for _ in range(5000):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "case", [{"args": [NESTED], "returns": 1}, {"kwargs": {"x": NESTED}, "returns": 1}]
+)
+def test_arguments_that_are_nested_too_deeply_are_unsupported(
+    grader: Grader, case: dict[str, Any]
+) -> None:
+    tests = {"type": "function", "entry_point": "f", "cases": [case]}
+    assert grader("def f(x): return 1", tests).result == "unsupported_test"
+
 
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [
         ({}, EngineReason.MISSING_REFERENCE),
-        ({"tests": {}}, EngineReason.BAD_REFERENCE),
-        ({"tests": {"type": "stdio", "cases": []}}, EngineReason.BAD_REFERENCE),
-        ({"tests": {"type": "asserts", "code": ""}}, EngineReason.BAD_REFERENCE),
-        ({"tests": {"type": "pytest", "code": "x"}}, EngineReason.BAD_REFERENCE),
+        ({"tests": {}}, BAD),
+        ({"tests": {"type": "stdio", "cases": []}}, BAD),
+        ({"tests": {"type": "asserts", "code": ""}}, BAD),
+        ({"tests": {"type": "pytest", "code": "x"}}, BAD),
+        ({"tests": {"inputs": ["[" * 10**5], "outputs": ["1"], "fn_name": "f"}}, BAD),
+        ({"tests": {"inputs": ["1"], "outputs": ["[" * 10**5], "fn_name": "f"}}, BAD),
+        ({"tests": {"inputs": [NESTED], "outputs": ["1"]}}, BAD),
     ],
 )
 def test_tests_that_cannot_be_used_say_why(reference: dict[str, Any], reason: EngineReason) -> None:

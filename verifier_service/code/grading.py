@@ -207,7 +207,10 @@ def _is_final(result: Result) -> bool:
 async def _grade_calls(
     runner: Runner, source: bytes, tests: Function | Asserts, plan: Plan
 ) -> Grade:
-    asked = {**tests.model_dump(), "run_all": plan.run_all}
+    try:
+        asked = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
+    except RecursionError:
+        return _only(Result.UNSUPPORTED_TEST, "nested too deeply")
     limits = plan.limits
     judge_limits = dataclasses.replace(
         limits,
@@ -216,7 +219,7 @@ async def _grade_calls(
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
-        Program(payload=json.dumps(asked).encode(), entry="judge"),
+        Program(payload=asked.encode(), entry="judge"),
         limits,
         judge_limits,
     )

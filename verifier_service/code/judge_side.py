@@ -44,7 +44,9 @@ class Findings:
         if reason == "passed":
             self.passed += 1
         elif self.reason == "passed":
-            self.reason, self.detail = reason, detail[:MAX_DETAIL_CHARACTERS]
+            # A lone surrogate, which an exception's message can hold, is no text for a reader.
+            text = detail[:MAX_DETAIL_CHARACTERS].encode("utf-8", "replace").decode()
+            self.reason, self.detail = reason, text
             self.first_failed = self.total - 1
 
 
