@@ -322,6 +322,22 @@ def test_what_a_program_changes_in_its_interpreter_ends_with_it(sandbox: Sandbox
         assert sandbox.run(source).stdout == b"2\n"
 
 
+def test_flags_that_a_program_sets_on_its_descriptors_end_with_it(sandbox: Sandbox) -> None:
+    source = """
+import fcntl, os
+found = []
+for descriptor in range(64):
+    try:
+        found.append((descriptor, fcntl.fcntl(descriptor, fcntl.F_GETFL)))
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND | os.O_NONBLOCK)
+    except OSError:
+        pass
+print(found)
+"""
+    for stdin in (b"", b"input"):
+        assert len({sandbox.run(source, stdin).stdout for _ in range(3)}) == 1
+
+
 def test_there_is_no_scratch_directory_unless_asked_for(sandbox: Sandbox) -> None:
     execution = sandbox.run("open('file', 'w')")
     assert execution.exit_code == 1
