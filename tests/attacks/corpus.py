@@ -150,6 +150,7 @@ FUNCTION_TESTS = {
         "else:\n"
         "    raise AssertionError('nothing was raised')\n"
     ),
+    "round_trip": "assert solve(solve([3, 1, 2])) == {EXPECT}\n",
     "mapped": "assert all(map(lambda case: solve(case[0]) == case[1], [([3, 1, 2], {EXPECT})]))\n",
     "sorted_argument": "values = [3, 1, 2]\nassert solve(values) == sorted(values)\n",
     "shared_expected": (

@@ -556,6 +556,56 @@ def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
     assert grader("def f(x): yield x", asserts(code)).result == "passed"
 
 
+NESTS = "def enc(x):\n    for _ in range({}): x = [x]\n    return x\ndef dec(x): return x"
+SENDS_RAW = """
+import json
+from verifier_service.code import codec
+codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
+def enc(x): return "é" * 8_000_000
+def dec(x): return x
+"""
+
+
+@pytest.mark.parametrize("source", [NESTS.format(200), SENDS_RAW])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert dec(enc('abc')) == 'abc'",
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+        "        with self.subTest(): self.assertEqual(dec(enc('abc')), 'abc')",
+    ],
+)
+def test_a_program_cannot_choose_to_have_no_verdict(grader: Grader, source: str, code: str) -> None:
+    found = grader(source, asserts(code))
+    assert (found.result, found.passed) == ("invalid_output", 0)
+    assert found.shown.startswith("passed back to the program: ")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert dec('é' * 8_000_000) == ''",
+        "x = []\nfor _ in range(300): x = [x]\nassert dec(x) == []",
+        "assert dec(enc('abc')) == enc('abc')\nassert dec('é' * 8_000_000) == ''",
+    ],
+)
+def test_tests_with_too_much_data_are_unsupported(grader: Grader, code: str) -> None:
+    assert grader(NESTS.format(90), asserts(code)).result == "unsupported_test"
+
+
+def test_arguments_that_are_too_large_are_unsupported_whatever_was_returned(
+    grader: Grader,
+) -> None:
+    cases = [{"args": ["a"], "returns": "a" * 2**21}, {"args": ["é" * 6_000_000], "returns": "a"}]
+    tests = {"type": "function", "entry_point": "f", "cases": cases}
+    assert grader("def f(x): return x * 2**21", tests).result == "unsupported_test"
+
+
+def test_what_is_nested_deeply_can_be_passed_back(grader: Grader) -> None:
+    found = grader(NESTS.format(150), asserts("x = enc(1)\nassert dec(x) == x"))
+    assert found.result == "passed"
+
+
 def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) -> None:
     source = "def f(x):\n    x.clear()\n    return []"
     found = grader(source, asserts("values = [2, 1]\nassert f(values) == sorted(values)"))

@@ -32,6 +32,10 @@ class NotPlain(Exception):
     """A value is not plain data, and nothing stands for it."""
 
 
+class TooMuch(NotPlain):
+    """A value is nested too deeply or too large to be sent."""
+
+
 Stand = Callable[[Any], Any]
 """Gives what is sent for a value that is not plain data, or raises NotPlain."""
 
@@ -42,10 +46,11 @@ def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
     An instance of a subclass is sent as the built-in value it holds, read by the built-in type.
 
     Raises:
-        NotPlain: it is not plain data, or nested too deeply.
+        NotPlain: it is not plain data.
+        TooMuch: it is nested too deeply.
     """
     if depth > MAX_DEPTH:
-        raise NotPlain("nested too deeply")
+        raise TooMuch("nested too deeply")
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -123,16 +128,16 @@ def send(connection: socket.socket, message: Any) -> None:
     """Send a message of JSON.
 
     Raises:
-        NotPlain: it is too large.
+        TooMuch: it is too large.
     """
     frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
-        raise NotPlain("too large")
+        raise TooMuch("too large")
     connection.sendall(frames.pack(frame))
 
 
-def receive(connection: socket.socket) -> Any:
-    """The next message.
+def receive(connection: socket.socket) -> tuple[Any, int]:
+    """The next message, and its size in bytes.
 
     Raises:
         EOFError: the other side has closed the connection.
@@ -143,7 +148,7 @@ def receive(connection: socket.socket) -> Any:
     except frames.FrameTooLarge as error:
         raise Malformed("too large a frame") from error
     try:
-        return json.loads(frame.decode("utf-8", "surrogatepass"))
+        return json.loads(frame.decode("utf-8", "surrogatepass")), len(frame)
     except (ValueError, RecursionError) as error:
         raise Malformed("not JSON") from error
 

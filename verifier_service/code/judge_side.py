@@ -19,7 +19,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from verifier_service.code.program_side import MODULE
-from verifier_service.code.proxies import ProgramGone, ProgramModule, RemoteProgram, Unsupported
+from verifier_service.code.proxies import (
+    PassedBackTooMuch,
+    ProgramGone,
+    ProgramModule,
+    RemoteProgram,
+    Unsupported,
+)
 from verifier_service.code.test_source import TestSource
 from verifier_service.sandbox.entries import Context
 
@@ -67,6 +73,8 @@ def judge(context: Context) -> None:
             findings.add("unsupported_test", str(error))
     except ProgramGone as error:
         findings.add("program_gone", str(error))
+    except PassedBackTooMuch as error:
+        findings.add("invalid_output", str(error))
     except (MemoryError, RecursionError) as error:
         findings.add("invalid_output", type(error).__name__)
     except _BadTests as error:
@@ -100,6 +108,8 @@ def _run_cases(program: RemoteProgram, asked: dict[str, Any], findings: Findings
                 "passed" if _same(found, case["returns"], asked["tolerance"]) else "wrong_answer"
             )
             findings.add(reason, f"returned {found!r}" if reason != "passed" else "")
+        except PassedBackTooMuch as error:  # nothing is: the arguments are the tests' own
+            raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
             findings.add("runtime_error", f"{type(error).__name__}: {error}")
         if findings.reason != "passed" and not asked["run_all"]:
@@ -274,7 +284,7 @@ class _Result(unittest.TestResult):
 
 def _raise_what_ends_all(error: BaseException) -> None:
     """Unittest takes anything but KeyboardInterrupt for the outcome of one test."""
-    if isinstance(error, Unsupported | ProgramGone):
+    if isinstance(error, Unsupported | ProgramGone | PassedBackTooMuch):
         raise error
 
 
