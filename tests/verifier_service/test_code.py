@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import datetime
 import time
 from collections.abc import Iterator, Sequence
@@ -26,8 +27,8 @@ from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Unverifiable
 
-PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), total_cpu_seconds=10.0, run_all=False)
-ALL = Plan(PLAN.limits, PLAN.total_cpu_seconds, run_all=True)
+PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
+ALL = dataclasses.replace(PLAN, run_all=True)
 SLOTS = 4
 PYTHON = LANGUAGES["python"]
 
@@ -242,7 +243,7 @@ def test_a_program_that_reads_and_prints(
     grader: Grader, source: str, result: str, passed: int
 ) -> None:
     limits = Limits(cpu_seconds=0.5, wall_seconds=3.0, memory_bytes=2**26)
-    found = grader(source, SQUARE, Plan(limits, 10.0, run_all=False))
+    found = grader(source, SQUARE, Plan(limits, 10.0, 100.0, run_all=False))
     assert (found.result, found.passed) == (result, passed)
 
 
@@ -273,9 +274,25 @@ def test_the_first_call_that_failed_is_known_whatever_passed_later(
 def test_cases_share_a_limit(grader: Grader) -> None:
     source = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
     cases = [{"stdin": "", "stdout": ""}] * 4
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, run_all=True)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, 100.0, run_all=True)
     found = grader(source, {"type": "stdio", "cases": cases}, plan)
     assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 2, 4)
+
+
+def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
+    """The first is cut by its own limit, the second by what is left, and there is no third."""
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=0.5), 10.0, 0.8, run_all=True)
+    cases = [{"stdin": "", "stdout": ""}] * 1000
+    found = grader("import time\ntime.sleep(60)", {"type": "stdio", "cases": cases}, plan)
+    assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 0, 1000)
+
+
+@pytest.mark.parametrize("judge", ["while True: pass", "import time\ntime.sleep(60)"])
+def test_a_special_judge_has_as_much_time_for_all_cases(grader: Grader, judge: str) -> None:
+    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 0.8, 4.0, run_all=True)
+    cases = [{"stdin": "", "stdout": ""}] * 1000
+    found = grader("", {"type": "stdio", "cases": cases, "program": judge}, plan)
+    assert (found.result, found.passed, found.total) == ("wrong_answer", 0, 1000)
 
 
 def test_a_special_judge_decides(grader: Grader) -> None:
@@ -308,7 +325,7 @@ def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
     start = time.process_time()
     compile(source, "main.py", "exec")
     cpu_seconds = time.process_time() - start
-    plan = Plan(Limits(cpu_seconds=60.0, wall_seconds=120.0), 5 * cpu_seconds, run_all=False)
+    plan = Plan(Limits(cpu_seconds=60.0, wall_seconds=120.0), 5 * cpu_seconds, 100.0, run_all=False)
     cases = [{"stdin": "", "stdout": "1"}] * 20
     for judge in (None, "import sys; sys.exit(0)"):
         found = grader(source, {"type": "stdio", "cases": cases, "program": judge}, plan)
@@ -344,7 +361,7 @@ ADD = {
     ],
 )
 def test_a_function_and_its_calls(grader: Grader, source: str, result: str, passed: int) -> None:
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, 100.0, run_all=False)
     found = grader(source, ADD, plan)
     assert (found.result, found.passed) == (result, passed)
 
@@ -522,7 +539,7 @@ def test_tests_that_cannot_be_run_are_told_from_wrong_programs(
     ],
 )
 def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, source: str) -> None:
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, 100.0, run_all=False)
     code = "assert f([1]) == ['secret', 1]"
     found = grader(source, asserts(code), plan)
     assert found.passed == 0
@@ -647,7 +664,7 @@ class Test(unittest.TestCase):
 def test_a_sub_test_has_the_outcome_that_it_would_have_alone(
     grader: Grader, source: str, arguments: str, result: str
 ) -> None:
-    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=10.0), 10.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=10.0), 10.0, 100.0, run_all=False)
     alone = grader(source, asserts(SUB_TEST.format("if True", arguments)), plan)
     within = grader(source, asserts(SUB_TEST.format("with self.subTest()", arguments)), plan)
     assert alone.result == result
@@ -765,7 +782,9 @@ def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None
         (row["code"], Asserts(type="asserts", code=row["tests"], entry_point=row["entry_point"]))
         for row in rows
     ]
-    found = grader.all(asked, Plan(Limits(cpu_seconds=10, wall_seconds=60), 10.0, run_all=False))
+    found = grader.all(
+        asked, Plan(Limits(cpu_seconds=10, wall_seconds=60), 10.0, 100.0, run_all=False)
+    )
     differing = [
         row["id"]
         for row, one in zip(rows, found, strict=True)
