@@ -164,7 +164,7 @@ class _Repeated:
                 payload=run.result, entry="compiled", profile=profile_of(program)
             )
         self._cpu_seconds_left -= run.cpu_seconds
-        self._wall_seconds_left -= run.wall_seconds
+        self._wall_seconds_left -= run.wall_seconds - run.waited_seconds
         return run
 
 
