@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import datetime
 import time
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +23,7 @@ from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, grade
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.code.test_source import TestSource
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import EngineReason
@@ -160,6 +162,35 @@ class Lies(list[int]):
         return iter([42])
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        deque([1, (2,)]),
+        deque([1], 3),
+        Counter("aab"),
+        OrderedDict({"b": 1, "a": [2]}),
+    ],
+)
+def test_a_container_of_the_standard_library_arrives_as_it_was(value: Any) -> None:
+    found = codec.decode(codec.encode(value, refuse), refuse)
+    assert (found, type(found)) == (value, type(value))
+    assert getattr(found, "maxlen", None) == getattr(value, "maxlen", None)
+
+
+class Pile(deque[int]):
+    """A class of a program, with methods of its own."""
+
+
+class Tally(Counter[str]):
+    """Arrives as the dict that it is."""
+
+
+def test_subclasses_of_containers_do_not_pass_for_them() -> None:
+    with pytest.raises(codec.NotPlain):
+        codec.encode(Pile([1]), refuse)
+    assert codec.encode(Tally("a"), refuse) == ["dict", ["a", 1]]
+
+
 @pytest.mark.parametrize(("value", "arrives"), [(Liar("a"), "a"), (Lies([1, 2]), [1, 2])])
 def test_what_pretends_arrives_as_what_it_holds(value: object, arrives: object) -> None:
     found = codec.decode(codec.encode(value, refuse), refuse)
@@ -181,7 +212,23 @@ def test_endless_nesting_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [[], [1], {}, 1.5, ["dict", 1], ["dict", [1]], ["int", "x"], ["set", ["list"]], ["?"]]
+    "data",
+    [
+        [],
+        [1],
+        {},
+        1.5,
+        ["dict", 1],
+        ["dict", [1]],
+        ["int", "x"],
+        ["set", ["list"]],
+        ["?"],
+        ["deque"],
+        ["deque", "x"],
+        ["deque", -1],
+        ["Counter", 1],
+        ["OrderedDict", [["list"], 1]],
+    ],
 )
 def test_nonsense_is_malformed(data: Any) -> None:
     def find(data: list[Any]) -> Any:
@@ -639,6 +686,64 @@ def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
     assert "'no' != 'the answer'" in found.expected
 
 
+IN_PLACE = "it looks at what the program has changed in"
+AWAITS = "it awaits what the program's process would have to run"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("a = [2, 1]\nf(a)\nassert a == [1, 2]", f"{IN_PLACE} a"),
+        ("def check(candidate):\n    a = {2: 1}\n    candidate(a)\n    assert a == {}", IN_PLACE),
+        ("from collections import deque\na = deque([1])\nf(a)\nassert len(a) == 2", IN_PLACE),
+        ("from solution import f\na = list('ba')\nf(items=a)\nassert a == ['a']", ""),
+        ("from solution import f\na = list('ba')\nf(a)\nassert a == ['a']", IN_PLACE),
+        ("a = [2, 1]\nf(a)\na = [3]\nassert f(a) == [3]", ""),
+        ("a = [2, 1]\nassert f(a) == [1, 2]\nassert a == [2, 1]", ""),
+        ("a = (2, 1)\nf(a)\nassert a == (2, 1)", ""),
+        ("a = [2, 1]\nprint(a)\nassert f(a) == [1, 2]", ""),
+        ("def same(a, b): assert a == b\na = [1]\nsame(a, f(1))\nsame(a, f(2))", ""),
+        ("from numpy.testing import assert_equal\na = [1]\nassert_equal(a, f(1))\nassert a", ""),
+        (
+            "def test_a():\n    a = [1]\n    f(a)\ndef test_b():\n    a = 1\n    assert f(a) == 1",
+            "",
+        ),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+            "        a = [1]\n        with self.assertRaises(ValueError):\n            f(a)\n"
+            "        self.assertEqual(f(1), a)",
+            "",
+        ),
+        ("import asyncio\nassert asyncio.run(f(1)) == 2", AWAITS),
+        (
+            "import asyncio\nasync def main():\n    assert await f(1) == 2\nasyncio.run(main())",
+            AWAITS,
+        ),
+        (
+            "import asyncio\nasync def main():\n    await asyncio.sleep(0)\n    assert f(1) == 2\n"
+            "asyncio.run(main())",
+            "",
+        ),
+    ],
+)
+def test_what_the_program_would_have_to_do_in_the_process_of_the_test_is_seen_in_its_text(
+    code: str, why: str
+) -> None:
+    found = TestSource(code).cannot_be_run_apart()
+    assert found.startswith(why) if why else found == ""
+
+
+def test_a_right_program_is_not_wrong_because_its_changes_cannot_be_seen(grader: Grader) -> None:
+    found = grader("def f(x): x.sort()", asserts("a = [2, 1]\nf(a)\nassert a == [1, 2]"))
+    assert found.result == "unsupported_test"
+
+
+def test_long_test_code_is_read_in_time_linear_in_it() -> None:
+    """In quadratic time it would take minutes."""
+    code = "a = [1]\n" + "assert f(a) == 1\na = [1]\nf(a)\na = [1]\n" * 5000
+    assert TestSource(code).cannot_be_run_apart() == ""
+
+
 SUB_TEST = """
 import unittest
 class Test(unittest.TestCase):
@@ -689,6 +794,23 @@ def test_a_program_that_ends_is_no_failure_that_was_expected(
         assert grader(source, asserts(code)).result == result
         unsupported = asserts(code.replace("apply(1)", "apply(argument)"))
         assert grader("def apply(x): return 1", unsupported).result == "unsupported_test"
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("return deque(x)", "assert f([1, 2]) == deque([1, 2])\nassert f([1])[0] == 1"),
+        ("return Counter(x)", "assert f('aab').most_common(1) == [('a', 2)]"),
+        ("return Counter(x)", "assert f('aab') == {'a': 2, 'b': 1} and f('a')['z'] == 0"),
+        ("return OrderedDict(x)", "assert f([(2, 1)]) == OrderedDict([(2, 1)]) == {2: 1}"),
+        ("return defaultdict(int, x)", "assert f({2: 1}) == {2: 1}"),
+        ("return sum(x)", "assert f(deque([1, 2])) == 3"),
+    ],
+)
+def test_containers_of_the_standard_library_cross(grader: Grader, source: str, code: str) -> None:
+    imports = "from collections import Counter, OrderedDict, defaultdict, deque\n"
+    found = grader(f"{imports}def f(x): {source}", asserts(imports + code))
+    assert (found.result, found.expected) == ("passed", "")
 
 
 def test_values_of_many_types_cross(grader: Grader) -> None:

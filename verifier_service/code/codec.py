@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import socket
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -62,10 +63,12 @@ def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
         if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
             items = list(base.__iter__(value))
             return [tag, *(encode(item, stand, depth + 1) for item in items)]
+    if kind is deque:
+        return ["deque", value.maxlen, *(encode(item, stand, depth + 1) for item in value)]
     if isinstance(value, dict):
         pairs = list(dict.items(value))
         return [
-            "dict",
+            _MAPPING_TAGS.get(kind, "dict"),
             *([encode(k, stand, depth + 1), encode(v, stand, depth + 1)] for k, v in pairs),
         ]
     for base, tag, text in _TEXTS:
@@ -109,11 +112,16 @@ def decode(data: Any, stand: Callable[[list[Any]], Any], depth: int = 0) -> Any:
     try:
         if tag in _SEQUENCE_TYPES:
             return _SEQUENCE_TYPES[tag](decode(part, stand, depth + 1) for part in parts)
-        if tag == "dict":
-            return {
-                decode(key, stand, depth + 1): decode(value, stand, depth + 1)
-                for key, value in parts
-            }
+        if tag == "deque":
+            maxlen, *items = parts
+            return deque((decode(item, stand, depth + 1) for item in items), maxlen)
+        if tag in _MAPPING_TYPES:
+            return _MAPPING_TYPES[tag](
+                {
+                    decode(key, stand, depth + 1): decode(value, stand, depth + 1)
+                    for key, value in parts
+                }
+            )
         if tag in _READERS:
             (text,) = parts
             if not isinstance(text, str):
@@ -157,6 +165,9 @@ _SEQUENCES: tuple[tuple[Any, str], ...] = (
     (list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "frozenset"),
 )  # fmt: skip
 _SEQUENCE_TYPES: dict[str, Any] = {tag: kind for kind, tag in _SEQUENCES}
+
+_MAPPING_TYPES: dict[str, Any] = {"dict": dict, "Counter": Counter, "OrderedDict": OrderedDict}
+_MAPPING_TAGS = {kind: tag for tag, kind in _MAPPING_TYPES.items()}
 
 _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
     (bytes, "bytes", lambda value: value.hex()),
