@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from trainer_client.config import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
-from trainer_client.metrics import rollout_metrics
+from trainer_client.metrics import read_lines, rollout_metrics
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.scoring import ScoredGroup, ScoredGroups
 from trainer_client.verifier_client import Verdict, Verdicts
@@ -41,3 +43,9 @@ def test_without_a_service_there_are_no_metrics_of_it() -> None:
     config = RewardConfig(verifiers=(), functions=(FUNCTION,))
     found = step_metrics(config, {"brief": BRIEF}, {"brief": BRIEF})
     assert not [name for name in found if name.startswith("verifier/")]
+
+
+def test_only_a_line_feed_ends_a_line_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "rollouts.jsonl"
+    path.write_text('{"completion": "a\u2028\x85b"}\n{"completion": "cut')
+    assert read_lines(path) == [{"completion": "a\u2028\x85b"}]

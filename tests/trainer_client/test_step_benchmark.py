@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.grpo_step import Side, trl_version
+from benchmarks._trl import trl_version
+from benchmarks.grpo_step import Side
 from benchmarks.step.task import CPU, StepTask
 
 
