@@ -21,11 +21,13 @@ from trainer_client.checkpoint import (
     save_checkpoint,
 )
 from trainer_client.config import Config, OptimizerConfig
+from trainer_client.console import CONSOLE
 from trainer_client.dataset import Problem
+from trainer_client.logprobs import packing_error
 from trainer_client.lora import base_model, causal_model, has_adapter
 from trainer_client.memory_savers import enable_recomputation
 from trainer_client.output_layer import check_output_layer
-from trainer_client.packing import enable_packing, supports_packing
+from trainer_client.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy import Policy, frozen_copy, load_policy
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
@@ -132,11 +134,7 @@ def make_learner(
     reference = _reference(config, policy, checkpoint)
     causal = causal_model(policy.model)
     check_output_layer(causal)
-    packs = config.train.packing and supports_packing(causal)
-    if packs:
-        for model in (causal, reference):
-            if model is not None:
-                enable_packing(model)
+    packs = config.train.packing and _packs(causal, reference, processes)
     if config.train.gradient_checkpointing:
         enable_recomputation(causal)
     if processes.size > 1:
@@ -177,6 +175,29 @@ def make_optimizer(
         name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=num_steps
     )
     return optimizer, scheduler
+
+
+def _packs(
+    causal: PreTrainedModel, reference: PreTrainedModel | None, processes: Processes
+) -> bool:
+    """Have the models pack, where their sequences then do not see each other; collective."""
+    if not supports_packing(causal):
+        return False
+    enable_packing(causal)
+    error = packing_error(causal)
+    if processes.any(error is not None):
+        disable_packing(causal)
+        if processes.leads:
+            CONSOLE.print(
+                f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
+                f"({error})",
+                highlight=False,
+                soft_wrap=True,
+            )
+        return False
+    if reference is not None:
+        enable_packing(reference)
+    return True
 
 
 def _reference(

@@ -6,6 +6,7 @@ size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +21,13 @@ from trainer_client.packing import packed_states
 
 SCORE = "score_tokens"
 """A model that needs its own forward around `score` has it as this method."""
+
+PROBE_LENGTHS = (3, 5)
+"""Of made-up rows, on which ways to compute are compared."""
+MAX_DIFFERENCE = 1e-3
+"""In nats, between two ways to compute; what sees another row's tokens is off by more."""
+MAX_HALF_DIFFERENCE = 0.5
+"""The same in half precision, where a logit of 20 is rounded by 0.06 and kernels differ."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,38 @@ def token_logprobs(
             chunk_tokens=chunk_tokens,
         )
     return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
+
+
+def packing_error(model: PreTrainedModel) -> str | None:
+    """What is wrong with packed rows; None: each has the log-probabilities that it has alone.
+
+    An architecture may take an attention implementation and yet not tell it the lengths, or attend
+    in a way of its own. Call it after `packing.enable_packing`.
+    """
+    with torch.no_grad():
+        alone = torch.cat([_probe(model, lengths=(length,)) for length in PROBE_LENGTHS])
+        try:
+            together = _probe(model, lengths=PROBE_LENGTHS, packed=True)
+        except (TypeError, ValueError) as error:
+            return str(error)
+    difference = (together - alone).abs().max().item()
+    if difference <= (MAX_DIFFERENCE if model.dtype == torch.float32 else MAX_HALF_DIFFERENCE):
+        return None
+    return f"log-probabilities of packed sequences are off by {difference:.2g}"
+
+
+def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = False) -> Tensor:
+    """Log-probabilities, float32 `[N - B]`, of all but the first token of made-up rows.
+
+    A row of n tokens has the ids from n on, all of them other ones.
+    """
+    sizes = torch.tensor(lengths, device=model.device)[:, None]
+    positions = torch.arange(max(lengths), device=model.device)[None]
+    attention_mask = positions < sizes
+    mask = attention_mask & (positions > 0)
+    ids = (sizes + positions) % model.config.get_text_config().vocab_size
+    result = token_logprobs(model, ids, attention_mask, mask, temperature=1.0, packed=packed)
+    return result.logprobs[mask]
 
 
 def score(
