@@ -252,6 +252,43 @@ def test_the_best_checkpoint_by_evaluation_is_kept_beside_the_newest(
     assert {checkpoint.step for checkpoint in list_checkpoints(run_dir)} == {best, 5}
 
 
+JUDGES_NOTHING_ONCE = """
+calls = 0
+
+def judge(completions, **columns):
+    # before training, step 1, step 2, and then the evaluation after it
+    global calls
+    calls += 1
+    return [None if calls == 4 else len(text) % 3 / 2 for text in completions]
+"""
+
+
+def test_an_evaluation_that_nothing_was_judged_in_stops_with_a_checkpoint(
+    task: Path, tmp_path: Path
+) -> None:
+    """A resumed run evaluates again and goes on."""
+    (tmp_path / "judge.py").write_text(JUDGES_NOTHING_ONCE)
+    config = run_config(
+        task,
+        tmp_path / "run",
+        reward={"functions": [{"path": f"{tmp_path}/judge.py:judge"}]},
+        train={"steps": 3},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "verifier": "judge",
+            "every_steps": 2,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+    with pytest.raises(TrainingStopped, match="stopped after step 2: no problem has 1 completions"):
+        train(config)
+    assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [2]
+    train(config, resume=True)
+    evaluated = [row["step"] for row in metrics(tmp_path / "run") if "evaluation/pass@1" in row]
+    assert evaluated == [0, 2, 3]
+
+
 def test_several_evaluations_are_logged_by_name_with_their_change(
     task: Path, tmp_path: Path
 ) -> None:
