@@ -23,9 +23,8 @@ from trainer_client.checkpoint import (
 from trainer_client.config import Config, OptimizerConfig
 from trainer_client.console import CONSOLE
 from trainer_client.dataset import Problem
-from trainer_client.logprobs import packing_error
+from trainer_client.logprobs import packing_error, recompute_layers
 from trainer_client.lora import base_model, causal_model, has_adapter
-from trainer_client.memory_savers import enable_recomputation
 from trainer_client.output_layer import check_output_layer
 from trainer_client.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy import Policy, frozen_copy, load_policy
@@ -136,7 +135,7 @@ def make_learner(
     check_output_layer(causal)
     packs = config.train.packing and _packs(causal, reference, processes)
     if config.train.gradient_checkpointing:
-        enable_recomputation(causal)
+        recompute_layers(causal)
     if processes.size > 1:
         for model in (policy.model, reference):
             if model is not None:

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from trainer_client.config import ConfigError
 from trainer_client.lora import causal_model
-from trainer_client.memory_savers import recomputing
+from trainer_client.memory_savers import enable_recomputation, recomputing
 from trainer_client.output_layer import CHUNK_TOKENS, output_layer
 from trainer_client.packing import packed_states
 
@@ -89,18 +90,40 @@ def packing_error(model: PreTrainedModel) -> str | None:
     An architecture may take an attention implementation and yet not tell it the lengths, or attend
     in a way of its own. Call it after `packing.enable_packing`.
     """
-    with torch.no_grad():
-        alone = torch.cat([_probe(model, lengths=(length,)) for length in PROBE_LENGTHS])
-        try:
-            together = _probe(model, lengths=PROBE_LENGTHS, packed=True)
-        except (TypeError, ValueError) as error:
-            return str(error)
-    difference = (together - alone).abs().max().item()
-    if difference <= (MAX_DIFFERENCE if model.dtype == torch.float32 else MAX_HALF_DIFFERENCE):
+    alone = torch.cat([_probe(model, lengths=(length,)) for length in PROBE_LENGTHS])
+    try:
+        together = _probe(model, lengths=PROBE_LENGTHS, packed=True)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    difference = _difference(model, together, alone)
+    if difference is None:
         return None
     return f"log-probabilities of packed sequences are off by {difference:.2g}"
 
 
+def recompute_layers(model: PreTrainedModel) -> None:
+    """`memory_savers.enable_recomputation`, where it changes no log-probability.
+
+    Raises:
+        ConfigError: the architecture cannot, or its layers compute something else then.
+    """
+    before = _probe(model, lengths=PROBE_LENGTHS)
+    enable_recomputation(model)
+    if difference := _difference(model, _probe(model, lengths=PROBE_LENGTHS), before):
+        raise ConfigError(
+            f"train.gradient_checkpointing: not with {type(model).__name__}, whose "
+            f"log-probabilities it changes by {difference:.2g}"
+        )
+
+
+def _difference(model: PreTrainedModel, one: Tensor, other: Tensor) -> float | None:
+    """The largest, where it is more than rounding."""
+    difference = (one - other).abs().max().item()
+    limit = MAX_DIFFERENCE if model.dtype == torch.float32 else MAX_HALF_DIFFERENCE
+    return difference if not difference <= limit else None
+
+
+@torch.no_grad()
 def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = False) -> Tensor:
     """Log-probabilities, float32 `[N - B]`, of all but the first token of made-up rows.
 

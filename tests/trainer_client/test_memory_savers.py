@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from tests.trainer_client.runs import rollouts_of
+from trainer_client import arithmetic
 from trainer_client.ahead import SamplingAhead
 from trainer_client.batch import make_batch
 from trainer_client.config import ConfigError, make_config
@@ -60,6 +62,49 @@ def test_recomputed_layers_give_the_same_update(task: Path) -> None:
     assert update_policy(learner, batch, config) == pytest.approx(expected, abs=1e-6)
     assert len(calls) == 2
     assert not any(module.training for module in learner.policy.model.modules())
+
+
+@pytest.fixture(scope="module")
+def dropping(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a `model` whose layers call `functional.dropout` themselves, at 0.5."""
+    folder = tmp_path_factory.mktemp("dropping")
+    tokenizer = arithmetic.make_tokenizer()
+    torch.manual_seed(0)
+    config = OPTConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        ffn_dim=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        word_embed_proj_dim=16,
+        dropout=0.5,
+    )
+    OPTForCausalLM(config).save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    return folder
+
+
+def test_recomputed_layers_do_not_drop(dropping: Path) -> None:
+    """Neither in the forward pass nor in the backward pass."""
+    _, expected = updated(dropping)
+    _, metrics = updated(dropping, train={"gradient_checkpointing": True})
+    assert metrics == pytest.approx(expected, abs=1e-6)
+
+
+def test_layers_that_compute_something_else_in_training_are_refused(
+    task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here because nothing puts them into evaluation mode for their forward pass."""
+
+    def enable(model: PreTrainedModel) -> None:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+        layer = model.model.layers[0]
+        layer.register_forward_hook(lambda module, _, states: states * (1 + module.training))
+
+    monkeypatch.setattr("trainer_client.logprobs.enable_recomputation", enable)
+    with pytest.raises(ConfigError, match="gradient_checkpointing: not with LlamaForCausalLM"):
+        make_learner(make_config(values(task, train={"gradient_checkpointing": True})))
 
 
 def test_generation_keeps_its_cache_beside_recomputed_layers(task: Path) -> None:
@@ -134,6 +179,7 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
 
 HANGING = """
 import threading
+from trainer_client import arithmetic
 from trainer_client.ahead import SamplingAhead
 ahead = SamplingAhead()
 ahead.start(lambda position: threading.Event().wait(), 0)
