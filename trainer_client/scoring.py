@@ -81,8 +81,11 @@ class Scorer:
     def submit(
         self, group: RolloutGroup, question: Question | None = None
     ) -> Future[list[Verdicts]]:
-        """Start scoring a group at the service; the future raises VerifierError."""
-        if self._client is None:
+        """Start scoring a group at the service; the future raises VerifierError.
+
+        Where nothing is asked (only evaluations need the service) it is done, without verdicts.
+        """
+        if self._client is None or (question or self._client.question) == Question():
             done: Future[list[Verdicts]] = Future()
             done.set_result([{} for _ in group.rollouts])
             return done

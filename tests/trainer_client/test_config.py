@@ -200,6 +200,10 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
             "several evaluations need different names",
         ),
         (
+            {"evaluation": {"dataset": {"path": "e"}, "verifiers": []}},
+            "evaluation.0: Value error, verifiers is empty; null asks for what reward has",
+        ),
+        (
             {"evaluation": {"dataset": {"path": "e"}, "profile": "math", "verifiers": []}},
             "a profile or verifiers, not both",
         ),
