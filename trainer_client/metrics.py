@@ -141,7 +141,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     """
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines(True) if line.endswith("\n")]
+    with path.open() as file:  # str.splitlines would split at characters that JSON may hold
+        return [json.loads(line) for line in file if line.endswith("\n")]
 
 
 def keep_lines(path: Path, *, last_step: int) -> None:

@@ -290,6 +290,9 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
     )
     # What follows from the history every process has to do, and one of them may be new.
     log.history = processes.gather(log.history)[0]
+    # A killed run may have saved its checkpoint and lost the row of its last step.
+    if first_step and (not log.history or log.history[-1]["step"] != first_step):
+        log.history.append({"step": first_step})
     if not first_step:
         for message in warnings_at_start(config):
             log.warn(0, message)
