@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -25,6 +25,7 @@ from trainer_client.console import CONSOLE
 from trainer_client.dataset import Problem
 from trainer_client.logprobs import packing_error, recompute_layers
 from trainer_client.lora import base_model, causal_model, has_adapter
+from trainer_client.memory_savers import offloaded
 from trainer_client.output_layer import check_output_layer
 from trainer_client.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy import Policy, frozen_copy, load_policy
@@ -49,12 +50,18 @@ class Learner:
     processes: Processes
     ahead: SamplingAhead | None = None
     """With `train.one_step_off`."""
+    offloads: bool = False
+    """With `train.offload`."""
 
     def close(self) -> None:
         """Let go of the engine, and of what it was still asked for."""
         if self.ahead is not None:
             self.ahead.close()
         self.engine.close()
+
+    def offloaded(self) -> AbstractContextManager[None]:
+        """Inside, with `train.offload`, what only updates need is in the CPU's memory."""
+        return offloaded(self.optimizer, self.reference) if self.offloads else nullcontext()
 
     @contextmanager
     def reference_model(self, config: Config) -> Iterator[PreTrainedModel | None]:
@@ -150,7 +157,17 @@ def make_learner(
         )
         position_of(checkpoint).random.restore()
     ahead = SamplingAhead() if config.train.one_step_off else None
-    return Learner(policy, reference, optimizer, scheduler, engine, packs, processes, ahead)
+    return Learner(
+        policy,
+        reference,
+        optimizer,
+        scheduler,
+        engine,
+        packs,
+        processes,
+        ahead,
+        offloads=config.train.offload,
+    )
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:

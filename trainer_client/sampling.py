@@ -6,7 +6,6 @@ Shapes: N problems, G completions of each.
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from functools import partial
 
 from trainer_client.advantages import groups_that_differ
@@ -15,7 +14,6 @@ from trainer_client.checkpoint import Position
 from trainer_client.config import Config
 from trainer_client.dataset import ProblemOrder
 from trainer_client.learner import Learner
-from trainer_client.memory_savers import offloaded
 from trainer_client.processes import OtherProcessFailed
 from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import raw_rewards
@@ -55,9 +53,8 @@ def next_groups(
         return partial(sample, seed=learner.processes.step_seed(config.train.seed, step))
 
     if ahead is None:
-        update_weights()
-        memory = offloaded(learner.optimizer, learner.reference)
-        with memory if config.train.offload else nullcontext():
+        with learner.offloaded():  # of which a sampler that wakes up needs the place
+            update_weights()
             groups, problems = agree(lambda: sample(position.problems), *SAMPLING_ERRORS)
         return groups, problems, seconds
     if not ahead.started:

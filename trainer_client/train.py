@@ -334,8 +334,9 @@ def _held_out(
 
     if learner.ahead is not None:
         learner.ahead.wait()
-    learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
-    metrics = learner.processes.agree(run, *EVALUATION_ERRORS)
+    with learner.offloaded():
+        learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+        metrics = learner.processes.agree(run, *EVALUATION_ERRORS)
     return learner.processes.gather(metrics)[0]
 
 

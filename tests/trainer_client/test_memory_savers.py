@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.optim import Optimizer
 from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from tests.trainer_client.runs import rollouts_of
+from tests.trainer_client.runs import rollouts_of, run_config
 from trainer_client import arithmetic
 from trainer_client.ahead import SamplingAhead
 from trainer_client.batch import make_batch
@@ -21,7 +24,9 @@ from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner
 from trainer_client.memory_savers import offloaded
 from trainer_client.rollout import RolloutGroup, Sampling
+from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.scoring import ScoredGroups
+from trainer_client.train import train
 from trainer_client.update import update_policy
 
 ROLLOUTS = rollouts_of(1, 7, 3, 5)
@@ -143,6 +148,51 @@ def test_offloaded_state_comes_back_as_it_was(task: Path) -> None:
     assert before
     for (weight, name), value in before.items():
         assert learner.optimizer.state[weight][name].equal(value)
+
+
+def test_training_and_evaluation_sample_with_the_optimizer_out_of_the_way(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And new weights reach the sampler so, which may have to wake up for them."""
+    inside: list[bool] = []
+    seen: list[tuple[str, bool]] = []
+
+    @contextmanager
+    def watched(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterator[None]:
+        with offloaded(optimizer, reference):
+            inside.append(True)
+            yield
+            inside.pop()
+
+    def watch(name: str) -> None:
+        method = getattr(TransformersEngine, name)
+
+        def call(engine: TransformersEngine, *arguments: Any) -> None:
+            seen.append((name, bool(inside)))
+            method(engine, *arguments)
+
+        monkeypatch.setattr(TransformersEngine, name, call)
+
+    monkeypatch.setattr("trainer_client.learner.offloaded", watched)
+    watch("generate")
+    watch("update_weights")
+    evaluation = {
+        "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+        "every_steps": 1,
+        "num_samples": 2,
+        "k": [1],
+    }
+    train(
+        run_config(
+            task,
+            tmp_path / "run",
+            "accuracy",
+            loss={"kl_coefficient": 0.01},
+            train={"steps": 1, "offload": True},
+            evaluation=evaluation,
+        )
+    )
+    assert seen == [("update_weights", True), ("generate", True)] * 3
 
 
 @pytest.mark.gpu
