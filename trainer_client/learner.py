@@ -100,7 +100,7 @@ class Learner:
         """
         if self.ahead is None:
             return
-        keys = [source.key for source in config.reward.sources]
+        keys = [verifier.key for verifier in config.reward.verifiers]  # others score when taken
         kept = read_groups(checkpoint.folder, problems, keys)
         if kept is None or len(kept[0].groups) % self.processes.size:
             return
