@@ -200,13 +200,13 @@ def _packs(
     if not supports_packing(causal):
         return False
     enable_packing(causal)
-    error = packing_error(causal)
-    if processes.any(error is not None):
+    errors = [error for error in processes.gather(packing_error(causal)) if error is not None]
+    if errors:
         disable_packing(causal)
         if processes.leads:
             CONSOLE.print(
                 f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
-                f"({error})",
+                f"({errors[0]})",
                 highlight=False,
                 soft_wrap=True,
             )
