@@ -78,6 +78,7 @@ def read_solve_rates(path: Path) -> dict[str, float]:
         DatasetError: the file cannot be read, or a line is not of `solve_rates.jsonl`.
     """
     counts: dict[str, tuple[int, int]] = {}
+    line = ""
     try:
         with path.open(newline="\n") as lines:
             for line in lines:
