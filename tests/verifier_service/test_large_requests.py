@@ -20,13 +20,14 @@ import httpx
 import pytest
 import zstandard
 
-from tests.processes import children, fork_servers, until
+from tests.processes import children, fork_servers, until, without_descriptors
 from tests.verifier_service.poison import POISON
 from verifier_service import score_call
 from verifier_service.app import create_app
+from verifier_service.errors import ApiError
 from verifier_service.requests.messages import Job, RequestLimits
 from verifier_service.requests.processes import RequestProcesses
-from verifier_service.requests.reception import SMALL_BODY_BYTES
+from verifier_service.requests.reception import SMALL_BODY_BYTES, Body
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreResponse
 from verifier_service.settings import Settings
@@ -100,6 +101,26 @@ def test_a_gzip_body_of_several_members_is_one_body(http: httpx.Client) -> None:
     content = encoded(large_body(2))
     parts = gzip.compress(content[:500]) + gzip.compress(content[500:])
     assert post(http, parts, Content_Encoding="gzip").status_code == 200
+
+
+def test_a_gzip_body_of_nothing_but_members_takes_no_time(http: httpx.Client) -> None:
+    """The client would wait for a minute; time with the square of the size is two."""
+    answer = post(http, gzip.compress(b"", mtime=0) * 400_000, Content_Encoding="gzip")
+    assert (answer.status_code, answer.json()["error"]["type"]) == (422, "invalid_request")
+
+
+def test_a_list_of_wrong_messages_is_read_to_the_first_of_them(http: httpx.Client) -> None:
+    for group in ({"completions": ["x"], "prompt": [0] * 9}, {"completions": [[0] * 9]}):
+        answer = post(http, encoded({"verifiers": [{"type": "format"}], "groups": [group]}))
+        error = answer.json()["error"]
+        assert [problem["message"] for problem in error["details"]] == ["Input should be an object"]
+
+
+def test_a_body_for_which_there_is_no_descriptor_is_to_be_sent_again() -> None:
+    body = Body()
+    with without_descriptors(), pytest.raises(ApiError, match="try again later") as refused:
+        body.add(b" " * (SMALL_BODY_BYTES + 1))
+    assert refused.value.status == 503
 
 
 BOMB = b" " * (256 * 2**20)

@@ -24,6 +24,7 @@ CONTENT_ENCODINGS = ("identity", "gzip", "zstd")
 MAX_ZSTD_WINDOW_BYTES = 8 * 2**20
 """As RFC 8878 recommends to those who decompress."""
 READ_BYTES = 2**16
+GZIP_READ_BYTES = 2**12
 
 
 def decompressed(body: bytes, content_encoding: str, *, max_bytes: int) -> bytes:
@@ -51,16 +52,19 @@ def decompressed(body: bytes, content_encoding: str, *, max_bytes: int) -> bytes
 
 
 def _gzip_pieces(body: bytes) -> Iterator[bytes]:
-    """A gzip file may have several members."""
-    while body:
+    """A gzip file may have several members.
+
+    zlib copies what it leaves of its input, so it is given little at a time.
+    """
+    rest = memoryview(body)
+    while rest:
         member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
         while not member.eof:
-            piece = member.decompress(body, READ_BYTES)
-            body = member.unconsumed_tail
-            if not piece and not body and not member.eof:
+            if not rest:
                 raise EOFError("it ends too early")
-            yield piece
-        body = member.unused_data
+            part = rest[:GZIP_READ_BYTES]
+            yield member.decompress(part, READ_BYTES)
+            rest = rest[len(part) - len(member.unconsumed_tail) - len(member.unused_data) :]
 
 
 def _zstd_pieces(body: bytes) -> Iterator[bytes]:
