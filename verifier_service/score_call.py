@@ -32,6 +32,7 @@ from verifier_service.requests.reception import (
 from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
+from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
 from verifier_service.workers.pool import WorkerPool
 
 SMALL_VERDICTS = 1024
@@ -178,12 +179,26 @@ class _Call:
         return found
 
     async def _answer(self) -> Answer:
-        if self._body.is_small and self._encoding == "identity":
-            content = self._body.content
-            request = read_request(content, self._service.limits, lambda: self._service.profiles)
-            if request.num_completions * len(request.verifiers) <= SMALL_VERDICTS:
-                return await self._answer_here(request)
-        return await self._answer_in_process()
+        request = self._small_request()
+        if request is None:
+            return await self._answer_in_process()
+        return await self._answer_here(request)
+
+    def _small_request(self) -> ScoreRequest | None:
+        """The request if this process can read and answer it in milliseconds. Raises ApiError."""
+        if not self._body.is_small or self._encoding != "identity":
+            return None
+        try:
+            request = read_request(
+                self._body.content,
+                self._service.limits,
+                lambda: self._service.profiles,
+                quick_patterns=QuickPatterns(),
+            )
+        except SlowPattern:
+            return None
+        is_small = request.num_completions * len(request.verifiers) <= SMALL_VERDICTS
+        return request if is_small else None
 
     async def _answer_in_process(self) -> Answer:
         settings, scheduler = self._service.settings, self._service.scheduler

@@ -25,12 +25,14 @@ from tests.verifier_service.poison import POISON
 from verifier_service import score_call
 from verifier_service.app import create_app
 from verifier_service.errors import ApiError
+from verifier_service.requests.body import read_request
 from verifier_service.requests.messages import Job, RequestLimits
 from verifier_service.requests.processes import RequestProcesses
 from verifier_service.requests.reception import SMALL_BODY_BYTES, Body
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreResponse
 from verifier_service.settings import Settings
+from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
 from verifier_service.workers import sources
 
 JSON = {"Content-Type": "application/json"}
@@ -190,6 +192,50 @@ def test_hostile_bodies_are_answered(
     assert answer.status_code in statuses, answer.text[:500]
     assert answer.status_code == 200 or len(answer.content) < 20_000
     assert http.get("/readyz").status_code == 200
+
+
+MANY_CLASSES = [
+    {"type": "regex", "name": str(number), "part": "completion", "pattern": pattern}
+    for number, pattern in enumerate([r"\pL{50}"] * 31 + ["x{400}"])
+]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "is_quick"),
+    [
+        (["a+b"] * 32, True),
+        ([r"(?i)answer:\s*(yes|no)", r"^\d{3}-\d{4}$"], True),
+        ([r"\pL{50}"] * 32, False),
+        ([r"\pL" * 67], False),
+        (["(" * 100], False),
+    ],
+)
+def test_only_patterns_that_are_quickly_checked_hold_up_others(
+    patterns: list[str], is_quick: bool
+) -> None:
+    verifiers = [{"type": "regex", "name": str(n), "pattern": p} for n, p in enumerate(patterns)]
+    body = encoded({"verifiers": verifiers, "groups": []})
+    limits = RequestLimits(("regex",), 2**20, 1, 60.0)
+    if is_quick:
+        read_request(body, limits, dict, quick_patterns=QuickPatterns())
+    else:
+        with pytest.raises(SlowPattern):
+            read_request(body, limits, dict, quick_patterns=QuickPatterns())
+
+
+def test_patterns_that_take_long_to_check_are_judged_and_refused_all_the_same(
+    http: httpx.Client,
+) -> None:
+    body: dict[str, Any] = {"verifiers": MANY_CLASSES, "groups": [{"completions": ["x" * 400]}]}
+    answer = post(http, encoded(body)).json()
+    (completion,) = answer["groups"][0]["completions"]
+    assert {verdict["reason"] for verdict in completion["verdicts"].values()} == {"matched"}
+    body["verifiers"] = [*MANY_CLASSES[:3], {"type": "regex", "pattern": r"\pL{50}("}]
+    refused = post(http, encoded(body))
+    assert refused.status_code == 422
+    (problem,) = refused.json()["error"]["details"]
+    assert problem["field"] == "verifiers.3.pattern"
+    assert problem["message"].startswith("not a pattern of RE2: missing )")
 
 
 def test_too_many_verifiers_are_refused(http: httpx.Client) -> None:
