@@ -200,6 +200,58 @@ MANY_CLASSES = [
 ]
 
 
+def wide(num_completions: int, num_verifiers: int) -> dict[str, Any]:
+    """A body whose answer has a thousand characters for each verdict."""
+    verifiers = [
+        {"type": "exact_match", "part": "completion", "name": str(number)}
+        for number in range(num_verifiers)
+    ]
+    group = {"reference": {"answer": "2"}, "completions": ["x" * 1000] * num_completions}
+    return {"verifiers": verifiers, "groups": [group]}
+
+
+def pending_bytes(http: httpx.Client) -> float:
+    found = re.search(r"^verifier_pending_bytes (\S+)$", http.get("/metrics").text, re.MULTILINE)
+    assert found
+    return float(found[1])
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+@pytest.mark.parametrize("is_read", [True, False], ids=["read at last", "given up"])
+def test_an_answer_is_pending_until_it_is_read(
+    service_url: str, http: httpx.Client, accept: str, *, is_read: bool
+) -> None:
+    """Or it would take memory that nobody counts."""
+    content = zstandard.compress(encoded(wide(2000, 8)))
+    address = httpx.URL(service_url)
+    head = (
+        "POST /v1/score HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+        f"Accept: {accept}\r\nContent-Encoding: zstd\r\nConnection: close\r\n"
+        f"Content-Length: {len(content)}\r\n\r\n"
+    )
+    until(lambda: pending_bytes(http) == 0)
+    with socket.create_connection((address.host, address.port or 80), timeout=60) as connection:
+        connection.sendall(head.encode() + content)
+        until(lambda: pending_bytes(http) > 16_000_000)
+        if is_read:
+            num_bytes = 0
+            while part := connection.recv(2**20):
+                num_bytes += len(part)
+            assert num_bytes > 16_000_000
+    until(lambda: pending_bytes(http) == 0)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+def test_an_answer_that_is_too_large_is_not_to_be_asked_for_again(
+    http: httpx.Client, accept: str
+) -> None:
+    content = zstandard.compress(encoded(wide(8192, 32)))
+    answer = post(http, content, Content_Encoding="zstd", Accept=accept)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (413, "answer_too_large")
+    assert "fewer completions, or with fewer verifiers" in answer.json()["error"]["message"]
+    assert pending_bytes(http) == 0
+
+
 @pytest.mark.parametrize(
     ("patterns", "is_quick"),
     [

@@ -17,14 +17,14 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import NoReturn
 
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.answer import answer_request
+from verifier_service.answer import PIECE_BYTES, answer_request
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.requests.body import decompressed, read_request
@@ -56,8 +56,6 @@ from verifier_service.workers.fork_server import fork_server, place
 
 log = logging.getLogger(__name__)
 
-PIECE_BYTES = 2**18
-
 
 def serve(connection: socket.socket, body: int) -> None:
     """Answer one request.
@@ -77,16 +75,15 @@ async def _serve(connection: socket.socket, body: int) -> None:
     assert isinstance(job, Job), job
     try:
         request, num_bytes = _read(job, body)
+        parent.send(Parsed(request.num_completions, num_bytes))
+        accepted = await parent.receive()
+        assert isinstance(accepted, Accepted), accepted
+        await _answer(request, parent, job)
     except ApiError as error:
         status = int(error.status)
         parent.send(Refusal(status, error.kind, error.message, error.details, error.headers))
     except MemoryError:
         parent.send(_too_much_memory())
-    else:
-        parent.send(Parsed(request.num_completions, num_bytes))
-        accepted = await parent.receive()
-        assert isinstance(accepted, Accepted), accepted
-        await _answer(request, parent, job)
     await writer.drain()
     writer.close()
     await writer.wait_closed()
@@ -105,7 +102,7 @@ def _read(job: Job, body: int) -> tuple[ScoreRequest, int]:
 
 
 def _too_much_memory() -> Refusal:
-    message = "reading the body takes more memory than a request may"
+    message = "the request takes more memory than one may"
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", message, None)
 
 
@@ -130,7 +127,7 @@ async def _answer(request: ScoreRequest, parent: Parent, job: Job) -> None:
     listening.cancel()
     answer = answering.result()
     if not job.stream:
-        for data in _pieces(answer.pieces):
+        for data in answer.pieces:
             parent.send(Piece(data))
             await parent.drain()
     flat = [(*labels, number) for labels, number in answer.counts.items()]
@@ -143,18 +140,6 @@ def _end(failed: asyncio.Task[None]) -> NoReturn:
     assert error is not None, "listening has no end"
     log.error("the process of a request ends: %s at %s", type(error).__name__, place(error))
     os._exit(1)
-
-
-def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of some size."""
-    waiting = bytearray()
-    for part in parts:
-        waiting += part
-        while len(waiting) >= PIECE_BYTES:
-            yield bytes(waiting[:PIECE_BYTES])
-            del waiting[:PIECE_BYTES]
-    if waiting:
-        yield bytes(waiting)
 
 
 class Parent:
