@@ -85,6 +85,16 @@ def too_many_completions(num_completions: int, max_completions: int) -> ApiError
     )
 
 
+def answer_too_large(max_bytes: int) -> ApiError:
+    """413: the same request would never be answered."""
+    return ApiError(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "answer_too_large",
+        f"the answer would be larger than {max_bytes} bytes: ask for fewer completions, or with "
+        "fewer verifiers, at once",
+    )
+
+
 def invalid_request(found: Sequence[Any]) -> ApiError:
     """422, naming the fields.
 
