@@ -6,6 +6,8 @@ file, `section.key=value` overrides. An unknown key is an error.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,6 +66,7 @@ __all__ = [
     "VerifierConfig",
     "VllmConfig",
     "VllmServerConfig",
+    "config_changes",
     "dump_config",
     "load_config",
     "make_config",
@@ -195,6 +198,22 @@ def make_config(values: dict[str, Any], *, source: str = "configuration") -> Con
 def dump_config(config: Config) -> str:
     """The configuration as YAML that `load_config` reads back to an equal one."""
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+
+
+def config_changes(path: Path, config: Config) -> list[str]:
+    """The settings in which a configuration is not that of a file, each `key: old -> new`."""
+    old = yaml.safe_load(path.read_text()) if path.exists() else None
+    new = yaml.safe_load(dump_config(config))
+    return list(_differences(old, new)) if isinstance(old, dict) else []
+
+
+def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            yield from _differences(before, value, f"{prefix}{key}.")
+        elif before != value:
+            yield f"{prefix}{key}: {json.dumps(before)} -> {json.dumps(value)}"
 
 
 def _explain(details: Any) -> str:
