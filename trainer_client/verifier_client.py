@@ -24,6 +24,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.console import CONSOLE
 from trainer_client.errors import TrainerError
 
 T = TypeVar("T")
@@ -186,7 +187,7 @@ class VerifierClient:
         Args:
             others: what will be asked besides the run's verifiers, such as by evaluations.
         """
-        await self._try(partial(self._send, "GET", "/readyz"))
+        await self._try(partial(self._send, "GET", "/readyz"), says_that_it_waits=True)
         asked = [("reward", self._question), *(("evaluation", question) for question in others)]
         for section, question in asked:
             if question == Question():
@@ -271,13 +272,22 @@ class VerifierClient:
             )
         return response
 
-    async def _try(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _try(
+        self, call: Callable[[], Awaitable[T]], *, says_that_it_waits: bool = False
+    ) -> T:
         last: Exception | None = None
         for attempt in range(1, self._config.max_attempts + 1):
             try:
                 return await call()
             except (httpx.RequestError, _Again, VerifierNonsense) as error:
                 last = error
+            if attempt == 1 and says_that_it_waits:
+                CONSOLE.print(
+                    f"waiting for the verifier at {self._config.url} ({_describe(last)})",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
             if attempt < self._config.max_attempts:
                 asked = last.retry_after_seconds if isinstance(last, _Again) else 0.0
                 await self._sleep(max(asked, self._backoff(attempt)))
