@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
@@ -221,11 +222,33 @@ def _explain(details: Any) -> str:
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
         ours = EQUIVALENTS.get(str(details["loc"][-1]))
-        hint = f"; here it is {ours}" if ours else ""
+        hint = f"; here it is {ours}" if ours else _names_like(details["loc"])
         return f"  {key}: no such setting in {section}{hint}"
     if details["type"] == "missing":
         return f"  {key}: is required"
     return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]
+
+
+def _names_like(location: tuple[int | str, ...]) -> str:
+    """What a setting that does not exist was meant to be, or what there is in its section."""
+    section: type[Section] | None = Config
+    for part in location[:-1]:
+        if isinstance(part, str) and section is not None:
+            field = section.model_fields.get(part)
+            section = None if field is None else _section_in(field.annotation)
+    if section is None:
+        return ""
+    near = get_close_matches(str(location[-1]), section.model_fields, n=1)
+    if near:
+        return f"; did you mean {'.'.join(map(str, (*location[:-1], near[0])))}?"
+    return f"; there are {', '.join(section.model_fields)}"
+
+
+def _section_in(annotation: Any) -> type[Section] | None:
+    """The section that a field holds, be it optional or one of several of its kind."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next(filter(None, map(_section_in, get_args(annotation))), None)
 
 
 def _parse_overrides(overrides: list[str]) -> dict[str, Any]:
