@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from argparse import Action, ArgumentParser
-from collections import Counter
+from argparse import Action, ArgumentParser, Namespace
 from contextlib import AsyncExitStack
+from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -36,7 +37,7 @@ from verifier_service.code.reference_check import (
     read_rows,
     summary,
 )
-from verifier_service.file_scoring import BadFile, read_groups, resume, score_rows
+from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.file_scoring import summary as summary_of_scores
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
@@ -52,6 +53,8 @@ from verifier_service.verifiers.code import Code
 
 READ_VARIABLES = ("serve", "score")
 """The commands that have the service's settings, each of which is a variable too."""
+JSON_FORMS = {"--verifier": """; write it as --verifier '{"type": "format", "weight": 0.1}'"""}
+"""What a flag takes that may be JSON, as a shell has to be told it."""
 PLACEHOLDERS = {"int": "N", "float": "N", "str": "TEXT", "Path": "PATH"}
 """What stands for a flag's value in the help, by the name of its type."""
 
@@ -114,7 +117,8 @@ class CheckTests(BaseModel):
             )
             misfits = asyncio.run(self._find_misfits(rows))
         except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
-            print(f"{self.file}: {error}", file=sys.stderr)  # noqa: T201
+            why = error.strerror if isinstance(error, OSError) else None
+            print(f"{self.file}: {why or error}", file=sys.stderr)  # noqa: T201
             sys.exit(2)
         for misfit in misfits:
             print(misfit)  # noqa: T201
@@ -142,20 +146,23 @@ class Score(EngineSettings):
     file: CliPositionalArg[Path]
     """JSONL: `completion` or `completions` with a `reference`, or with `answer`, `tests`, ..."""
     verifier: tuple[str | dict[str, Any], ...] = ()
-    """type of a verifier, or JSON such as '{"type": "format", "weight": 0.1}'; may be repeated"""
+    """type of a verifier, or JSON such as '{"type": "format", "weight": 0.1}'; may be repeated, and
+    several types may be separated by commas"""
     profile: str | None = None
     """instead of --verifier: a list of verifiers by name"""
     out: Path
     """JSONL to write; rows that it has already are not scored again"""
 
     def cli_cmd(self) -> None:
-        """Print what came of it; end with status 1 if verdicts failed, 2 if nothing can be done."""
+        """Print what came of it; end with status 1 if verdicts failed or none has a score, 2 if
+        nothing can be done."""
         hide_process()
         try:
             verifiers = self._verifiers()
             groups = self._groups()
             done = resume(self.out, verifiers, len(groups))
-            counts = asyncio.run(self._score(groups, verifiers, done))
+            asyncio.run(self._score(groups, verifiers, done))
+            counts, messages = count_verdicts(self.out)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
@@ -165,8 +172,9 @@ class Score(EngineSettings):
             sys.exit(2)
         if done:
             print(f"{len(done)} rows were scored before")  # noqa: T201
-        print(summary_of_scores(counts))  # noqa: T201
-        sys.exit(any(outcome == "failed" for _, outcome, _ in counts))
+        print(summary_of_scores(counts, messages))  # noqa: T201
+        outcomes = {outcome for _, outcome, _ in counts}
+        sys.exit("failed" in outcomes or "scored" not in outcomes)
 
     def _groups(self) -> list[Group]:
         if self.out.resolve() == self.file.resolve():
@@ -191,9 +199,7 @@ class Score(EngineSettings):
         except ValueError as error:
             raise BadFile(f"--{error}") from error
 
-    async def _score(
-        self, groups: list[Group], verifiers: Verifiers, done: set[int]
-    ) -> Counter[tuple[str, str, str]]:
+    async def _score(self, groups: list[Group], verifiers: Verifiers, done: set[int]) -> None:
         columns = (*Progress.get_default_columns(), MofNCompleteColumn())
         async with AsyncExitStack() as stack:
             needed = {verifier.type for verifier in verifiers}
@@ -202,7 +208,7 @@ class Score(EngineSettings):
             bars = Progress(*columns, console=Console(stderr=True), transient=True)
             with bars as progress:
                 bar = progress.add_task("scoring", total=len(groups), completed=len(done))
-                return await score_rows(
+                await score_rows(
                     scheduler,
                     groups,
                     verifiers=verifiers,
@@ -279,7 +285,7 @@ def run(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         parser = CliSettingsSource[VerifierService](
-            VerifierService, add_argument_method=_add_argument
+            VerifierService, add_argument_method=_add_argument, parse_args_method=_parse_arguments
         )
         CliApp.run(VerifierService, arguments or ["--help"], cli_settings_source=parser)
     except ValidationError as error:
@@ -287,14 +293,16 @@ def run(arguments: list[str] | None = None) -> None:
             print(_complaint(problem), file=sys.stderr)  # noqa: T201
         sys.exit(2)
     except SettingsError as error:  # a value that is not JSON where it begins as JSON does
-        print(error, file=sys.stderr)  # noqa: T201
+        print(_bad_json(arguments, error) or error, file=sys.stderr)  # noqa: T201
         sys.exit(2)
 
 
 def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
     """Add a flag to the command line, with a help for people: no types, no defaults of Python's."""
     metavar = given.get("metavar", "")
-    if metavar.startswith("tuple["):
+    if "--verifier" in names:
+        given["metavar"] = "VERIFIER"
+    elif metavar.startswith("tuple["):
         given["metavar"] = "LIST"
     elif metavar in PLACEHOLDERS:
         given["metavar"] = PLACEHOLDERS[metavar]
@@ -302,6 +310,45 @@ def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
     if "default: " in described or default in (": None)", ": ())"):
         given["help"] = described
     return parser.add_argument(*names, **given)
+
+
+def _parse_arguments(
+    parser: ArgumentParser, arguments: list[str], namespace: Namespace | None = None
+) -> Namespace:
+    """As argparse does it, but an unknown flag is told as one of the command that got it."""
+    found, unknown = parser.parse_known_args(arguments, namespace)
+    if not unknown:
+        return found
+    command = f"{parser.prog} {arguments[0]}"
+    names = [one.partition("=")[0] for one in unknown if one.startswith("-")]
+    flags = _flags(arguments[0])
+    near = [name for one in names for name in get_close_matches(one, flags, n=1)]
+    meant = f"; did you mean {', '.join(near)}?" if near else "."
+    print(  # noqa: T201
+        f"{command}: unrecognized arguments: {' '.join(unknown)}{meant} See {command} --help",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+def _flags(command: str) -> list[str]:
+    """Those of a command; argparse does not tell them."""
+    field = VerifierService.model_fields[command.replace("-", "_")]
+    models = [one for one in get_args(field.annotation) if one is not type(None)]
+    return [f"--{name.replace('_', '-')}" for one in models for name in one.model_fields]
+
+
+def _bad_json(arguments: list[str], found: SettingsError) -> str | None:
+    """What is wrong with the first flag whose value begins as JSON does and is none."""
+    separate = [part for one in arguments for part in one.split("=", 1)]
+    for flag, value in pairwise(separate):
+        if flag.startswith("--") and value.startswith(("{", "[")):
+            try:
+                json.loads(value)
+            except ValueError:
+                why = found.__cause__ or found
+                return f"{flag}: {value!r} is not JSON ({why}){JSON_FORMS.get(flag, '')}"
+    return None
 
 
 def _complaint(problem: ErrorDetails) -> str:

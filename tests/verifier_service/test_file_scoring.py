@@ -76,6 +76,7 @@ def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> 
     out.write_text(complete[0] + json.dumps(failed) + "\n" + complete[2] + complete[3][:-9])
     result = score(rows, out)
     assert "2 rows were scored before" in result.stdout
+    assert "accuracy: 3 scored/equal, 1 scored/different" in result.stdout  # of the whole file
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert sorted(line["index"] for line in found) == [0, 1, 2, 3]
     expected = sorted((json.loads(line) for line in complete), key=lambda line: line["index"])
@@ -155,6 +156,25 @@ def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
         ("accuracy", "scored", "different"): 500,
     }
     assert sum(scored) == len((tmp_path / "out.jsonl").read_text().splitlines()) == 500
+
+
+def test_a_file_of_which_nothing_can_be_judged_says_why(tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    rows.write_text('{"completion": "2", "anwser": "2"}\n{"completion": "3", "answre": "2"}\n')
+    nothing = score(rows, out, "--verifier", "accuracy")
+    assert nothing.returncode == 1
+    expected = [
+        "accuracy: 2 unverifiable/missing_reference",
+        "  unverifiable/missing_reference: row 1: reference.answer is needed; there are: anwser",
+    ]
+    assert nothing.stdout.strip().splitlines() == expected
+    again = score(rows, out, "--verifier", "accuracy")
+    assert again.returncode == 1
+    assert again.stdout.strip().splitlines() == ["2 rows were scored before", *expected]
+    out.unlink()
+    something = score(rows, out, "--verifier", "accuracy,format")
+    assert something.returncode == 0
+    assert "format: 2 scored/missing_tag" in something.stdout
 
 
 @pytest.mark.parametrize(
