@@ -10,7 +10,8 @@ from contextlib import AsyncExitStack
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, TextIO, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -150,19 +151,22 @@ class Score(EngineSettings):
     several types may be separated by commas"""
     profile: str | None = None
     """instead of --verifier: a list of verifiers by name"""
-    out: Path
-    """JSONL to write; rows that it has already are not scored again"""
+    out: Path | None = None
+    """JSONL to write; rows that it has already are not scored again; - or none: standard output,
+    the summary on standard error"""
 
     def cli_cmd(self) -> None:
         """Print what came of it; end with status 1 if verdicts failed or none has a score, 2 if
         nothing can be done."""
         hide_process()
         try:
-            verifiers = self._verifiers()
-            groups = self._groups()
-            done = resume(self.out, verifiers, len(groups))
-            asyncio.run(self._score(groups, verifiers, done))
-            counts, messages = count_verdicts(self.out)
+            if self.out is None or str(self.out) == "-":
+                with TemporaryDirectory() as folder:
+                    status = self._score(Path(folder, "scored.jsonl"), sys.stderr)
+                    with Path(folder, "scored.jsonl").open(encoding="utf-8") as lines:
+                        sys.stdout.writelines(lines)
+            else:
+                status = self._score(self.out, sys.stdout)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
@@ -170,15 +174,24 @@ class Score(EngineSettings):
         except ValueError as error:
             print(error, file=sys.stderr)  # noqa: T201
             sys.exit(2)
-        if done:
-            print(f"{len(done)} rows were scored before")  # noqa: T201
-        print(summary_of_scores(counts, messages))  # noqa: T201
-        outcomes = {outcome for _, outcome, _ in counts}
-        sys.exit("failed" in outcomes or "scored" not in outcomes)
+        sys.exit(status)
 
-    def _groups(self) -> list[Group]:
-        if self.out.resolve() == self.file.resolve():
-            raise BadFile(f"{self.out} has the rows to be scored: choose another --out")
+    def _score(self, out: Path, told: TextIO) -> bool:
+        """Write the result, tell the summary; whether verdicts failed or none has a score."""
+        verifiers = self._verifiers()
+        groups = self._groups(out)
+        done = resume(out, verifiers, len(groups))
+        asyncio.run(self._score_rows(groups, verifiers, out=out, done=done))
+        counts, messages = count_verdicts(out)
+        if done:
+            print(f"{len(done)} rows were scored before", file=told)
+        print(summary_of_scores(counts, messages), file=told)
+        outcomes = {outcome for _, outcome, _ in counts}
+        return "failed" in outcomes or "scored" not in outcomes
+
+    def _groups(self, out: Path) -> list[Group]:
+        if out.resolve() == self.file.resolve():
+            raise BadFile(f"{out} has the rows to be scored: choose another --out")
         try:
             return read_groups(self.file)
         except ValueError as error:  # BadFile, or a text that is not UTF-8
@@ -199,7 +212,9 @@ class Score(EngineSettings):
         except ValueError as error:
             raise BadFile(f"--{error}") from error
 
-    async def _score(self, groups: list[Group], verifiers: Verifiers, done: set[int]) -> None:
+    async def _score_rows(
+        self, groups: list[Group], verifiers: Verifiers, *, out: Path, done: set[int]
+    ) -> None:
         columns = (*Progress.get_default_columns(), MofNCompleteColumn())
         async with AsyncExitStack() as stack:
             needed = {verifier.type for verifier in verifiers}
@@ -212,7 +227,7 @@ class Score(EngineSettings):
                     scheduler,
                     groups,
                     verifiers=verifiers,
-                    out=self.out,
+                    out=out,
                     done=done,
                     on_scored=lambda number: progress.advance(bar, number),
                 )
