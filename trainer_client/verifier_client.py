@@ -169,6 +169,7 @@ class VerifierClient:
             limits=httpx.Limits(max_connections=64),
             transport=transport,
         )
+        self._has_answered = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -187,7 +188,7 @@ class VerifierClient:
         Args:
             others: what will be asked besides the run's verifiers, such as by evaluations.
         """
-        await self._try(partial(self._send, "GET", "/readyz"), says_that_it_waits=True)
+        await self._try(partial(self._send, "GET", "/readyz"))
         asked = [("reward", self._question), *(("evaluation", question) for question in others)]
         for section, question in asked:
             if question == Question():
@@ -272,16 +273,16 @@ class VerifierClient:
             )
         return response
 
-    async def _try(
-        self, call: Callable[[], Awaitable[T]], *, says_that_it_waits: bool = False
-    ) -> T:
+    async def _try(self, call: Callable[[], Awaitable[T]]) -> T:
         last: Exception | None = None
         for attempt in range(1, self._config.max_attempts + 1):
             try:
-                return await call()
+                answer = await call()
+                self._has_answered = True
+                return answer
             except (httpx.RequestError, _Again, VerifierNonsense) as error:
                 last = error
-            if attempt == 1 and says_that_it_waits:
+            if attempt == 1 and not self._has_answered:
                 CONSOLE.print(
                     f"waiting for the verifier at {self._config.url} ({_describe(last)})",
                     markup=False,

@@ -76,7 +76,6 @@ def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> 
     out.write_text(complete[0] + json.dumps(failed) + "\n" + complete[2] + complete[3][:-9])
     result = score(rows, out)
     assert "2 rows were scored before" in result.stdout
-    assert "accuracy: 3 scored/equal, 1 scored/different" in result.stdout  # of the whole file
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert sorted(line["index"] for line in found) == [0, 1, 2, 3]
     expected = sorted((json.loads(line) for line in complete), key=lambda line: line["index"])
