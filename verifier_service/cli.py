@@ -234,10 +234,18 @@ class Score(EngineSettings):
 
 
 class ListVerifiers(BaseModel):
-    """List the verifiers: what each gives, needs and can be told."""
+    """List the verifiers: what each gives, needs and can be told; of one, each of its options."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    name: CliPositionalArg[str | None] = None
+    """of one verifier: its options with type, default and meaning"""
 
     def cli_cmd(self) -> None:
-        """Print them."""
+        """Print them; end with status 2 if there is none of the name."""
+        if self.name is not None:
+            self._print_options(self.name)
+            return
         for name, verifier in VERIFIERS.items():
             low, high = verifier.score_range
             print(f"{name}  [{low:g} to {high:g}]\n  {verifier.purpose}")  # noqa: T201
@@ -249,6 +257,30 @@ class ListVerifiers(BaseModel):
                 print(f"  options: {', '.join(options)}")  # noqa: T201
             reasons = ", ".join(reason.value for reason in verifier.reasons)
             print(f"  reasons: {reasons}\n")  # noqa: T201
+
+    def _print_options(self, name: str) -> None:
+        if name not in VERIFIERS:
+            print(  # noqa: T201
+                f"no verifier {name!r}; there are {', '.join(VERIFIERS)}", file=sys.stderr
+            )
+            sys.exit(2)
+        properties = VERIFIERS[name].model_json_schema()["properties"]
+        for option, schema in properties.items():
+            if option != "type":
+                default = json.dumps(schema.get("default"))
+                print(f"{option}: {_type_in(schema)}, default {default}")  # noqa: T201
+                print(f"  {schema.get('description', '')}".rstrip())  # noqa: T201
+
+
+def _type_in(schema: dict[str, Any]) -> str:
+    """The type of an option in JSON, or its values."""
+    if "anyOf" in schema:
+        return " or ".join(map(_type_in, schema["anyOf"]))
+    if "enum" in schema:
+        return " | ".join(map(json.dumps, schema["enum"]))
+    if "items" in schema:
+        return f"array of {_type_in(schema['items'])}"
+    return str(schema.get("type", "any"))
 
 
 class OpenApi(BaseModel):

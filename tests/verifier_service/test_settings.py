@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import get_args
@@ -206,3 +207,26 @@ def test_protocols_can_all_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> N
         ValueError, match=r"no such protocol: \['openrhlf'\]; there are \['nemo_gym'"
     ):
         Settings()
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_each_option_of_a_verifier_is_told_with_type_default_and_meaning(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["verifiers", name])
+    found = capsys.readouterr().out
+    for option, schema in VERIFIERS[name].model_json_schema()["properties"].items():
+        if option != "type":
+            line, meaning = re.findall(rf"^{option}: (.*)\n  (.*)$", found, re.M)[0]
+            assert line.endswith(f", default {json.dumps(schema['default'])}")
+            assert meaning == schema["description"]
+    assert "any," not in found
+
+
+def test_a_verifier_that_is_not_there_is_told_those_that_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["verifiers", "acuracy"])
+    assert ended.value.code == 2
+    assert "no verifier 'acuracy'; there are accuracy, code, " in capsys.readouterr().err
