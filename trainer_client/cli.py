@@ -82,16 +82,22 @@ def evaluate_command(
         typer.Option(help="append a line per problem, for dataset.solve_rates", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model."""
+    """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model.
+
+    Sampled with train.seed: the same command gives the same figures on the same machine.
+    """
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
     if not config.evaluation:
         raise ConfigError("the configuration has no `evaluation` section")
+    import torch
+
     from trainer_client.dataset import load_problems
     from trainer_client.evaluate import evaluate, question_of
     from trainer_client.policy import load_policy
     from trainer_client.rollout.transformers import TransformersEngine
     from trainer_client.scoring import open_scorer
 
+    torch.manual_seed(config.train.seed)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:

@@ -132,6 +132,11 @@ class Config(Section):
                     "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
                     "completions are of the weights before the last update"
                 )
+            if self.rollout.max_refills and (self.reward.functions or self.reward.models):
+                raise ValueError(
+                    "train.one_step_off with rollout.max_refills takes no reward.functions and no "
+                    "reward.models: they score in the main thread, once the refills are sampled"
+                )
         if self.model.quantization is not None and self.rollout.engine != "transformers":
             raise ValueError(
                 f"model.quantization {self.model.quantization} needs rollout.engine transformers, "

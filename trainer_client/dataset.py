@@ -78,11 +78,13 @@ def read_solve_rates(path: Path) -> dict[str, float]:
         DatasetError: the file cannot be read, or a line is not of `solve_rates.jsonl`.
     """
     counts: dict[str, tuple[int, int]] = {}
+    line = ""
     try:
-        for line in path.read_text().splitlines():
-            row = json.loads(line)
-            passed, judged = counts.get(row["id"], (0, 0))
-            counts[row["id"]] = (passed + row["passed"], judged + row["judged"])
+        with path.open(newline="\n") as lines:
+            for line in lines:
+                row = json.loads(line)
+                passed, judged = counts.get(row["id"], (0, 0))
+                counts[row["id"]] = (passed + row["passed"], judged + row["judged"])
     except OSError as error:
         raise DatasetError(f"dataset.solve_rates: cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:

@@ -35,7 +35,7 @@ from trainer_client.config import Config, ConfigError, config_changes, dump_conf
 from trainer_client.console import CONSOLE
 from trainer_client.dataset import ProblemOrder, load_problems
 from trainer_client.errors import TrainerError
-from trainer_client.evaluate import Evaluations, changes, question_of
+from trainer_client.evaluate import Evaluations, NothingJudged, changes, question_of
 from trainer_client.guards import (
     last_step_below_kl_limit,
     new_warnings,
@@ -53,6 +53,9 @@ from trainer_client.rollout_log import append_solve_rates, write_rollouts
 from trainer_client.sampling import SAMPLING_ERRORS, next_groups
 from trainer_client.scoring import ScoredGroups, Scorer, open_scorer
 from trainer_client.update import update_on_rollouts
+
+EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
+"""What can go wrong in an evaluation, and is not of this program's making."""
 
 MAX_SHOWN_VERDICTS = 5
 STEP_OF_MODEL = Path("model", "trained_steps")
@@ -143,7 +146,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                 position = Position(step, next_problems, RandomState.now())
                 try:
                     log.add(_evaluate(evaluations, learner, scorer, log, step))
-                except SAMPLING_ERRORS as error:
+                except EVALUATION_ERRORS as error:
                     _stop(learner, position, config, str(error), cause=error)
                 _check(learner, position, config, log, interruption)
                 _save_if_due(learner, position, config, log)
@@ -290,6 +293,9 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
     )
     # What follows from the history every process has to do, and one of them may be new.
     log.history = processes.gather(log.history)[0]
+    # A killed run may have saved its checkpoint and lost the row of its last step.
+    if first_step and (not log.history or log.history[-1]["step"] != first_step):
+        log.history.append({"step": first_step})
     if not first_step:
         for message in warnings_at_start(config):
             log.warn(0, message)
@@ -333,8 +339,9 @@ def _held_out(
 
     if learner.ahead is not None:
         learner.ahead.wait()
-    learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
-    metrics = learner.processes.agree(run, *SAMPLING_ERRORS)
+    with learner.offloaded():
+        learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+        metrics = learner.processes.agree(run, *EVALUATION_ERRORS)
     return learner.processes.gather(metrics)[0]
 
 

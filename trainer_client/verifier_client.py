@@ -160,7 +160,8 @@ class VerifierClient:
     ) -> None:
         self._config = config
         self._sleep = sleep
-        self._question = Question(config.verifiers)
+        self.question = Question(config.verifiers)
+        """What is asked about a group that brings no question of its own."""
         key = os.environ.get(KEY_VARIABLE)
         self._http = httpx.AsyncClient(
             base_url=config.url,
@@ -189,7 +190,7 @@ class VerifierClient:
             others: what will be asked besides the run's verifiers, such as by evaluations.
         """
         await self._try(partial(self._send, "GET", "/readyz"))
-        asked = [("reward", self._question), *(("evaluation", question) for question in others)]
+        asked = [("reward", self.question), *(("evaluation", question) for question in others)]
         for section, question in asked:
             if question == Question():
                 continue
@@ -215,7 +216,7 @@ class VerifierClient:
         return verdicts
 
     async def _score_once(self, group: ScoreRequest) -> list[Verdicts]:
-        question = group.question or self._question
+        question = group.question or self.question
         body = {
             "deadline_seconds": DEADLINE_SHARE * self._config.timeout_seconds,
             **question.wire,

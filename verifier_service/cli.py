@@ -252,7 +252,7 @@ class ListVerifiers(BaseModel):
             if verifier.needs:
                 needs = ", ".join(f"reference.{key}" for key in verifier.needs)
                 print(f"  needs: {needs}")  # noqa: T201
-            options = [key for key in verifier.model_fields if key not in Verifier.model_fields]
+            options = [key for key in verifier.field_names() if key not in Verifier.field_names()]
             if options:
                 print(f"  options: {', '.join(options)}")  # noqa: T201
             reasons = ", ".join(reason.value for reason in verifier.reasons)

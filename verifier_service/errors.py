@@ -181,9 +181,8 @@ def _in_plain_words(problem: Any, location: tuple[int | str, ...]) -> dict[str, 
         message = f"it has no {context['discriminator']}"
     elif kind == "extra_forbidden" and index is not None:
         verifier = str(location[index])
-        message = (
-            f"no option of {verifier}, which has {', '.join(VERIFIERS[verifier].model_fields)}"
-        )
+        names = ", ".join(VERIFIERS[verifier].field_names())
+        message = f"no option of {verifier}, which has {names}"
     elif kind == "extra_forbidden":
         message = "there is no such field"
     if index is not None:

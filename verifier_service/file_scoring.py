@@ -11,7 +11,7 @@ import asyncio
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -85,9 +85,17 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
         OSError: it cannot be written, which is better known before anything is scored.
     """
     out.open("ab").close()
-    names = [verifier.key for verifier in verifiers]
+    with out.open(encoding="utf-8", newline="\n") as file:
+        kept = _kept(file, out, [verifier.key for verifier in verifiers], num_rows)
+    part = out.with_name(out.name + ".part")
+    part.write_text("".join(kept.values()), encoding="utf-8")
+    os.replace(part, out)
+    return set(kept)
+
+
+def _kept(lines: Iterable[str], out: Path, names: list[str], num_rows: int) -> dict[int, str]:
     kept: dict[int, str] = {}
-    for number, line in enumerate(out.read_text(encoding="utf-8").splitlines(keepends=True), 1):
+    for number, line in enumerate(lines, 1):
         if not line.endswith("\n"):
             continue  # it was being written when the run ended
         try:
@@ -99,10 +107,7 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
         found = [verdict["outcome"] for one in completions for verdict in one["verdicts"].values()]
         if "failed" not in found:
             kept[index] = line
-    part = out.with_name(out.name + ".part")
-    part.write_text("".join(kept.values()), encoding="utf-8")
-    os.replace(part, out)
-    return set(kept)
+    return kept
 
 
 def _scored(line: str) -> tuple[int, list[dict[str, Any]]]:

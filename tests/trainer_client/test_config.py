@@ -197,6 +197,16 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
         ({"loss": {"type": "cispo", "ratio_cap": 0.9}}, "ratio_cap: .*greater than or equal to 1"),
         ({"loss": {"reference_sync_steps": 5}}, "needs a kl_coefficient other than 0"),
         ({"rollout": {"max_refills": 1}}, "max_refills needs advantage.zero_variance drop"),
+        (
+            {
+                "advantage": {"zero_variance": "drop"},
+                "loss": {"importance": {"mode": "token_mask"}},
+                "reward": {"functions": [{"path": "rewards.py:judge"}]},
+                "rollout": {"engine": "vllm_server", "max_refills": 1},
+                "train": {"one_step_off": True},
+            },
+            "one_step_off with rollout.max_refills takes no reward.functions and no",
+        ),
         ({"train": {"minibatches": 9}}, "minibatches 9 is more than rollout.prompts_per_step 8"),
         (
             {
@@ -216,6 +226,10 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
         (
             {"evaluation": [{"dataset": {"path": "e"}}, {"dataset": {"path": "f"}}]},
             "several evaluations need different names",
+        ),
+        (
+            {"evaluation": {"dataset": {"path": "e"}, "verifiers": []}},
+            "evaluation.0: Value error, verifiers is empty; null asks for what reward has",
         ),
         (
             {"evaluation": {"dataset": {"path": "e"}, "profile": "math", "verifiers": []}},

@@ -16,9 +16,10 @@ import torch
 
 from tests.trainer_client.runs import metrics, rollouts, run_config, same, weights
 from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import DatasetConfig, dump_config
+from trainer_client.config import Config, DatasetConfig, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
+from trainer_client.report import write_report
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.sampling import sample_groups
 from trainer_client.scoring import ScoredGroup, ScoredGroups, open_scorer
@@ -291,6 +292,97 @@ def test_the_best_checkpoint_by_evaluation_is_kept_beside_the_newest(
     passed = {row["step"]: row["evaluation/pass@1"] for row in metrics(run_dir) if row["step"]}
     best = max(passed, key=lambda step: (passed[step], -step))
     assert {checkpoint.step for checkpoint in list_checkpoints(run_dir)} == {best, 5}
+
+
+def evaluated_each_step(task: Path, run_dir: Path) -> Config:
+    return run_config(
+        task,
+        run_dir,
+        "accuracy",
+        train={"steps": 2, "checkpoint_every_steps": 1},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "every_steps": 1,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+
+
+@pytest.mark.parametrize(("kept", "steps"), [(None, [2]), (2, [0, 1, 2])])
+def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
+    task: Path, tmp_path: Path, kept: int | None, steps: list[int]
+) -> None:
+    """Not as another one's: the best checkpoint would be the wrong one."""
+    config = evaluated_each_step(task, tmp_path / "run")
+    train(config)
+    path = tmp_path / "run" / "metrics.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    if kept is None:
+        path.unlink()
+    else:
+        path.write_text("".join(lines[:kept]))
+    result = train(config, resume=True)
+    rows = metrics(tmp_path / "run")
+    assert [row["step"] for row in rows] == steps
+    assert rows[:-1] == [json.loads(line) for line in lines[: kept or 0]]
+    assert result.after["evaluation/pass@1"] == rows[-1]["evaluation/pass@1"]
+    assert f"2 of {config.train.steps} steps." in write_report(tmp_path / "run", tmp_path / "page")
+
+
+def test_a_finished_run_without_its_metrics_can_be_resumed(task: Path, tmp_path: Path) -> None:
+    """There is nothing left to do, and nothing to tell."""
+    config = run_config(task, tmp_path / "run", train={"steps": 1})
+    train(config)
+    (tmp_path / "run" / "metrics.jsonl").unlink()
+    assert train(config, resume=True).after == {}
+
+
+def test_a_run_whose_last_row_is_lost_goes_on_and_is_guarded(task: Path, tmp_path: Path) -> None:
+    """The guards find a row without values."""
+    config = run_config(task, tmp_path / "run", loss={"kl_coefficient": 1e-6}, train={"steps": 1})
+    train(config)
+    (tmp_path / "run" / "metrics.jsonl").unlink()
+    more = config.model_copy(update={"train": config.train.model_copy(update={"steps": 3})})
+    train(more, resume=True)
+    assert [row["step"] for row in metrics(tmp_path / "run")] == [2, 3]
+
+
+JUDGES_NOTHING_ONCE = """
+calls = 0
+
+def judge(completions, **columns):
+    # before training, step 1, step 2, and then the evaluation after it
+    global calls
+    calls += 1
+    return [None if calls == 4 else len(text) % 3 / 2 for text in completions]
+"""
+
+
+def test_an_evaluation_that_nothing_was_judged_in_stops_with_a_checkpoint(
+    task: Path, tmp_path: Path
+) -> None:
+    """A resumed run evaluates again and goes on."""
+    (tmp_path / "judge.py").write_text(JUDGES_NOTHING_ONCE)
+    config = run_config(
+        task,
+        tmp_path / "run",
+        reward={"functions": [{"path": f"{tmp_path}/judge.py:judge"}]},
+        train={"steps": 3},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "verifier": "judge",
+            "every_steps": 2,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+    with pytest.raises(TrainingStopped, match="stopped after step 2: no problem has 1 completions"):
+        train(config)
+    assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [2]
+    train(config, resume=True)
+    evaluated = [row["step"] for row in metrics(tmp_path / "run") if "evaluation/pass@1" in row]
+    assert evaluated == [0, 2, 3]
 
 
 def test_several_evaluations_are_logged_by_name_with_their_change(

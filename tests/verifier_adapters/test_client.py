@@ -133,6 +133,18 @@ def test_nothing_is_asked_about_no_completions(judge: Judge) -> None:
     assert judge(answering(), [], []) == []
 
 
+@both
+@pytest.mark.parametrize("wish", [{}, {"verifiers": [{"type": "accuracy"}]}])
+def test_the_service_is_told_to_answer_before_the_client_gives_up(
+    judge: Judge, wish: dict[str, Any]
+) -> None:
+    """So that what it has judged by then is not lost."""
+    requests: list[Any] = []
+    transport = answering([[verdict()]], requests=requests).transport
+    judge(Verifier(url="http://x", timeout_seconds=100.0, transport=transport, **wish), ["a"], [{}])
+    assert requests[0]["deadline_seconds"] == 90.0
+
+
 def test_a_verifier_without_weight_counts_once() -> None:
     requests: list[Any] = []
     verifier = answering([[verdict()]], requests=requests)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.verifier_service.poison import POISON
 from trainer_client.demo import running_service
+from verifier_service.verifiers import VERIFIERS
 
 JSON = {"Content-Type": "application/json"}
 FORMAT = [{"type": "format"}]
@@ -79,6 +80,17 @@ def test_a_mistake_in_the_verifiers_is_named(
     found = error(http.post("/v1/score", json={"verifiers": verifiers, "groups": []}), 422)
     assert found["details"][0]["field"] == field
     assert message in found["message"]
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_an_unknown_option_is_answered_with_those_of_the_wire(
+    http: httpx.Client, name: str
+) -> None:
+    names = ", ".join(VERIFIERS[name].model_json_schema()["properties"])
+    request = {"verifiers": [{"type": name, "no_such": 1}], "groups": []}
+    details = error(http.post("/v1/score", json=request), 422)["details"]
+    messages = {detail["field"]: detail["message"] for detail in details}
+    assert messages["verifiers.0.no_such"] == f"no option of {name}, which has {names}"
 
 
 @pytest.mark.parametrize(

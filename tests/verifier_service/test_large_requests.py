@@ -230,6 +230,28 @@ def test_the_death_of_a_requests_process_costs_nothing(
     assert num_deaths(http) == before + 1
 
 
+def test_the_death_of_a_streams_process_repeats_no_line(
+    service_pid: int, http: httpx.Client
+) -> None:
+    """What it does in another one is all of the request, and the client has a part of it."""
+    before = num_deaths(http)
+    body = large_body(9)
+    body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}]
+    body["groups"][0]["completions"] = [f"streamed {POISON}"]
+    content = encoded(body | {"groups": [*body["groups"], {"completions": ["x" * 2**15]}]})
+    headers = JSON | {"Accept": "application/x-ndjson"}
+    with http.stream("POST", "/v1/score", content=content, headers=headers) as answer:
+        lines = (json.loads(line) for line in answer.iter_lines())
+        found = [next(lines)]
+        (process,) = request_processes(service_pid)
+        os.kill(process, signal.SIGKILL)
+        found += lines
+    assert found[0]["index"] != 0
+    assert sorted(line["index"] for line in found[:-1]) == list(range(10))
+    assert found[-1]["stats"]["completions"] == 1 + 8 * 16 + 1
+    assert num_deaths(http) == before + 1
+
+
 def test_a_request_that_is_given_up_while_its_process_is_forked_is_not_tried_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -29,7 +29,7 @@ NDJSON_TYPE = NDJSON["Accept"].encode()
 def lines(answer: httpx.Response) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "application/x-ndjson"
-    return [json.loads(line) for line in answer.text.splitlines()]
+    return [json.loads(line) for line in answer.text.removesuffix("\n").split("\n")]
 
 
 @pytest.mark.parametrize("num_groups", [2, 40], ids=["here", "in a process of its own"])

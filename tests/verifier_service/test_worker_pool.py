@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,9 +29,11 @@ def task(*texts: str) -> EncodedTask:
     return EncodedTask.of(Task({"type": "accuracy", "mode": "math_verify"}, [part]), "text")
 
 
-def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
+def in_pool(
+    work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1, limits: ItemLimits = LIMITS
+) -> T:
     async def run() -> T:
-        async with WorkerPool(size, LIMITS) as pool:
+        async with WorkerPool(size, limits) as pool:
             return await work(pool)
 
     return asyncio.run(run())
@@ -72,11 +75,39 @@ def is_at_poison(pid: int) -> bool:
     return int(fields[11]) / os.sysconf("SC_CLK_TCK") > 0.3
 
 
-def kill_at_poison(pid: int) -> bool:
+def kill_at_poison(pid: int, how: int = signal.SIGKILL) -> bool:
     if not is_at_poison(pid):
         return False
-    os.kill(pid, signal.SIGKILL)
+    os.kill(pid, how)
     return True
+
+
+async def judge_poison(pool: WorkerPool, how: int) -> tuple[list[str], dict[str, int]]:
+    """Whatever worker is at it gets a signal; the reasons, and why workers were replaced."""
+    signalled: set[int] = set()
+    judging = asyncio.create_task(judge(pool, task(POISON)))
+
+    def is_done_after_more() -> bool:
+        signalled.update(pid for pid in set(workers()) - signalled if kill_at_poison(pid, how))
+        return judging.done()
+
+    await until(is_done_after_more)
+    return reasons(await judging), dict(pool.restarts)
+
+
+def resting_bytes() -> int:
+    """Resident memory of a worker that has judged something easy."""
+
+    async def work(pool: WorkerPool) -> int:
+        await judge(pool, task("$2$"))
+        (worker,) = workers()
+        return resident_pages(worker) * os.sysconf("SC_PAGE_SIZE")
+
+    return in_pool(work)
+
+
+def resident_pages(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
 
 def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
@@ -101,6 +132,31 @@ def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() 
         return await judging
 
     assert reasons(in_pool(work)) == ["scored equal", "failed worker_died", "scored different"]
+
+
+def test_a_worker_that_does_not_use_the_cpu_is_stuck_and_not_the_items_fault() -> None:
+    limits = replace(LIMITS, stuck_seconds=0.3)
+    found = in_pool(lambda pool: judge_poison(pool, signal.SIGSTOP), limits=limits)
+    assert found == (["failed worker_died"], {"died": 4})
+
+
+def test_an_item_whose_every_run_dies_near_the_memory_limit_is_too_large() -> None:
+    """As when the kernel ends them; the watch has not seen the limit passed."""
+    limits = replace(LIMITS, memory_bytes=int(1.2 * resting_bytes()))
+    found = in_pool(lambda pool: judge_poison(pool, signal.SIGKILL), limits=limits)
+    assert found == (["scored too_large"], {"died": 4})
+
+
+@pytest.mark.parametrize(("share", "restarts"), [(1.5, {"worn": 1}), (2.5, {})])
+def test_a_worker_with_half_of_the_memory_of_an_item_is_replaced_after_its_task(
+    share: float, restarts: dict[str, int]
+) -> None:
+    limits = replace(LIMITS, memory_bytes=int(share * resting_bytes()))
+
+    async def work(pool: WorkerPool) -> tuple[list[str], dict[str, int]]:
+        return reasons(await judge(pool, task("$2$"))), dict(pool.restarts)
+
+    assert in_pool(work, limits=limits) == (["scored equal"], restarts)
 
 
 def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:

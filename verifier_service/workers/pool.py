@@ -447,11 +447,13 @@ def _blame(run: Run) -> Verdict:
 
 
 def _usage(pid: int) -> tuple[float, int] | None:
-    """CPU seconds used and resident bytes of a process; None if it is gone. See proc(5)."""
+    """CPU seconds used and resident bytes of a process; None if it has ended. See proc(5)."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             fields = stat.read().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
     user_ticks, system_ticks, resident_pages = int(fields[11]), int(fields[12]), int(fields[21])
+    if resident_pages == 0:  # it gives back its memory before it hangs up
+        return None
     return (user_ticks + system_ticks) / TICKS_PER_SECOND, resident_pages * PAGE_BYTES
