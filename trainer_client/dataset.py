@@ -13,7 +13,7 @@ import datasets
 import torch
 
 from trainer_client.config import DatasetConfig
-from trainer_client.errors import TrainerError
+from trainer_client.errors import TrainerError, or_local
 
 
 class DatasetError(TrainerError):
@@ -123,6 +123,7 @@ def load_rows(config: DatasetConfig) -> Any:
         raise DatasetError(
             f"cannot load {config.path} [{config.split}]: {error}. Expected a .jsonl file, a "
             "folder written by save_to_disk, or the name of a Hugging Face data set"
+            f"{or_local(config.path, 'dataset.path')}"
         ) from error
 
 

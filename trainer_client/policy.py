@@ -17,6 +17,7 @@ from transformers import (
 )
 
 from trainer_client.config import ConfigError, ModelConfig
+from trainer_client.errors import or_local
 from trainer_client.lora import add_adapter, has_adapter, merged
 from trainer_client.quantization import four_bit
 from trainer_client.sharding import is_sharded
@@ -94,7 +95,10 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
             source, dtype=getattr(torch, config.dtype), **options
         )
     except (OSError, ValueError) as error:
-        raise ConfigError(f"model.path: cannot load {config.path!r}: {error}") from error
+        raise ConfigError(
+            f"model.path: cannot load {config.path!r}: {str(error).rstrip('.')}"
+            f"{or_local(config.path, 'model.path')}"
+        ) from error
     if config.chat_template is not None:
         try:
             tokenizer.chat_template = config.chat_template.read_text()

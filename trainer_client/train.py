@@ -31,7 +31,7 @@ from trainer_client.checkpoint import (
     list_checkpoints,
     remove_checkpoints,
 )
-from trainer_client.config import Config, ConfigError, dump_config
+from trainer_client.config import Config, ConfigError, config_changes, dump_config
 from trainer_client.console import CONSOLE
 from trainer_client.dataset import ProblemOrder, load_problems
 from trainer_client.errors import TrainerError
@@ -44,7 +44,7 @@ from trainer_client.guards import (
 )
 from trainer_client.interruption import EXIT_STATUS, Interruption, catch_sigterm
 from trainer_client.learner import Learner, make_learner, start_position
-from trainer_client.metrics import MetricsLog, keep_lines, rollout_metrics
+from trainer_client.metrics import MetricsLog, keep_lines, read_lines, rollout_metrics
 from trainer_client.policy import Policy
 from trainer_client.processes import Processes, check_processes, launched
 from trainer_client.rewards import raw_rewards
@@ -58,6 +58,8 @@ EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
 """What can go wrong in an evaluation, and is not of this program's making."""
 
 MAX_SHOWN_VERDICTS = 5
+STEP_OF_MODEL = Path("model", "trained_steps")
+"""In a run's folder: the step after which `model/` was written, last of all its files."""
 CONSOLE_KEYS = {
     "reward/total": "reward",
     "reward/accuracy": "accuracy",
@@ -100,7 +102,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
     Args:
         config: of the run; written to `output_dir/config.yaml`.
         resume: go on from the newest checkpoint in `output_dir`; where a run was stopped before its
-            first one, start it again.
+            first one, start it again. Of a run whose steps are done nothing is written.
 
     Raises:
         ConfigError, DatasetError: the input cannot be used.
@@ -109,6 +111,8 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
             the run, or SIGTERM came; a checkpoint has been saved.
     """
     checkpoint = _checkpoint_to_resume(config.output_dir, resume=resume)
+    if checkpoint is not None and (finished := _finished(config, checkpoint)) is not None:
+        return finished
     problems = load_problems(config.dataset)
     order = ProblemOrder(
         problems,
@@ -147,11 +151,9 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                 _check(learner, position, config, log, interruption)
                 _save_if_due(learner, position, config, log)
         learner.policy.save_merged(config.output_dir / "model")
-    return RunResult(
-        config.output_dir / "model",
-        _evaluation_metrics(_first_row(log)),
-        _evaluation_metrics(log.history[-1]),
-    )
+        if learner.processes.leads:
+            (config.output_dir / STEP_OF_MODEL).write_text(f"{position.step}\n")
+    return _result(config, log.history)
 
 
 def train_step(
@@ -278,6 +280,7 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
         folder = folder / f"process_{processes.rank}"
         CONSOLE.quiet = True
     folder.mkdir(parents=True, exist_ok=True)
+    changed = config_changes(folder / "config.yaml", config) if first_step else []
     (folder / "config.yaml").write_text(dump_config(config))
     keep_lines(folder / "solve_rates.jsonl", last_step=first_step)
     log = MetricsLog(
@@ -296,6 +299,8 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
     if not first_step:
         for message in warnings_at_start(config):
             log.warn(0, message)
+    if changed:
+        log.warn(first_step, f"goes on with other settings: {', '.join(changed)}")
     return log
 
 
@@ -318,7 +323,7 @@ def _evaluate(
     if not evaluations.due(step):
         return {}
     held_out = _held_out(evaluations, learner, scorer, step)
-    return {**held_out, **changes(held_out, _first_row(log))}
+    return {**held_out, **changes(held_out, _first_row(log.history))}
 
 
 def _held_out(
@@ -409,7 +414,7 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
     checkpoints = list_checkpoints(run_dir)
     if checkpoints and not resume:
         raise ConfigError(
-            f"output_dir {run_dir} holds checkpoints of another run; go on with --resume or choose "
+            f"output_dir {run_dir} holds checkpoints of a run; go on with --resume or choose "
             "another folder"
         )
     if resume and not checkpoints:
@@ -419,9 +424,31 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
     return checkpoints[-1] if checkpoints else None
 
 
-def _first_row(log: MetricsLog) -> dict[str, float]:
+def _finished(config: Config, checkpoint: Checkpoint) -> RunResult | None:
+    """What a run came to whose steps are done and whose model is written; None: it goes on."""
+    step = config.output_dir / STEP_OF_MODEL
+    done = checkpoint.step >= config.train.steps
+    if not done or not step.exists() or step.read_text().strip() != str(checkpoint.step):
+        return None
+    CONSOLE.print(
+        f"{config.output_dir} has all {checkpoint.step} steps: raise train.steps to go on",
+        highlight=False,
+        soft_wrap=True,
+    )
+    return _result(config, read_lines(config.output_dir / "metrics.jsonl"))
+
+
+def _result(config: Config, history: Sequence[dict[str, float]]) -> RunResult:
+    return RunResult(
+        config.output_dir / "model",
+        _evaluation_metrics(_first_row(history)),
+        _evaluation_metrics(history[-1]) if history else {},
+    )
+
+
+def _first_row(history: Sequence[dict[str, float]]) -> dict[str, float]:
     """The metrics before the first step."""
-    return next((row for row in log.history if row["step"] == 0), {})
+    return next((row for row in history if row["step"] == 0), {})
 
 
 def _evaluation_metrics(row: dict[str, float]) -> dict[str, float]:

@@ -24,6 +24,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.console import CONSOLE
 from trainer_client.errors import TrainerError
 
 T = TypeVar("T")
@@ -169,6 +170,7 @@ class VerifierClient:
             limits=httpx.Limits(max_connections=64),
             transport=transport,
         )
+        self._has_answered = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -276,9 +278,18 @@ class VerifierClient:
         last: Exception | None = None
         for attempt in range(1, self._config.max_attempts + 1):
             try:
-                return await call()
+                answer = await call()
+                self._has_answered = True
+                return answer
             except (httpx.RequestError, _Again, VerifierNonsense) as error:
                 last = error
+            if attempt == 1 and not self._has_answered:
+                CONSOLE.print(
+                    f"waiting for the verifier at {self._config.url} ({_describe(last)})",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
             if attempt < self._config.max_attempts:
                 asked = last.retry_after_seconds if isinstance(last, _Again) else 0.0
                 await self._sleep(max(asked, self._backoff(attempt)))

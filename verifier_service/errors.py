@@ -164,13 +164,15 @@ def _form_index(problem: Any) -> int | None:
 def _of_one_value(problems: list[Any], place: tuple[int | str, ...]) -> list[dict[str, Any]]:
     """What is wrong with a value in the form that it has; or that it has none of them."""
     within = len(place) + 1
-    inside = [
-        _in_plain_words(problem, place + problem["loc"][within:])
-        for problem in problems
-        if len(problem["loc"]) > within or not problem["type"].endswith("_type")
-    ]
+    inside = []
+    for problem in problems:
+        if len(problem["loc"]) > within or not problem["type"].endswith("_type"):
+            inside.append(_in_plain_words(problem, place + problem["loc"][within:]))
+            if problem["type"] == "extra_forbidden":
+                fields = FORMS[problem["loc"][len(place)]].strip("{}")
+                inside[-1]["msg"] += f"; there are {fields}"
     if inside:
-        return inside
+        return sorted(inside, key=lambda problem: problem["type"] != "extra_forbidden")
     *forms, last = dict.fromkeys(FORMS[problem["loc"][len(place)]] for problem in problems)
     expected = f"{', '.join(forms)} or {last}" if forms else last
     none_of_them = {**problems[0], "msg": f"expected {expected}"}

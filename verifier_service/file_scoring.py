@@ -173,18 +173,41 @@ def _batches(rows: list[tuple[int, Group]]) -> Iterator[list[tuple[int, Group]]]
         yield rows[start : start + ROWS_PER_REQUEST]
 
 
-def summary(counts: Counter[tuple[str, str, str]]) -> str:
-    """A line for each verifier.
+Counts = Counter[tuple[str, str, str]]
+"""How many verdicts there are by verifier, outcome and reason."""
+Messages = dict[tuple[str, str, str], str]
+"""What the first such verdict says, with its row, counted from 1."""
+
+
+def count_verdicts(out: Path) -> tuple[Counts, Messages]:
+    """What a result has, of this run and earlier ones, and what its unverifiable verdicts say."""
+    counts: Counts = Counter()
+    first: dict[tuple[str, str, str], tuple[int, str]] = {}
+    with out.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            group = pydantic_core.from_json(line)
+            verdicts = (one for item in group["completions"] for one in item["verdicts"].items())
+            for name, verdict in verdicts:
+                kind = (name, verdict["outcome"], verdict["reason"])
+                counts[kind] += 1
+                message = (verdict.get("details") or {}).get("message")
+                if verdict["outcome"] == "unverifiable" and message is not None:
+                    found = (group["index"] + 1, message)
+                    first[kind] = min(first.get(kind, found), found)
+    return counts, {kind: f"row {number}: {message}" for kind, (number, message) in first.items()}
+
+
+def summary(counts: Counts, messages: Messages | None = None) -> str:
+    """A line for each verifier, and under it why verdicts were not possible.
 
     >>> print(summary(Counter({("accuracy", "scored", "equal"): 3})))
     accuracy: 3 scored/equal
     """
     lines = []
     for verifier in dict.fromkeys(name for name, _, _ in counts):
-        found = [
-            f"{number} {outcome}/{reason}"
-            for (name, outcome, reason), number in counts.most_common()
-            if name == verifier
-        ]
-        lines.append(f"{verifier}: {', '.join(found)}")
+        found = [kind for kind, _ in counts.most_common() if kind[0] == verifier]
+        shown = [f"{counts[kind]} {kind[1]}/{kind[2]}" for kind in found]
+        lines.append(f"{verifier}: {', '.join(shown)}")
+        said = [kind for kind in found if kind in (messages or {})]
+        lines += [f"  {kind[1]}/{kind[2]}: {(messages or {})[kind]}" for kind in said]
     return "\n".join(lines)

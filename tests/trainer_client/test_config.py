@@ -165,6 +165,24 @@ def test_a_key_of_another_project_gets_an_error_that_names_ours(tmp_path: Path, 
     assert EQUIVALENTS[key] in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("reward.ulr=x", "reward.ulr: no such setting in reward; did you mean reward.url?"),
+        ("rewards.url=x", "rewards: no such setting in the top level; did you mean reward?"),
+        ("model.lora={rnk: 3}", "model.lora.rnk: no such setting in model.lora; did you mean "),
+        ("evaluation={dataset: {paht: x}}", "; did you mean evaluation.0.dataset.path?"),
+        ("sft.zzz=3", "sft.zzz: no such setting in sft; there are completion_column, batch_size, "),
+    ],
+)
+def test_a_key_that_does_not_exist_gets_a_near_name_or_those_that_there_are(
+    tmp_path: Path, override: str, message: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(tmp_path, MINIMAL, override)
+    assert message in str(raised.value)
+
+
 @pytest.mark.parametrize("key", EQUIVALENTS)
 def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
     sections = "model|dataset|rollout|reward|advantage|loss|optimizer|train|evaluation"

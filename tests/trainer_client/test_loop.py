@@ -23,7 +23,7 @@ from trainer_client.report import write_report
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.sampling import sample_groups
 from trainer_client.scoring import ScoredGroup, ScoredGroups, open_scorer
-from trainer_client.train import TrainingStopped, batch_of, train
+from trainer_client.train import STEP_OF_MODEL, TrainingStopped, batch_of, train
 from trainer_client.update import update_on_rollouts
 from trainer_client.verifier_client import Verdict
 
@@ -208,6 +208,47 @@ def test_a_synced_reference_survives_a_resumption(task: Path, tmp_path: Path) ->
     train(run_config(task, tmp_path / "parts", **sections, train={"steps": 2}))
     train(run_config(task, tmp_path / "parts", **sections), resume=True)
     assert same(weights(tmp_path / "whole" / "model"), weights(tmp_path / "parts" / "model"))
+
+
+def test_a_finished_run_that_is_resumed_stays_as_it_is(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 2}))
+    before = {path: path.stat().st_mtime_ns for path in run_dir.rglob("*")}
+    again = run_config(task, run_dir, train={"steps": 2}, loss={"kl_coefficient": 0.5})
+    result = train(again, resume=True)
+    assert result.model_dir == run_dir / "model"
+    assert {path: path.stat().st_mtime_ns for path in run_dir.rglob("*")} == before
+    assert f"{run_dir} has all 2 steps: raise train.steps to go on" in capsys.readouterr().out
+
+
+def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
+    task: Path, tmp_path: Path
+) -> None:
+    """It was killed between its last checkpoint and the end of writing the model."""
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 1}))
+    of_step_1 = (run_dir / STEP_OF_MODEL).read_text()
+    train(run_config(task, run_dir, train={"steps": 2}), resume=True)
+    expected = weights(run_dir / "model")
+    (run_dir / "model" / "model.safetensors").unlink()
+    (run_dir / STEP_OF_MODEL).write_text(of_step_1)
+    train(run_config(task, run_dir, train={"steps": 2}), resume=True)
+    assert same(weights(run_dir / "model"), expected)
+
+
+def test_a_run_that_goes_on_with_other_settings_says_which(task: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 1}))
+    longer: dict[str, Any] = {"train": {"steps": 2}, "optimizer": {"learning_rate": 0.002}}
+    train(run_config(task, run_dir, **longer), resume=True)
+    lines = (run_dir / "warnings.jsonl").read_text().splitlines()
+    assert {
+        "step": 1,
+        "message": "goes on with other settings: optimizer.learning_rate: 0.001 -> 0.002, "
+        "train.steps: 1 -> 2",
+    } in map(json.loads, lines)
 
 
 def test_a_kl_that_is_too_high_saves_a_checkpoint_and_names_the_last_good_one(

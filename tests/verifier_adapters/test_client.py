@@ -170,3 +170,12 @@ def test_the_environment_fills_in(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_verifier_can_be_pickled() -> None:
     verifier = Verifier(url="http://x", profile="math")
     assert pickle.loads(pickle.dumps(verifier)) == verifier
+
+
+def test_an_address_without_its_scheme_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"^url '127\.0\.0\.1:8080' needs http:// or https://"):
+        Verifier(url="127.0.0.1:8080")
+    monkeypatch.setenv("REWARD_VERIFIER_URL", "localhost:8080")
+    with pytest.raises(ValueError, match=r"^REWARD_VERIFIER_URL 'localhost:8080' needs http://"):
+        Verifier()
+    assert Verifier(url="https://x").address == "https://x"

@@ -167,6 +167,43 @@ def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
     assert sum(scored) == len(lines_of(tmp_path / "out.jsonl")) == 500
 
 
+@pytest.mark.parametrize("flags", [(), ("--out", "-")])
+def test_without_a_file_the_verdicts_go_to_standard_output(
+    rows: Path, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    command = [sys.executable, "-m", "verifier_service", "score", str(rows), *flags]
+    result = subprocess.run(
+        [*command, "--verifier", "accuracy", "--workers", "1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0
+    assert [json.loads(line)["index"] for line in result.stdout.splitlines()] == [0, 1, 2, 3]
+    assert "accuracy: 3 scored/equal, 1 scored/different" in result.stderr
+    assert list(tmp_path.iterdir()) == [rows]
+
+
+def test_a_file_of_which_nothing_can_be_judged_says_why(tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    rows.write_text('{"completion": "2", "anwser": "2"}\n{"completion": "3", "answre": "2"}\n')
+    nothing = score(rows, out, "--verifier", "accuracy")
+    assert nothing.returncode == 1
+    expected = [
+        "accuracy: 2 unverifiable/missing_reference",
+        "  unverifiable/missing_reference: row 1: reference.answer is needed; there are: anwser",
+    ]
+    assert nothing.stdout.strip().splitlines() == expected
+    again = score(rows, out, "--verifier", "accuracy")
+    assert again.returncode == 1
+    assert again.stdout.strip().splitlines() == ["2 rows were scored before", *expected]
+    out.unlink()
+    something = score(rows, out, "--verifier", "accuracy,format")
+    assert something.returncode == 0
+    assert "format: 2 scored/missing_tag" in something.stdout
+
+
 @pytest.mark.parametrize(
     "line",
     ["{}", '{"index": 9, "completions": []}', '{"index": 0, "completions": [{"verdicts": {}}]}'],
