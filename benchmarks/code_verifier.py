@@ -41,7 +41,12 @@ from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 
 NUM_WORKERS = (1, 4)
-PLAN = Plan(Limits(cpu_seconds=4, wall_seconds=12), total_cpu_seconds=30, run_all=False)
+PLAN = Plan(
+    Limits(cpu_seconds=4, wall_seconds=12),
+    total_cpu_seconds=30,
+    total_wall_seconds=90,
+    run_all=False,
+)
 NUM_CASES = 10
 NUM_ROUNDS = 5
 """Of each way to judge; the ratio is the median of those of the rounds."""

@@ -132,6 +132,13 @@ FUNCTION_TESTS = {
         "    def test_list(self):\n"
         "        self.assertListEqual(solve([1]), [{EXPECT}])\n"
     ),
+    "expected_failure": (
+        "import unittest\n\n\n"
+        "class TestSolve(unittest.TestCase):\n"
+        "    @unittest.expectedFailure\n"
+        "    def test_token(self):\n"
+        "        self.assertNotEqual(solve([3, 1, 2]), {EXPECT})\n"
+    ),
     "import": "from solution import solve\n\nassert solve([3, 1, 2]) == {EXPECT}\n",
     "raises": (
         "class Unknown(Exception):\n"
@@ -143,6 +150,8 @@ FUNCTION_TESTS = {
         "else:\n"
         "    raise AssertionError('nothing was raised')\n"
     ),
+    "round_trip": "assert solve(solve([3, 1, 2])) == {EXPECT}\n",
+    "mapped": "assert all(map(lambda case: solve(case[0]) == case[1], [([3, 1, 2], {EXPECT})]))\n",
     "sorted_argument": "values = [3, 1, 2]\nassert solve(values) == sorted(values)\n",
     "shared_expected": (
         "values = [3, 1, 2]\n"

@@ -9,12 +9,13 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.sandbox import entries
+from verifier_service.sandbox import child, entries
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     ExitReason,
@@ -203,10 +204,14 @@ def test_the_cpu_limit_ends_a_program(sandbox: Sandbox, source: str) -> None:
     assert 0.3 <= execution.cpu_seconds < 1.0
 
 
-def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(sandbox: Sandbox) -> None:
-    source = "import time\nwhile time.process_time() < 0.2: pass"
-    execution = sandbox.run(source, limits=Limits(cpu_seconds=0.19, wall_seconds=10))
-    assert execution.reason is ExitReason.CPU_LIMIT
+def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the watch looked at it again."""
+    monkeypatch.setattr(child, "WATCH_SECONDS", 10.0)
+    source = "import time\nwhile time.process_time() < 0.03: pass"
+    execution = sandbox.run(source, limits=Limits(cpu_seconds=0.02, wall_seconds=10))
+    assert (execution.reason, execution.exit_code) == (ExitReason.CPU_LIMIT, 0)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +243,90 @@ def test_a_flood_of_output_ends_the_program(sandbox: Sandbox, descriptor: int) -
     )
     assert kept == b"x" * 100_000
     assert total > 100_000
+
+
+@pytest.fixture
+def overload(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], float]], None]:
+    """Have the kernel say how long processes have waited, as on a busy machine."""
+    return lambda said: monkeypatch.setattr(child, "waited_seconds", lambda pid: said())
+
+
+Overload = Callable[[Callable[[], float]], None]
+SLEEP = "import time; time.sleep({}); print(1)"
+
+
+def test_time_that_the_kernel_had_a_program_wait_is_not_its_own(
+    sandbox: Sandbox, overload: Overload
+) -> None:
+    limits = Limits(cpu_seconds=0.5, wall_seconds=1.0)
+    assert sandbox.run(SLEEP.format(2), limits=limits).reason is ExitReason.WALL_LIMIT
+    overload(lambda: 1.5)
+    execution = sandbox.run(SLEEP.format(2), limits=limits)
+    assert (execution.reason, execution.stdout) == (ExitReason.EXITED, b"1\n")
+    assert (execution.waited_seconds, execution.wall_seconds > 2) == (1.5, True)
+    assert sandbox.run(SLEEP.format(60), limits=limits).reason is ExitReason.WALL_LIMIT
+
+
+def test_a_program_that_does_nothing_but_wait_is_our_failure(
+    sandbox: Sandbox, overload: Overload
+) -> None:
+    overload(time.monotonic)
+    limits = Limits(cpu_seconds=0.1, wall_seconds=0.3)
+    with pytest.raises(SandboxError, match="the machine is overloaded"):
+        sandbox.run(SLEEP.format(60), limits=limits)
+    with pytest.raises(SandboxError, match="the machine is overloaded"):
+        sandbox.run(SLEEP.format(60), limits=Limits(cpu_seconds=0.5, wall_seconds=0.01))
+    assert sandbox.run("print(1)").stdout == b"1\n"
+
+
+def test_cpu_time_over_the_limit_is_no_overload(sandbox: Sandbox, overload: Overload) -> None:
+    overload(time.monotonic)
+    limits = Limits(cpu_seconds=0.3, wall_seconds=0.3)
+    assert sandbox.run("while True: pass", limits=limits).reason is ExitReason.CPU_LIMIT
+
+
+def test_what_one_of_a_pair_waits_both_do(sandbox: Sandbox, overload: Overload) -> None:
+    overload(lambda: 1.0)
+    slow = Program(payload=b"import time\ntime.sleep(2)\ndef solve(n): return n", entry="answer")
+    judge = Program(payload=b"3\n", entry="ask")
+    limits = Limits(cpu_seconds=0.5, wall_seconds=1.2)
+    pair = sandbox.wait(sandbox.runner.run_pair(slow, judge, limits, limits))
+    assert (pair.judge.result, pair.judge.reason) == (b"3\n", ExitReason.EXITED)
+
+
+def test_a_program_cannot_wait_for_itself_until_it_is_our_failure(sandbox: Sandbox) -> None:
+    """Its main thread does next to nothing but wait for its 59 others."""
+    source = """
+import hashlib, threading
+
+def spin():
+    while True:
+        hashlib.pbkdf2_hmac("sha256", b"x" * 64, b"y" * 64, 10_000)
+
+threading.stack_size(2**16)
+for _ in range(59):
+    try:
+        threading.Thread(target=spin).start()
+    except RuntimeError:
+        break
+spin()
+"""
+    for limits in (
+        Limits(cpu_seconds=1, wall_seconds=2),
+        Limits(cpu_seconds=1, wall_seconds=0.01),
+    ):
+        execution = sandbox.run(source, limits=limits)
+        assert execution.reason in (ExitReason.CPU_LIMIT, ExitReason.WALL_LIMIT)
+
+
+def test_the_kernel_says_how_long_a_process_has_waited() -> None:
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("this kernel does not say it")
+    before = child.waited_seconds(os.getpid())
+    for _ in range(1000):
+        os.sched_yield()
+    assert 0 <= before <= child.waited_seconds(os.getpid()) < time.monotonic()
+    assert child.waited_seconds(2**22 + 1) == 0.0
 
 
 @pytest.mark.parametrize(("num_bytes", "reason"), [(150_000, "exited"), (150_001, "output_limit")])
@@ -320,6 +409,22 @@ def test_what_a_program_changes_in_its_interpreter_ends_with_it(sandbox: Sandbox
     for _ in range(3):
         source = "import builtins, json; print(len('ab')); builtins.len = json.dumps = None"
         assert sandbox.run(source).stdout == b"2\n"
+
+
+def test_flags_that_a_program_sets_on_its_descriptors_end_with_it(sandbox: Sandbox) -> None:
+    source = """
+import fcntl, os
+found = []
+for descriptor in range(64):
+    try:
+        found.append((descriptor, fcntl.fcntl(descriptor, fcntl.F_GETFL)))
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND | os.O_NONBLOCK)
+    except OSError:
+        pass
+print(found)
+"""
+    for stdin in (b"", b"input"):
+        assert len({sandbox.run(source, stdin).stdout for _ in range(3)}) == 1
 
 
 def test_there_is_no_scratch_directory_unless_asked_for(sandbox: Sandbox) -> None:

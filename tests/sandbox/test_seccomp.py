@@ -136,6 +136,8 @@ def test_only_threads_can_be_cloned(machine: str, flags: int) -> None:
         ("ioctl", [(0, 0x5401)], [(0, 0x5412), (0, 0x541C)]),
         ("prctl", [(15,)], [(1,), (4,), (22,), (38,)]),
         ("clock_gettime", [(0,), (11,)], [(12,), (-6,)]),
+        ("clock_getres", [(0,), (11,)], [(12,), (-6,)]),
+        ("clock_nanosleep", [(0, 0), (1, 1)], [(12, 1), (-6, 1)]),
         ("sched_getaffinity", [(0,)], [(1,)]),
     ],
 )

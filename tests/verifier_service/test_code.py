@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import datetime
 import time
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -21,13 +23,14 @@ from verifier_service.code.extraction import last_block
 from verifier_service.code.grading import ENTRIES, Grade, Plan, grade
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
+from verifier_service.code.test_source import TestSource
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Unverifiable
 
-PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), total_cpu_seconds=10.0, run_all=False)
-ALL = Plan(PLAN.limits, PLAN.total_cpu_seconds, run_all=True)
+PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
+ALL = dataclasses.replace(PLAN, run_all=True)
 SLOTS = 4
 PYTHON = LANGUAGES["python"]
 
@@ -98,6 +101,13 @@ def test_the_last_whole_block_of_the_language_is_the_program(
     assert last_block(text, ("python", "py")) == program
 
 
+def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
+    """In quadratic time it would take hours."""
+    for pad in (" ", "\t", "a", "`", "~", "é"):
+        for fence in ("```", "~~~"):
+            assert last_block(f"{fence}{pad * 2_000_000}`\n", ("python",)) is None
+
+
 # What crosses between program and judge
 
 plain = st.recursive(
@@ -152,6 +162,35 @@ class Lies(list[int]):
         return iter([42])
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        deque([1, (2,)]),
+        deque([1], 3),
+        Counter("aab"),
+        OrderedDict({"b": 1, "a": [2]}),
+    ],
+)
+def test_a_container_of_the_standard_library_arrives_as_it_was(value: Any) -> None:
+    found = codec.decode(codec.encode(value, refuse), refuse)
+    assert (found, type(found)) == (value, type(value))
+    assert getattr(found, "maxlen", None) == getattr(value, "maxlen", None)
+
+
+class Pile(deque[int]):
+    """A class of a program, with methods of its own."""
+
+
+class Tally(Counter[str]):
+    """Arrives as the dict that it is."""
+
+
+def test_subclasses_of_containers_do_not_pass_for_them() -> None:
+    with pytest.raises(codec.NotPlain):
+        codec.encode(Pile([1]), refuse)
+    assert codec.encode(Tally("a"), refuse) == ["dict", ["a", 1]]
+
+
 @pytest.mark.parametrize(("value", "arrives"), [(Liar("a"), "a"), (Lies([1, 2]), [1, 2])])
 def test_what_pretends_arrives_as_what_it_holds(value: object, arrives: object) -> None:
     found = codec.decode(codec.encode(value, refuse), refuse)
@@ -173,7 +212,23 @@ def test_endless_nesting_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [[], [1], {}, 1.5, ["dict", 1], ["dict", [1]], ["int", "x"], ["set", ["list"]], ["?"]]
+    "data",
+    [
+        [],
+        [1],
+        {},
+        1.5,
+        ["dict", 1],
+        ["dict", [1]],
+        ["int", "x"],
+        ["set", ["list"]],
+        ["?"],
+        ["deque"],
+        ["deque", "x"],
+        ["deque", -1],
+        ["Counter", 1],
+        ["OrderedDict", [["list"], 1]],
+    ],
 )
 def test_nonsense_is_malformed(data: Any) -> None:
     def find(data: list[Any]) -> Any:
@@ -235,7 +290,7 @@ def test_a_program_that_reads_and_prints(
     grader: Grader, source: str, result: str, passed: int
 ) -> None:
     limits = Limits(cpu_seconds=0.5, wall_seconds=3.0, memory_bytes=2**26)
-    found = grader(source, SQUARE, Plan(limits, 10.0, run_all=False))
+    found = grader(source, SQUARE, Plan(limits, 10.0, 100.0, run_all=False))
     assert (found.result, found.passed) == (result, passed)
 
 
@@ -266,9 +321,25 @@ def test_the_first_call_that_failed_is_known_whatever_passed_later(
 def test_cases_share_a_limit(grader: Grader) -> None:
     source = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
     cases = [{"stdin": "", "stdout": ""}] * 4
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, run_all=True)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, 100.0, run_all=True)
     found = grader(source, {"type": "stdio", "cases": cases}, plan)
     assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 2, 4)
+
+
+def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
+    """The first is cut by its own limit, the second by what is left, and there is no third."""
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=0.5), 10.0, 0.8, run_all=True)
+    cases = [{"stdin": "", "stdout": ""}] * 1000
+    found = grader("import time\ntime.sleep(60)", {"type": "stdio", "cases": cases}, plan)
+    assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 0, 1000)
+
+
+@pytest.mark.parametrize("judge", ["while True: pass", "import time\ntime.sleep(60)"])
+def test_a_special_judge_has_as_much_time_for_all_cases(grader: Grader, judge: str) -> None:
+    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 0.8, 4.0, run_all=True)
+    cases = [{"stdin": "", "stdout": ""}] * 1000
+    found = grader("", {"type": "stdio", "cases": cases, "program": judge}, plan)
+    assert (found.result, found.passed, found.total) == ("wrong_answer", 0, 1000)
 
 
 def test_a_special_judge_decides(grader: Grader) -> None:
@@ -301,7 +372,7 @@ def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
     start = time.process_time()
     compile(source, "main.py", "exec")
     cpu_seconds = time.process_time() - start
-    plan = Plan(Limits(cpu_seconds=60.0, wall_seconds=120.0), 5 * cpu_seconds, run_all=False)
+    plan = Plan(Limits(cpu_seconds=60.0, wall_seconds=120.0), 5 * cpu_seconds, 100.0, run_all=False)
     cases = [{"stdin": "", "stdout": "1"}] * 20
     for judge in (None, "import sys; sys.exit(0)"):
         found = grader(source, {"type": "stdio", "cases": cases, "program": judge}, plan)
@@ -337,7 +408,7 @@ ADD = {
     ],
 )
 def test_a_function_and_its_calls(grader: Grader, source: str, result: str, passed: int) -> None:
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, 100.0, run_all=False)
     found = grader(source, ADD, plan)
     assert (found.result, found.passed) == (result, passed)
 
@@ -515,11 +586,88 @@ def test_tests_that_cannot_be_run_are_told_from_wrong_programs(
     ],
 )
 def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, source: str) -> None:
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, 100.0, run_all=False)
     code = "assert f([1]) == ['secret', 1]"
     found = grader(source, asserts(code), plan)
     assert found.passed == 0
     assert found.result not in ("passed", "unsupported_test", "bad_tests")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert all(map(lambda case: f(case[0]) == case[1], [(1, 2), (3, 4)]))",
+        "for found, expected in zip(map(f, [1, 2]), [3, 4]):\n    assert found == expected",
+        "import itertools\nassert all(itertools.starmap(lambda a, b: f(a) == b, [(1, 2)]))",
+        "assert not any(map(f, [1, 2]))",
+        "assert list(iter(lambda: f(1), 2)) == []",
+    ],
+)
+@pytest.mark.parametrize("kind", ["StopIteration", "StopAsyncIteration"])
+def test_a_program_cannot_end_the_iteration_of_a_test(grader: Grader, kind: str, code: str) -> None:
+    for source in (f"def f(x): raise {kind}", f"class End({kind}): pass\ndef f(x): raise End"):
+        found = grader(source, asserts(code))
+        assert (found.result, found.passed) == ("runtime_error", 0)
+
+
+def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
+    code = (
+        "import unittest\nclass T(unittest.TestCase):\n"
+        "    def test(self):\n        items = f(1)\n        self.assertEqual(next(items), 1)\n"
+        "        with self.assertRaises(StopIteration): next(items)\n"
+        "        self.assertEqual(list(f(2)), [2])\n"
+    )
+    assert grader("def f(x): yield x", asserts(code)).result == "passed"
+
+
+NESTS = "def enc(x):\n    for _ in range({}): x = [x]\n    return x\ndef dec(x): return x"
+SENDS_RAW = """
+import json
+from verifier_service.code import codec
+codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
+def enc(x): return "é" * 8_000_000
+def dec(x): return x
+"""
+
+
+@pytest.mark.parametrize("source", [NESTS.format(200), SENDS_RAW])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert dec(enc('abc')) == 'abc'",
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+        "        with self.subTest(): self.assertEqual(dec(enc('abc')), 'abc')",
+    ],
+)
+def test_a_program_cannot_choose_to_have_no_verdict(grader: Grader, source: str, code: str) -> None:
+    found = grader(source, asserts(code))
+    assert (found.result, found.passed) == ("invalid_output", 0)
+    assert found.shown.startswith("passed back to the program: ")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert dec('é' * 8_000_000) == ''",
+        "x = []\nfor _ in range(300): x = [x]\nassert dec(x) == []",
+        "assert dec(enc('abc')) == enc('abc')\nassert dec('é' * 8_000_000) == ''",
+    ],
+)
+def test_tests_with_too_much_data_are_unsupported(grader: Grader, code: str) -> None:
+    assert grader(NESTS.format(90), asserts(code)).result == "unsupported_test"
+
+
+def test_arguments_that_are_too_large_are_unsupported_whatever_was_returned(
+    grader: Grader,
+) -> None:
+    cases = [{"args": ["a"], "returns": "a" * 2**21}, {"args": ["é" * 6_000_000], "returns": "a"}]
+    tests = {"type": "function", "entry_point": "f", "cases": cases}
+    assert grader("def f(x): return x * 2**21", tests).result == "unsupported_test"
+
+
+def test_what_is_nested_deeply_can_be_passed_back(grader: Grader) -> None:
+    found = grader(NESTS.format(150), asserts("x = enc(1)\nassert dec(x) == x"))
+    assert found.result == "passed"
 
 
 def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) -> None:
@@ -538,6 +686,133 @@ def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
     assert "'no' != 'the answer'" in found.expected
 
 
+IN_PLACE = "it looks at what the program has changed in"
+AWAITS = "it awaits what the program's process would have to run"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("a = [2, 1]\nf(a)\nassert a == [1, 2]", f"{IN_PLACE} a"),
+        ("def check(candidate):\n    a = {2: 1}\n    candidate(a)\n    assert a == {}", IN_PLACE),
+        ("from collections import deque\na = deque([1])\nf(a)\nassert len(a) == 2", IN_PLACE),
+        ("from solution import f\na = list('ba')\nf(items=a)\nassert a == ['a']", ""),
+        ("from solution import f\na = list('ba')\nf(a)\nassert a == ['a']", IN_PLACE),
+        ("a = [2, 1]\nf(a)\na = [3]\nassert f(a) == [3]", ""),
+        ("a = [2, 1]\nassert f(a) == [1, 2]\nassert a == [2, 1]", ""),
+        ("a = (2, 1)\nf(a)\nassert a == (2, 1)", ""),
+        ("a = [2, 1]\nprint(a)\nassert f(a) == [1, 2]", ""),
+        ("def same(a, b): assert a == b\na = [1]\nsame(a, f(1))\nsame(a, f(2))", ""),
+        ("from numpy.testing import assert_equal\na = [1]\nassert_equal(a, f(1))\nassert a", ""),
+        (
+            "def test_a():\n    a = [1]\n    f(a)\ndef test_b():\n    a = 1\n    assert f(a) == 1",
+            "",
+        ),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+            "        a = [1]\n        with self.assertRaises(ValueError):\n            f(a)\n"
+            "        self.assertEqual(f(1), a)",
+            "",
+        ),
+        ("import asyncio\nassert asyncio.run(f(1)) == 2", AWAITS),
+        (
+            "import asyncio\nasync def main():\n    assert await f(1) == 2\nasyncio.run(main())",
+            AWAITS,
+        ),
+        (
+            "import asyncio\nasync def main():\n    await asyncio.sleep(0)\n    assert f(1) == 2\n"
+            "asyncio.run(main())",
+            "",
+        ),
+    ],
+)
+def test_what_the_program_would_have_to_do_in_the_process_of_the_test_is_seen_in_its_text(
+    code: str, why: str
+) -> None:
+    found = TestSource(code).cannot_be_run_apart()
+    assert found.startswith(why) if why else found == ""
+
+
+def test_a_right_program_is_not_wrong_because_its_changes_cannot_be_seen(grader: Grader) -> None:
+    found = grader("def f(x): x.sort()", asserts("a = [2, 1]\nf(a)\nassert a == [1, 2]"))
+    assert found.result == "unsupported_test"
+
+
+def test_long_test_code_is_read_in_time_linear_in_it() -> None:
+    """In quadratic time it would take minutes."""
+    code = "a = [1]\n" + "assert f(a) == 1\na = [1]\nf(a)\na = [1]\n" * 5000
+    assert TestSource(code).cannot_be_run_apart() == ""
+
+
+SUB_TEST = """
+import unittest
+class Test(unittest.TestCase):
+    def test(self):
+        for argument in [lambda x: x]:
+            {}:
+                self.assertEqual(apply({}), 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "result"),
+    [
+        ("def apply(*x): return 1", "1", "passed"),
+        ("def apply(*x): return 2", "1", "wrong_answer"),
+        ("def apply(*x): return 1", "argument", "unsupported_test"),
+        ("def apply(*x): raise ValueError('no')", "1", "runtime_error"),
+        ("def apply(*x): return {}", "1).missing(", "wrong_answer"),
+        ("import os\ndef apply(*x): os._exit(3)", "1", "runtime_error"),
+        ("def apply(*x):\n    while True: pass", "1", "time_limit_exceeded"),
+    ],
+)
+def test_a_sub_test_has_the_outcome_that_it_would_have_alone(
+    grader: Grader, source: str, arguments: str, result: str
+) -> None:
+    plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=10.0), 10.0, 100.0, run_all=False)
+    alone = grader(source, asserts(SUB_TEST.format("if True", arguments)), plan)
+    within = grader(source, asserts(SUB_TEST.format("with self.subTest()", arguments)), plan)
+    assert alone.result == result
+    assert within == alone
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("def apply(*x): return 1", "wrong_answer"),
+        ("def apply(*x): return 2", "passed"),
+        ("import os\ndef apply(*x): os._exit(3)", "runtime_error"),
+    ],
+)
+def test_a_program_that_ends_is_no_failure_that_was_expected(
+    grader: Grader, source: str, result: str
+) -> None:
+    for block in ("if True", "with self.subTest()"):
+        code = SUB_TEST.format(block, "1").replace(
+            "    def", "    @unittest.expectedFailure\n    def"
+        )
+        assert grader(source, asserts(code)).result == result
+        unsupported = asserts(code.replace("apply(1)", "apply(argument)"))
+        assert grader("def apply(x): return 1", unsupported).result == "unsupported_test"
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("return deque(x)", "assert f([1, 2]) == deque([1, 2])\nassert f([1])[0] == 1"),
+        ("return Counter(x)", "assert f('aab').most_common(1) == [('a', 2)]"),
+        ("return Counter(x)", "assert f('aab') == {'a': 2, 'b': 1} and f('a')['z'] == 0"),
+        ("return OrderedDict(x)", "assert f([(2, 1)]) == OrderedDict([(2, 1)]) == {2: 1}"),
+        ("return defaultdict(int, x)", "assert f({2: 1}) == {2: 1}"),
+        ("return sum(x)", "assert f(deque([1, 2])) == 3"),
+    ],
+)
+def test_containers_of_the_standard_library_cross(grader: Grader, source: str, code: str) -> None:
+    imports = "from collections import Counter, OrderedDict, defaultdict, deque\n"
+    found = grader(f"{imports}def f(x): {source}", asserts(imports + code))
+    assert (found.result, found.expected) == ("passed", "")
+
+
 def test_values_of_many_types_cross(grader: Grader) -> None:
     source = "def same(*values): return values"
     values = (
@@ -552,6 +827,14 @@ def test_values_of_many_types_cross(grader: Grader) -> None:
     )
     found = grader(source, asserts(code))
     assert (found.result, found.shown) == ("passed", "")
+
+
+def test_what_an_exception_says_need_not_be_text(grader: Grader) -> None:
+    source = "def f(x):\n    if x == 2: raise ValueError('\\ud800')\n    return 1"
+    cases = [{"args": [1], "returns": 1}, {"args": [2], "returns": 2}]
+    found = grader(source, {"type": "function", "entry_point": "f", "cases": cases}, ALL)
+    assert (found.result, found.passed) == ("runtime_error", 1)
+    assert found.shown == "ValueError: ?"
 
 
 # Real problems
@@ -621,7 +904,9 @@ def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None
         (row["code"], Asserts(type="asserts", code=row["tests"], entry_point=row["entry_point"]))
         for row in rows
     ]
-    found = grader.all(asked, Plan(Limits(cpu_seconds=10, wall_seconds=60), 10.0, run_all=False))
+    found = grader.all(
+        asked, Plan(Limits(cpu_seconds=10, wall_seconds=60), 10.0, 100.0, run_all=False)
+    )
     differing = [
         row["id"]
         for row, one in zip(rows, found, strict=True)
@@ -651,15 +936,33 @@ def test_exercism_tasks_get_their_labels_or_are_unsupported(grader: Grader) -> N
 
 # References
 
+BAD = EngineReason.BAD_REFERENCE
+NESTED: list[Any] = []
+for _ in range(5000):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "case", [{"args": [NESTED], "returns": 1}, {"kwargs": {"x": NESTED}, "returns": 1}]
+)
+def test_arguments_that_are_nested_too_deeply_are_unsupported(
+    grader: Grader, case: dict[str, Any]
+) -> None:
+    tests = {"type": "function", "entry_point": "f", "cases": [case]}
+    assert grader("def f(x): return 1", tests).result == "unsupported_test"
+
 
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [
         ({}, EngineReason.MISSING_REFERENCE),
-        ({"tests": {}}, EngineReason.BAD_REFERENCE),
-        ({"tests": {"type": "stdio", "cases": []}}, EngineReason.BAD_REFERENCE),
-        ({"tests": {"type": "asserts", "code": ""}}, EngineReason.BAD_REFERENCE),
-        ({"tests": {"type": "pytest", "code": "x"}}, EngineReason.BAD_REFERENCE),
+        ({"tests": {}}, BAD),
+        ({"tests": {"type": "stdio", "cases": []}}, BAD),
+        ({"tests": {"type": "asserts", "code": ""}}, BAD),
+        ({"tests": {"type": "pytest", "code": "x"}}, BAD),
+        ({"tests": {"inputs": ["[" * 10**5], "outputs": ["1"], "fn_name": "f"}}, BAD),
+        ({"tests": {"inputs": ["1"], "outputs": ["[" * 10**5], "fn_name": "f"}}, BAD),
+        ({"tests": {"inputs": [NESTED], "outputs": ["1"]}}, BAD),
     ],
 )
 def test_tests_that_cannot_be_used_say_why(reference: dict[str, Any], reason: EngineReason) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import socket
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -32,6 +33,10 @@ class NotPlain(Exception):
     """A value is not plain data, and nothing stands for it."""
 
 
+class TooMuch(NotPlain):
+    """A value is nested too deeply or too large to be sent."""
+
+
 Stand = Callable[[Any], Any]
 """Gives what is sent for a value that is not plain data, or raises NotPlain."""
 
@@ -42,10 +47,11 @@ def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
     An instance of a subclass is sent as the built-in value it holds, read by the built-in type.
 
     Raises:
-        NotPlain: it is not plain data, or nested too deeply.
+        NotPlain: it is not plain data.
+        TooMuch: it is nested too deeply.
     """
     if depth > MAX_DEPTH:
-        raise NotPlain("nested too deeply")
+        raise TooMuch("nested too deeply")
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -57,10 +63,12 @@ def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
         if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
             items = list(base.__iter__(value))
             return [tag, *(encode(item, stand, depth + 1) for item in items)]
+    if kind is deque:
+        return ["deque", value.maxlen, *(encode(item, stand, depth + 1) for item in value)]
     if isinstance(value, dict):
         pairs = list(dict.items(value))
         return [
-            "dict",
+            _MAPPING_TAGS.get(kind, "dict"),
             *([encode(k, stand, depth + 1), encode(v, stand, depth + 1)] for k, v in pairs),
         ]
     for base, tag, text in _TEXTS:
@@ -104,11 +112,16 @@ def decode(data: Any, stand: Callable[[list[Any]], Any], depth: int = 0) -> Any:
     try:
         if tag in _SEQUENCE_TYPES:
             return _SEQUENCE_TYPES[tag](decode(part, stand, depth + 1) for part in parts)
-        if tag == "dict":
-            return {
-                decode(key, stand, depth + 1): decode(value, stand, depth + 1)
-                for key, value in parts
-            }
+        if tag == "deque":
+            maxlen, *items = parts
+            return deque((decode(item, stand, depth + 1) for item in items), maxlen)
+        if tag in _MAPPING_TYPES:
+            return _MAPPING_TYPES[tag](
+                {
+                    decode(key, stand, depth + 1): decode(value, stand, depth + 1)
+                    for key, value in parts
+                }
+            )
         if tag in _READERS:
             (text,) = parts
             if not isinstance(text, str):
@@ -123,16 +136,16 @@ def send(connection: socket.socket, message: Any) -> None:
     """Send a message of JSON.
 
     Raises:
-        NotPlain: it is too large.
+        TooMuch: it is too large.
     """
     frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
-        raise NotPlain("too large")
+        raise TooMuch("too large")
     connection.sendall(frames.pack(frame))
 
 
-def receive(connection: socket.socket) -> Any:
-    """The next message.
+def receive(connection: socket.socket) -> tuple[Any, int]:
+    """The next message, and its size in bytes.
 
     Raises:
         EOFError: the other side has closed the connection.
@@ -143,7 +156,7 @@ def receive(connection: socket.socket) -> Any:
     except frames.FrameTooLarge as error:
         raise Malformed("too large a frame") from error
     try:
-        return json.loads(frame.decode("utf-8", "surrogatepass"))
+        return json.loads(frame.decode("utf-8", "surrogatepass")), len(frame)
     except (ValueError, RecursionError) as error:
         raise Malformed("not JSON") from error
 
@@ -152,6 +165,9 @@ _SEQUENCES: tuple[tuple[Any, str], ...] = (
     (list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "frozenset"),
 )  # fmt: skip
 _SEQUENCE_TYPES: dict[str, Any] = {tag: kind for kind, tag in _SEQUENCES}
+
+_MAPPING_TYPES: dict[str, Any] = {"dict": dict, "Counter": Counter, "OrderedDict": OrderedDict}
+_MAPPING_TAGS = {kind: tag for tag, kind in _MAPPING_TYPES.items()}
 
 _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
     (bytes, "bytes", lambda value: value.hex()),

@@ -64,7 +64,9 @@ class Plan:
     limits: Limits
     """Of one stdio case, or of all calls of a function."""
     total_cpu_seconds: float
-    """Of all stdio cases together."""
+    """Of all stdio cases together. A special judge may have as much in all of them."""
+    total_wall_seconds: float
+    """The same of wall time."""
     run_all: bool
     """Whether to go on after the first test that fails."""
 
@@ -135,12 +137,25 @@ def _only(result: Result, shown: str = "", expected: str = "") -> Grade:
 class _Repeated:
     """A program that is run once for each case, and compiled once."""
 
-    def __init__(self, runner: Runner, program: Program) -> None:
+    def __init__(self, runner: Runner, program: Program, plan: Plan) -> None:
         self._runner = runner
         self._program = program
+        self._limits = plan.limits
+        self._cpu_seconds_left = plan.total_cpu_seconds
+        self._wall_seconds_left = plan.total_wall_seconds
 
-    async def run(self, stdin: str, limits: Limits) -> Execution:
-        """Run it. Raises SandboxError."""
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether it has used up what it has for all cases."""
+        return self._cpu_seconds_left <= 0 or self._wall_seconds_left <= 0
+
+    async def run(self, stdin: str) -> Execution:
+        """Run it, for as long as it may. Raises SandboxError."""
+        limits = dataclasses.replace(
+            self._limits,
+            cpu_seconds=min(self._limits.cpu_seconds, self._cpu_seconds_left),
+            wall_seconds=min(self._limits.wall_seconds, self._wall_seconds_left),
+        )
         program = dataclasses.replace(self._program, stdin=stdin.encode())
         compiles = program.entry == "script"
         run = await self._runner.run(program, limits, result=compiles)
@@ -148,32 +163,30 @@ class _Repeated:
             self._program = Program(
                 payload=run.result, entry="compiled", profile=profile_of(program)
             )
+        self._cpu_seconds_left -= run.cpu_seconds
+        self._wall_seconds_left -= run.wall_seconds - run.waited_seconds
         return run
 
 
 async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Plan) -> Grade:
     found = Grade()
-    left = plan.total_cpu_seconds
-    repeated = _Repeated(runner, program)
-    judge = None
+    judged, judge = _Repeated(runner, program, plan), None
     if tests.program is not None:
-        judge = _Repeated(runner, Program(payload=tests.program.encode()))
+        judge = _Repeated(runner, Program(payload=tests.program.encode()), plan)
     for case in tests.cases:
-        limits = dataclasses.replace(plan.limits, cpu_seconds=min(plan.limits.cpu_seconds, left))
-        run = await repeated.run(case.stdin, limits)
-        left -= run.cpu_seconds
+        run = await judged.run(case.stdin)
         printed = run.stdout.decode(errors="replace")
         if run.succeeded:
             if judge is None:
                 right = accepts(tests.checker, printed, case.stdout, tests.tolerance)
             else:
-                right = await _judge_accepts(judge, case, printed, plan.limits)
+                right = await _judge_accepts(judge, case, printed)
             found.add(Result.PASSED if right else Result.WRONG_ANSWER, printed, case.stdout)
         else:
             found.add(_ENDINGS[run.reason], run.stderr.decode(errors="replace"), case.stdout)
         if found.result is not Result.PASSED and (not plan.run_all or _is_final(found.result)):
             break
-        if left <= 0:
+        if judged.is_out_of_time or (judge and judge.is_out_of_time):
             break
     for _ in range(found.total, len(tests.cases)):
         found.add(Result.TIME_LIMIT_EXCEEDED)
@@ -184,7 +197,7 @@ class _BadJudge(Exception):
     """The special judge is no program; the message says why."""
 
 
-async def _judge_accepts(judge: _Repeated, case: StdioCase, printed: str, limits: Limits) -> bool:
+async def _judge_accepts(judge: _Repeated, case: StdioCase, printed: str) -> bool:
     """Whether a special judge accepts what was printed.
 
     A judge that takes too much, or fails, does not: what was printed may be why.
@@ -193,7 +206,7 @@ async def _judge_accepts(judge: _Repeated, case: StdioCase, printed: str, limits
         _BadJudge: it cannot be compiled, whatever was printed.
     """
     shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
-    run = await judge.run(json.dumps(shown), limits)
+    run = await judge.run(json.dumps(shown))
     if run.reason is ExitReason.COMPILE_ERROR:
         raise _BadJudge(run.stderr.decode(errors="replace"))
     return run.succeeded
@@ -207,7 +220,10 @@ def _is_final(result: Result) -> bool:
 async def _grade_calls(
     runner: Runner, source: bytes, tests: Function | Asserts, plan: Plan
 ) -> Grade:
-    asked = {**tests.model_dump(), "run_all": plan.run_all}
+    try:
+        asked = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
+    except RecursionError:
+        return _only(Result.UNSUPPORTED_TEST, "nested too deeply")
     limits = plan.limits
     judge_limits = dataclasses.replace(
         limits,
@@ -216,7 +232,7 @@ async def _grade_calls(
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
-        Program(payload=json.dumps(asked).encode(), entry="judge"),
+        Program(payload=asked.encode(), entry="judge"),
         limits,
         judge_limits,
     )

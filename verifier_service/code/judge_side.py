@@ -19,7 +19,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from verifier_service.code.program_side import MODULE
-from verifier_service.code.proxies import ProgramGone, ProgramModule, RemoteProgram, Unsupported
+from verifier_service.code.proxies import (
+    PassedBackTooMuch,
+    ProgramGone,
+    ProgramModule,
+    RemoteProgram,
+    Unsupported,
+)
 from verifier_service.code.test_source import TestSource
 from verifier_service.sandbox.entries import Context
 
@@ -44,7 +50,9 @@ class Findings:
         if reason == "passed":
             self.passed += 1
         elif self.reason == "passed":
-            self.reason, self.detail = reason, detail[:MAX_DETAIL_CHARACTERS]
+            # A lone surrogate, which an exception's message can hold, is no text for a reader.
+            text = detail[:MAX_DETAIL_CHARACTERS].encode("utf-8", "replace").decode()
+            self.reason, self.detail = reason, text
             self.first_failed = self.total - 1
 
 
@@ -65,6 +73,8 @@ def judge(context: Context) -> None:
             findings.add("unsupported_test", str(error))
     except ProgramGone as error:
         findings.add("program_gone", str(error))
+    except PassedBackTooMuch as error:
+        findings.add("invalid_output", str(error))
     except (MemoryError, RecursionError) as error:
         findings.add("invalid_output", type(error).__name__)
     except _BadTests as error:
@@ -98,6 +108,8 @@ def _run_cases(program: RemoteProgram, asked: dict[str, Any], findings: Findings
                 "passed" if _same(found, case["returns"], asked["tolerance"]) else "wrong_answer"
             )
             findings.add(reason, f"returned {found!r}" if reason != "passed" else "")
+        except PassedBackTooMuch as error:  # nothing is: the arguments are the tests' own
+            raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
             findings.add("runtime_error", f"{type(error).__name__}: {error}")
         if findings.reason != "passed" and not asked["run_all"]:
@@ -251,19 +263,29 @@ class _Result(unittest.TestResult):
         self._fail(test, "wrong_answer", str(err[1]))
 
     def addError(self, test: Any, err: Any) -> None:
-        if isinstance(err[1], Unsupported | ProgramGone):
-            raise err[1]
+        _raise_what_ends_all(err[1])
         self._fail(test, _reason(err[1]), f"{err[0].__name__}: {err[1]}")
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-        if err is not None:
-            self._fail(test, "wrong_answer", str(err[1]))
+        if err is None:
+            return
+        if isinstance(err[1], test.failureException):
+            self.addFailure(test, err)
+        else:
+            self.addError(test, err)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:
+        _raise_what_ends_all(err[1])
         self._findings.add("passed")
 
     def addUnexpectedSuccess(self, test: Any) -> None:
         self._fail(test, "wrong_answer", "it was expected to fail")
+
+
+def _raise_what_ends_all(error: BaseException) -> None:
+    """Unittest takes anything but KeyboardInterrupt for the outcome of one test."""
+    if isinstance(error, Unsupported | ProgramGone | PassedBackTooMuch):
+        raise error
 
 
 def _prepare_imports(source: TestSource, program: RemoteProgram) -> None:

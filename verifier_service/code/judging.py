@@ -55,14 +55,17 @@ def plan_of(verifier: Code) -> Plan:
     """How the verifier's settings have tests run."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
-        wall_seconds=max(
-            WALL_SHARE * verifier.cpu_seconds, verifier.cpu_seconds + MIN_WAIT_SECONDS
-        ),
+        wall_seconds=_wall_seconds(verifier.cpu_seconds),
         memory_bytes=verifier.memory_bytes,
         output_bytes=verifier.output_bytes,
     )
     run_all = verifier.run_all or verifier.scoring == "fraction"
-    return Plan(limits, verifier.total_cpu_seconds, run_all)
+    total = verifier.total_cpu_seconds
+    return Plan(limits, total, _wall_seconds(total), run_all)
+
+
+def _wall_seconds(cpu_seconds: float) -> float:
+    return max(WALL_SHARE * cpu_seconds, cpu_seconds + MIN_WAIT_SECONDS)
 
 
 def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:

@@ -178,7 +178,9 @@ async def _compile(
         limits = dataclasses.replace(
             limits,
             cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
-            wall_seconds=max(limits.wall_seconds - run.wall_seconds, MIN_SECONDS),
+            wall_seconds=max(
+                limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
+            ),
         )
     return Program(payload=content, entry="binary")
 

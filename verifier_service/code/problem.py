@@ -90,7 +90,10 @@ def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
     if tests is None:
         raise missing("tests", reference)
     if isinstance(tests, dict) and "type" not in tests and tests.keys() >= {"inputs", "outputs"}:
-        tests = _from_lists(tests)
+        try:
+            tests = _from_lists(tests)
+        except RecursionError:
+            raise bad("tests", "an input or an output is nested too deeply") from None
     try:
         return _adapter.validate_python(tests)
     except ValidationError as error:

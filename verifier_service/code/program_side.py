@@ -51,7 +51,7 @@ class _Server:
         codec.send(self._channel, "ready")
         while True:
             try:
-                request = codec.receive(self._channel)
+                request, _ = codec.receive(self._channel)
             except EOFError:
                 return
             try:

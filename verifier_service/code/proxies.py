@@ -23,6 +23,10 @@ class ProgramGone(BaseException):
     """The program's process has ended, or sends nonsense."""
 
 
+class PassedBackTooMuch(BaseException):
+    """What the program has returned is too large or nested too deeply to be passed to it."""
+
+
 class ProgramRaised(Exception):
     """The program raised something that is no Exception, such as SystemExit."""
 
@@ -45,6 +49,11 @@ class ProgramModule(types.ModuleType):
 
 # The program, seen from here
 
+_MUCH_DEPTH = codec.MAX_DEPTH // 2
+_MUCH_BYTES = codec.MAX_FRAME_BYTES // 16
+"""A program that has returned more made what is too much to be passed to it, or could have: if that
+were the tests' fault, it could choose to have no verdict."""
+
 
 class RemoteProgram:
     """The connection to the program's process."""
@@ -54,6 +63,8 @@ class RemoteProgram:
         self._classes: dict[str, Any] = {}
         self._names: dict[str, Any] = {}
         self._is_ready = False
+        self._num_bytes = 0
+        self._returned_much = False
         self.num_requests = 0
 
     def name(self, name: str) -> Any:
@@ -97,10 +108,7 @@ class RemoteProgram:
         return self._ask(operation, target, *arguments)
 
     def _ask(self, operation: str, target: int, *arguments: Any) -> Any:
-        try:
-            return codec.decode(self._ask_raw(operation, target, *arguments), self._find)
-        except codec.Malformed as error:
-            raise ProgramGone("nonsense") from error
+        return self._decode(self._ask_raw(operation, target, *arguments))
 
     def _ask_raw(self, operation: str, target: int, *arguments: Any) -> Any:
         self.num_requests += 1
@@ -108,6 +116,8 @@ class RemoteProgram:
             encoded = [codec.encode(argument, _stand) for argument in arguments]
             codec.send(self._channel, [operation, target, *encoded])
         except codec.NotPlain as error:
+            if isinstance(error, codec.TooMuch) and self._returned_much:
+                raise PassedBackTooMuch(f"passed back to the program: {error}") from error
             raise Unsupported(f"passed to the program: {error}") from error
         except OSError as error:
             raise ProgramGone("ended") from error
@@ -119,27 +129,40 @@ class RemoteProgram:
         if isinstance(answer, list) and len(answer) == 2 and answer[0] == "value":
             return answer[1]
         if isinstance(answer, list) and len(answer) == 4 and answer[0] == "raised":
-            raise self._exception(*answer[1:])
+            raise self._exception(operation, *answer[1:])
         raise ProgramGone("nonsense")
 
     def _receive(self) -> Any:
         try:
-            return codec.receive(self._channel)
+            message, num_bytes = codec.receive(self._channel)
         except (EOFError, OSError) as error:
             raise ProgramGone("ended") from error
         except codec.Malformed as error:
             raise ProgramGone("nonsense") from error
+        self._num_bytes += num_bytes
+        self._returned_much |= self._num_bytes > _MUCH_BYTES
+        return message
 
-    def _exception(self, name: Any, bases: Any, arguments: Any) -> Exception:
-        if not (isinstance(name, str) and isinstance(bases, list) and isinstance(arguments, list)):
-            raise ProgramGone("nonsense")
+    def _decode(self, data: Any) -> Any:
         try:
-            values = [codec.decode(argument, self._find) for argument in arguments]
+            return codec.decode(data, self._find, depth=codec.MAX_DEPTH - _MUCH_DEPTH)
+        except codec.Malformed:
+            self._returned_much = True  # it is nested more deeply, or nonsense
+        try:
+            return codec.decode(data, self._find)
         except codec.Malformed as error:
             raise ProgramGone("nonsense") from error
+
+    def _exception(self, operation: str, name: Any, bases: Any, arguments: Any) -> Exception:
+        if not (isinstance(name, str) and isinstance(bases, list) and isinstance(arguments, list)):
+            raise ProgramGone("nonsense")
+        values = [self._decode(argument) for argument in arguments]
         kind = self._classes.get(name)
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             kind = _exception_base(bases)
+        # As PEP 479: raised by a function that a test maps over its cases, it would end the test.
+        if issubclass(kind, StopIteration | StopAsyncIteration) and operation != "next":
+            kind = RuntimeError
         try:
             raised = kind(*values)
         except Exception:  # noqa: BLE001  such as UnicodeDecodeError without its five arguments

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
+import sys
+from collections import deque
 from collections.abc import Iterator
+from typing import TypeGuard
 
 FOREIGN_PACKAGES = frozenset(
     {
@@ -60,10 +64,57 @@ class TestSource:
                 owner = node.value
                 if isinstance(owner, ast.Name) and owner.id == "sys" and node.attr in _STREAMS:
                     return f"it replaces sys.{node.attr} of the program's process"
+        if self._awaits_the_program():
+            return "it awaits what the program's process would have to run"
+        changed = next(self._changed_arguments(), "")
+        if changed:
+            return f"it looks at what the program has changed in {changed}"
         for function in self._test_functions():
             if function.args.args or function.args.posonlyargs or function.args.kwonlyargs:
                 return f"{function.name} has parameters, which are fixtures"
         return ""
+
+    def _awaits_the_program(self) -> bool:
+        """Whether it runs a coroutine that a function of the program has made."""
+        names = self._names_of_the_program()
+        return any(
+            _is_call(inner, names)
+            for node in self._nodes
+            if isinstance(node, ast.Await) or _runs_a_coroutine(node)
+            for inner in ast.walk(node)
+        )
+
+    def _changed_arguments(self) -> Iterator[str]:
+        """Names of containers that are passed to the program for nothing but to be changed.
+
+        The result of the call is not used, and the container is read next.
+        """
+        names = self._names_of_the_program()
+        for body in self._bodies():
+            scope = _Scope(body)
+            for call in scope.statements:
+                if _is_call(call.value, names):
+                    passed = {
+                        node.id for node in ast.iter_child_nodes(call.value) if _is_name(node)
+                    }
+                    yield from sorted(filter(lambda name: scope.reads_next(name, call), passed))
+
+    def _bodies(self) -> Iterator[list[ast.stmt]]:
+        yield self._tree.body
+        for node in self._nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node.body
+
+    def _names_of_the_program(self) -> set[str]:
+        """Names that can only be the program's, and those of parameters, which it may be given."""
+        imported = {
+            alias.asname or alias.name
+            for node in self._nodes
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").partition(".")[0] not in _KNOWN_PACKAGES
+            for alias in node.names
+        }
+        return imported.union(self.free_names())
 
     def imported_modules(self) -> set[str]:
         """The modules that it imports, and what may be one: `a.b` for `from a import b`."""
@@ -116,6 +167,84 @@ class TestSource:
             for node in self._nodes
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
+
+
+_KNOWN_PACKAGES = sys.stdlib_module_names | {"mpmath", "numpy", "sympy"}
+_CONTAINERS = frozenset(
+    {"list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"}
+)
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_EXPECT_ERRORS = frozenset({"assertRaises", "assertRaisesRegex", "raises", "suppress"})
+
+
+class _Scope:
+    """What the statements of a body do with its names, inner functions and classes left out."""
+
+    def __init__(self, body: list[ast.stmt]) -> None:
+        self.statements: list[ast.Expr] = []
+        """Those that are an expression only, but for those that are to raise an error."""
+        self._containers: set[str] = set()
+        self._uses: dict[str, list[tuple[int, int, bool]]] = {}
+        """Of each name: line, column, whether it is read."""
+        waiting: deque[tuple[ast.AST, bool]] = deque((node, False) for node in body)
+        while waiting:
+            node, fails = waiting.popleft()
+            self._see(node, fails=fails)
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                fails = fails or _expects_errors(node)
+                waiting += ((child, fails) for child in ast.iter_child_nodes(node))
+        for uses in self._uses.values():
+            uses.sort()
+
+    def _see(self, node: ast.AST, *, fails: bool) -> None:
+        if isinstance(node, ast.Name):
+            use = node.lineno, node.col_offset, isinstance(node.ctx, ast.Load)
+            self._uses.setdefault(node.id, []).append(use)
+        elif isinstance(node, ast.Assign) and _makes_a_container(node.value):
+            self._containers |= {target.id for target in node.targets if _is_name(target)}
+        elif isinstance(node, ast.Expr) and not fails:
+            self.statements.append(node)
+
+    def reads_next(self, name: str, after: ast.Expr) -> bool:
+        """Whether the name is that of a container, and read before anything else is bound to it."""
+        uses = self._uses.get(name, [])
+        place = bisect.bisect(uses, (after.end_lineno or 0, after.end_col_offset or 0, False))
+        return name in self._containers and place < len(uses) and uses[place][2]
+
+
+def _makes_a_container(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+        return _name(node.func) in _CONTAINERS
+    return isinstance(node, _DISPLAYS)
+
+
+def _expects_errors(node: ast.AST) -> bool:
+    if isinstance(node, ast.Try):
+        return True
+    calls = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name | ast.Attribute)
+        and _name(call.func) in _EXPECT_ERRORS
+        for call in calls
+    )
+
+
+def _runs_a_coroutine(node: ast.AST) -> bool:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    owner, name = node.func.value, node.func.attr
+    return name == "run_until_complete" or (
+        name == "run" and _is_name(owner) and owner.id == "asyncio"
+    )
+
+
+def _is_call(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Call) and _is_name(node.func) and node.func.id in names
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
 
 
 def _name(node: ast.Name | ast.Attribute) -> str:

@@ -13,10 +13,17 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifier_service.sandbox import entries
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
+from verifier_service.sandbox.execution import (
+    Execution,
+    ExitReason,
+    Limits,
+    Program,
+    SandboxError,
+)
 from verifier_service.sandbox.layers import ChildLimits
 from verifier_service.sandbox.zygote import (
     CHANNEL,
@@ -33,6 +40,14 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 0.05
 GRACE_SECONDS = 10.0
 """How long a zygote may take to fork, or to report the end of a child that was killed."""
+OVERLOAD_SHARE = 4
+"""Shares of its time after which an execution that had to wait for processors is given up.
+
+A program cannot bring this about, which would be to choose that it gets no verdict. While its main
+thread waits for a processor, other threads run there. Those of its own use up its CPU time. So
+alone on the machine it ends after its wall time and its CPU time at the latest, and in a pair,
+whose waiting is added up, after its CPU time once more. The threads of others are the machine's
+load, which is ours to bound."""
 NEAR_LIMIT = 0.8
 """Share of the memory limit above which an unexplained failure is put down to memory."""
 READ_BYTES = 2**16
@@ -49,6 +64,8 @@ class Child:
     """One execution: its descriptors, what it wrote, and the watch on its limits."""
 
     def __init__(self, zygote: ZygoteHandle, limits: Limits) -> None:
+        self.partner: Child | None = None
+        """In a pair, the other one; what one waits, both wait."""
         self._pidfd = -1
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[Execution] = loop.create_future()
@@ -58,6 +75,8 @@ class Child:
         self._pid: int | None = None
         self._reason: ExitReason | None = None
         self._killed_at: float | None = None
+        self._waited_seconds = 0.0
+        self._is_overloaded = False
         self._status: socket.socket | None = None
         self._said: list[bytes] = []
         self._fetched_files: tuple[str, ...] = ()
@@ -177,11 +196,19 @@ class Child:
             result=results[0].kept if results else b"",
             cpu_seconds=user_seconds + system_seconds,
             wall_seconds=time.monotonic() - self._start,
+            waited_seconds=self._waited_seconds,
             peak_memory_bytes=peak_kib * 1024,
             layers=self._zygote.layers,
             files=files,
         )
-        self.ended.set_result(dataclasses.replace(execution, reason=self._explain(execution)))
+        reason = self._explain(execution)
+        if reason is ExitReason.WALL_LIMIT and self._is_overloaded:
+            waited = f"{self._all_waited_seconds():.1f} of {execution.wall_seconds:.1f} s"
+            why = f"the machine is overloaded: a program waited {waited} for a processor"
+            self.ended.set_exception(SandboxError(why))
+            self.ended.exception()  # it may be that nobody waits any more
+            return
+        self.ended.set_result(dataclasses.replace(execution, reason=reason))
 
     def _explain(self, execution: Execution) -> ExitReason:
         if execution.cpu_seconds >= self._limits.cpu_seconds:
@@ -212,17 +239,21 @@ class Child:
 
     def _watch(self) -> None:
         now = time.monotonic()
+        ran = now - self._start
         self._timer = self._loop.call_later(WATCH_SECONDS, self._watch)
         if now - (self._killed_at or now) > GRACE_SECONDS:
             self._zygote.die("a killed child does not end")
         elif self._pidfd < 0:
-            if now - self._start > GRACE_SECONDS:
+            if ran > GRACE_SECONDS:
                 self._zygote.die("it does not fork")
         elif self._reason is not None:
             pass
         elif self._cpu_seconds() >= self._limits.cpu_seconds:
             self.kill(ExitReason.CPU_LIMIT)
-        elif now - self._start >= self._limits.wall_seconds:
+        elif ran - self._all_waited_seconds() >= self._limits.wall_seconds:
+            self.kill(ExitReason.WALL_LIMIT)
+        elif ran >= OVERLOAD_SHARE * max(self._limits.wall_seconds, self._limits.cpu_seconds):
+            self._is_overloaded = True
             self.kill(ExitReason.WALL_LIMIT)
         elif self._limits.file_bytes and self._zygote.is_scratch_full(self._limits.file_bytes):
             self.kill(ExitReason.OUTPUT_LIMIT)
@@ -235,6 +266,12 @@ class Child:
             return time.clock_gettime(~self._pid << 3 | 2)  # see clock_getcpuclockid(3)
         except OSError:
             return 0.0  # it has ended
+
+    def _all_waited_seconds(self) -> float:
+        """What this execution and its partner have waited for a processor."""
+        if self._pid is not None and not self.ended.done():
+            self._waited_seconds = max(self._waited_seconds, waited_seconds(self._pid))
+        return self._waited_seconds + (self.partner._waited_seconds if self.partner else 0.0)
 
     def _listen(self) -> None:
         """Read the status socket. The kernel says who wrote: its pid, as it is known here."""
@@ -252,6 +289,19 @@ class Child:
             for _, kind, data in ancillary:
                 if kind == socket.SCM_CREDENTIALS and self._pid is None:
                     self._pid = _CREDENTIALS.unpack(data)[0]
+
+
+def waited_seconds(pid: int) -> float:
+    """How long the kernel had a process's main thread wait for a processor.
+
+    0 where the kernel does not tell: schedstat needs CONFIG_SCHED_INFO, see
+    Documentation/scheduler/sched-stats.rst.
+    """
+    try:
+        _, waited, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    except (OSError, ValueError):  # it has ended, and then there may be nothing in it
+        return 0.0
+    return int(waited) * 1e-9
 
 
 class _Stream:

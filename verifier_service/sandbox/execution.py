@@ -72,6 +72,9 @@ class Limits:
     cpu_seconds: float = 2.0
     """User and system time of all threads."""
     wall_seconds: float = 6.0
+    """What the kernel had the main thread wait for a processor is not counted, up to four times as
+    much; then the execution is given up, which is our failure. In a pair, both waits count for
+    both."""
     memory_bytes: int = 512 * 2**20
     """Address space beyond what the interpreter itself has."""
     output_bytes: int = 2**20
@@ -149,6 +152,8 @@ class Execution:
     """Resident memory; the interpreter's own is part of it."""
     layers: frozenset[Layer]
     """The layers that were in force."""
+    waited_seconds: float = 0.0
+    """The part of the wall time in which the main thread waited for a processor."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Those of `Program.fetched_files` that are there, together at most `Limits.file_bytes`."""
 

@@ -17,6 +17,7 @@ import resource
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,7 @@ NUMBERS = {
     "fchmodat": (268, 53),
     "utimensat": (280, 88),
     "kcmp": (312, 272),
+    "clock_nanosleep": (230, 115),
 }
 
 
@@ -120,6 +122,11 @@ def change_death_signal() -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
+def clock_of_parent() -> int:
+    """The number of the clock that counts the parent's CPU time, see clock_getcpuclockid(3)."""
+    return ~os.getppid() << 3 | 2
+
+
 def use_inherited_descriptor() -> None:
     """Use a descriptor that it was not meant to have."""
     for descriptor in range(3, 64):
@@ -157,6 +164,8 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "compare processes": lambda: call("kcmp", NO_SUCH_PID, NO_SUCH_PID, 0, 0, 0),
     "raise its own limits": raise_own_limit,
     "see the limits of others": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CPU),
+    "see the resolution of another's clock": lambda: time.clock_getres(clock_of_parent()),
+    "wait for another's clock": lambda: call("clock_nanosleep", clock_of_parent(), 1, None, None),
     "become root": lambda: os.setresuid(0, 0, 0),
     "outlive its parent": change_death_signal,
     "make a user namespace": lambda: call("unshare", 0x10000000),

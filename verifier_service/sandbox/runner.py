@@ -157,7 +157,8 @@ class Runner:
             result: whether the entry is given a result pipe.
 
         Raises:
-            SandboxError: it could not be run, which is not its fault.
+            SandboxError: it could not be run, or not in time because the machine is overloaded,
+                which is not its fault.
         """
         self._check(program)
 
@@ -199,6 +200,7 @@ class Runner:
                     theirs.running(program, limits, channel=ours) as child,
                     judges.running(judge, judge_limits, channel=other, result=True) as judging,
                 ):
+                    child.partner, judging.partner = judging, child
                     ours.close()
                     other.close()
                     judgement = await judging.end_of_run()

@@ -234,8 +234,11 @@ RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
     "prctl": tuple((Is(0, option),) for option in _PRCTL),
     "ioctl": tuple((Is(1, command),) for command in _IOCTL),
     "fcntl": tuple((Is(1, command),) for command in _FCNTL),
-    # Clocks of other processes have negative numbers.
+    # Clocks of other processes have negative numbers; any use of one tells whether its process is
+    # there.
     "clock_gettime": ((AtMost(0, _LAST_STATIC_CLOCK),),),
+    "clock_getres": ((AtMost(0, _LAST_STATIC_CLOCK),),),
+    "clock_nanosleep": ((AtMost(0, _LAST_STATIC_CLOCK),),),
     "socketpair": ((Is(0, _AF_UNIX), Masked(1, _TYPE_MASK, _SOCK_STREAM)),),
     "sendto": ((IsNull(4),),),
 }

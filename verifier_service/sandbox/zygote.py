@@ -455,7 +455,17 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
             os.dup2(others.pop(0), number)
         elif number != 0:
             os.close(number)
+    if not optional & STDIN:
+        _open_no_input()
     return socket.socket(fileno=_STATUS_FD)
+
+
+def _open_no_input() -> None:
+    """Open descriptor 0 anew. The zygote's is one open file for all of its children, whose flags
+    (fcntl(2), F_SETFL) one could set and the next read."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
 
 
 def _unpack(workspace: int) -> tuple[str, ...]:
