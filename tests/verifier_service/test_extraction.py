@@ -112,6 +112,7 @@ def test_a_completion_without_a_final_answer_has_none(text: str) -> None:
         "It is false that the answer is \n5",
         "The incorrect option is B.",
         "The wrong answer is 5.\nI cannot find the right one.",
+        "The wrong answer is $5$.\nNobody knows the right one.",
         "<answer>The wrong answer is 5.</answer>",
     ],
 )
@@ -120,12 +121,24 @@ def test_an_answer_that_is_disowned_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("A common wrong answer is 12.\nTherefore there are 5", "last_expression"),
+        ("I don't think the answer is\n12\nIt must be $5$", "math"),
+    ],
+)
+def test_what_follows_a_disowned_answer_is_read(text: str, source: str) -> None:
+    found = extract(text)
+    assert found is not None
+    assert (found.source, found.text) == (source, "5")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The wrong answer is 3. The right answer is 5",
         "The answer is 5. A common wrong answer is 3.",
         "The answer is 5.\nI do not think that the answer is 3.",
-        "A common wrong answer is 12.\nTherefore there are 5",
         "Is that not the answer? The answer is 5",
         "That is not only hard: the answer is 5",
         "It's not hard to see that the answer is 5",

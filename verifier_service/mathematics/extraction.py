@@ -72,6 +72,8 @@ def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
         found = _FINDERS[source](text)
         if found is not None:
             return found
+        if source == "answer_phrase":
+            text = _behind_disowned(text)
     return None
 
 
@@ -105,6 +107,7 @@ def _answer_tag(text: str) -> Extraction | None:
         found = finder(inside)
         if found is not None:
             return Extraction("answer_tag", found.statements, found.joint)
+    inside = _behind_disowned(inside)
     if "\n" in inside or len(inside) > MAX_BARE_CHARACTERS:
         for finder in (_math, _last_expression):
             found = finder(inside)
@@ -268,9 +271,8 @@ def _answer_phrase(text: str) -> Extraction | None:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
-            begin = max(start, match.start() - MAX_DISOWNING_CHARACTERS)
-            if _DISOWNED.search(text, begin, match.start()):
-                is_disowned = is_disowned or not text[end:].strip()
+            if _is_disowned(match, start):
+                is_disowned = True
             else:
                 last = match
         if last is not None:
@@ -285,8 +287,26 @@ def _answer_phrase(text: str) -> Extraction | None:
                 )
             return Extraction("answer_phrase", (_without_reason(statement),))
         end = start
-    # Other places would take the value that is disowned, if nothing comes after it.
-    return Extraction("answer_phrase", _NOTHING) if is_disowned else None
+    if is_disowned and not _behind_disowned(text):
+        return Extraction("answer_phrase", _NOTHING)
+    return None
+
+
+def _behind_disowned(text: str) -> str:
+    """What follows the last value that is said not to be the answer; all, where there is none."""
+    last = None
+    for match in _PHRASE.finditer(text):
+        begin = max(0, match.start() - MAX_DISOWNING_CHARACTERS)
+        if _is_disowned(match, text.rfind("\n", begin, match.end() - 1) + 1):
+            last = match
+    if last is None:
+        return text
+    return text[last.end() :].lstrip(" *:\n\t").partition("\n")[2].strip(_BLANK)
+
+
+def _is_disowned(phrase: re.Match[str], line_start: int) -> bool:
+    begin = max(line_start, phrase.start() - MAX_DISOWNING_CHARACTERS)
+    return _DISOWNED.search(phrase.string, begin, phrase.start()) is not None
 
 
 _CLAIM = (
