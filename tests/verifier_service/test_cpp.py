@@ -103,6 +103,44 @@ def test_a_program_gets_its_reason(http: httpx.Client, name: str) -> None:
     assert verdict["score"] == float(reason == "passed")
 
 
+THREADS = """
+#include <pthread.h>
+#include <bits/stdc++.h>
+int main() {{
+    pthread_attr_t stack;
+    pthread_attr_init(&stack);
+    pthread_attr_setstacksize(&stack, {stack_bytes});
+    pthread_setattr_default_np(&stack);
+    std::mutex all_are_there;
+    std::vector<std::thread> threads;
+    all_are_there.lock();
+    for (int n = 0; n < {num_threads}; n++)
+        threads.emplace_back([&] {{ std::lock_guard<std::mutex> guard(all_are_there); }});
+    all_are_there.unlock();
+    for (auto &thread : threads) thread.join();
+    long long sum = 0, value;
+    for (std::cin >> value; std::cin >> value;) sum += value;
+    std::cout << sum << std::endl;
+}}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("num_threads", "stack_bytes", "reason"),
+    [(6, 2**26, "passed"), (12, 2**26, "runtime_error"), (50, 2**20, "passed")],
+)
+def test_threads_have_room_for_their_stacks(
+    http: httpx.Client, num_threads: int, stack_bytes: int, reason: str
+) -> None:
+    """64 MiB, that of the main thread, is what each has that asks for no other."""
+    source = THREADS.format(num_threads=num_threads, stack_bytes=stack_bytes)
+    default = source.replace("pthread_setattr_default_np(&stack);", "")
+    sources = [source, default] if stack_bytes == 2**26 else [source]
+    for verdict in judged(http, *sources, memory_bytes=2**29, cpu_seconds=2.0):
+        assert verdict["reason"] == reason, verdict
+
+
 @needs_compiler
 def test_programs_of_a_group_are_judged_each(http: httpx.Client) -> None:
     sources = [SUM, "int main() {}", "int main(", SUM]
