@@ -48,8 +48,7 @@ def main() -> None:
     try:
         rows = [row for name in FILES for row in read_shared_data(f"math/{name}.jsonl.gz")]
     except SharedDataMissing as missing:
-        print(f"nothing to measure: {missing}")
-        return
+        raise SystemExit(f"nothing to measure: {missing}") from missing
     groups = sample_groups(rows)
     num_completions = GROUP_SIZE * len(groups)
     print(f"{len(groups)} groups of {GROUP_SIZE}, median of {arguments.repeats}")

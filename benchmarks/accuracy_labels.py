@@ -121,8 +121,7 @@ def main() -> None:
         try:
             rows, num_left_out = rows_of(name)
         except SharedDataMissing as missing:
-            print(f"nothing to measure: {missing}")
-            return
+            raise SystemExit(f"nothing to measure: {missing}") from missing
         for title, accepts in (("math-verify", math_verify), ("accuracy", ours)):
             found = rates(rows, accepts)
             if name != "evouna_text":  # free text, which neither can judge

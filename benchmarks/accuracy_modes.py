@@ -134,7 +134,7 @@ def main() -> None:
                     rows = read_shared_data(f"math/pairs_{name}.jsonl")
                     show(f"pairs_{name}", mode, parity_with_math_verify(mode, rows, processes))
     except SharedDataMissing as missing:
-        print(f"nothing to measure: {missing}")
+        raise SystemExit(f"nothing to measure: {missing}") from missing
 
 
 def show(name: str, mode: Mode, found: Parity) -> None:

@@ -46,11 +46,14 @@ def main() -> None:
             message = loop.run(LANGUAGES["cpp"].missing(runner))
             if message is not None:
                 raise SystemExit(message)
-            print(f"{'':16}{'compile, ms':>24}{'run, ms':>20}")
-            print(f"{'program':16}{'ours':>12}{'g++':>12}{'ours':>10}{'plain':>10}")
+            print(f"{'':16}{'compile, ms':>32}{'run, ms':>28}")
+            print(f"{'program':16}{'ours':>12}{'g++':>12}{'x':>8}{'ours':>10}{'plain':>10}{'x':>8}")
             for name, source in PROGRAMS.items():
                 (compiling, running), (g, plain) = ours(loop, runner, source), peers(source)
-                print(f"{name:16}{compiling:12.0f}{g:12.0f}{running:10.1f}{plain:10.1f}")
+                print(
+                    f"{name:16}{compiling:12.0f}{g:12.0f}{compiling / g:8.2f}"
+                    f"{running:10.1f}{plain:10.1f}{running / plain:8.2f}"
+                )
         finally:
             loop.run(runner.__aexit__(None, None, None))
 

@@ -65,8 +65,9 @@ GPU = Form("cuda", "bfloat16", 896, 24, 151_936, 8, 16, 512)
 def main(rounds: int) -> None:
     """Measure the three engines in turn and print their medians."""
     if importlib.util.find_spec("vllm") is None:
-        print("not measured: no vLLM here; .venv-vllm/bin/python, of make test-vllm, has it")
-        return
+        raise SystemExit(
+            "nothing to measure: no vLLM here; .venv-vllm/bin/python, of make test-vllm, has it"
+        )
     os.environ.update(ENVIRONMENT)
     form = GPU if torch.cuda.is_available() else CPU
     with ExitStack() as stack:

@@ -37,6 +37,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._trl import TRL_PYTHON, trl_version
 from benchmarks.step.task import CPU, GPU, StepTask, write_inputs
 from trainer_client.demo import running_service
 
@@ -98,7 +99,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A GRPO step of ours beside one of TRL.")
-    parser.add_argument("--trl-python", type=Path, default=Path(".venv-interop/bin/python"))
+    parser.add_argument("--trl-python", type=Path, default=TRL_PYTHON)
     parser.add_argument(
         "--form", choices=("cpu", "gpu"), default="gpu" if torch.cuda.is_available() else "cpu"
     )
@@ -109,24 +110,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2, help="on the CPU")
     return parser.parse_args()
-
-
-def trl_version(python: Path) -> str:
-    """The version that the interpreter has; ends the script where it has none."""
-    program = "import importlib.metadata as m; print(m.version('trl'))"
-    try:
-        found = subprocess.run([python, "-c", program], capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise SystemExit(f"--trl-python {python}: {error.strerror}. {_HOW_TO}") from error
-    if found.returncode:
-        raise SystemExit(f"--trl-python {python} has no TRL. {_HOW_TO}")
-    return found.stdout.strip()
-
-
-_HOW_TO = (
-    "This benchmark compares with TRL and has nothing to say without it: "
-    "`make .venv-interop/installed` makes an environment that has it"
-)
 
 
 def _measured(folder: Path, side: str, python: Path, task: StepTask, turn: int) -> dict[str, Any]:

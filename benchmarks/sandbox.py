@@ -1,7 +1,7 @@
 """Executions per second: the sandbox against plain `subprocess.run`, which confines nothing.
 
 Both run the same programs, in one invocation of this script, one after the other. Times are from
-the call to the answer. Run it with nothing else on the machine:
+the call to the answer, and the ratio is that of the rates. Run it with nothing else on the machine:
 
     python benchmarks/sandbox.py
 """
@@ -58,7 +58,7 @@ async def ours(runner: Runner, source: bytes, limits: Limits) -> None:
 
 async def main() -> None:
     """Print the table."""
-    print(f"{'program':8} {'with':32} workers   1/s  median ms  p99 ms")
+    print(f"{'program':8} {'with':32} workers   1/s  median ms  p99 ms  ratio")
     limits, scratch = Limits(), Limits(file_bytes=2**20)
     async with Runner(4) as all_layers, Runner(4, unsafe_without=frozenset(Layer)) as bare:
         common = Runner(4, unsafe_without=frozenset(Layer) - COMMON_LAYERS)
@@ -77,12 +77,14 @@ async def main() -> None:
                         lambda r=runner, s=source, c=chosen: ours(r, s, c),  # type: ignore[misc]
                         2000,
                     )
+                plain_rates: dict[int, float] = {}
                 for label, (call, num_calls) in calls.items():
                     await asyncio.gather(*(call() for _ in range(8)))
                     for num_workers in NUM_WORKERS:
                         rate, median, worst = await measure(call, num_workers, num_calls)
+                        ratio = rate / plain_rates.setdefault(num_workers, rate)
                         row = f"{num_workers:7} {rate:5.0f} {median:10.2f} {worst:7.2f}"
-                        print(f"{name:8} {label:32} {row}", flush=True)
+                        print(f"{name:8} {label:32} {row} {ratio:6.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 The peer is math-verify called in a loop in one process, with the extraction settings of open-r1's
 accuracy_reward, its own time limits on: what most frameworks run today. Both judge the same
-completions in the same run; the service is asked over HTTP, JSON included.
+completions in the same run; the service is asked over HTTP, JSON included, and keeps no verdict
+from one repeat for the next.
 
     .venv/bin/python benchmarks/score_completions.py [--limit 1500] [--repeats 3]
 
@@ -25,9 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from latex2sympy2_extended import NormalizationConfig
-from math_verify import LatexExtractionConfig, parse, verify
 
+from benchmarks.accuracy_modes import math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from trainer_client.demo import running_service
 
@@ -49,8 +49,7 @@ def main() -> None:
         try:
             rows = sample(read_shared_data(f"math/{name}"), arguments.limit)
         except SharedDataMissing as missing:
-            print(f"nothing to measure: {missing}")
-            continue
+            raise SystemExit(f"nothing to measure: {missing}") from missing
         report(name, rows, repeats=arguments.repeats)
 
 
@@ -95,37 +94,17 @@ def timed(
 
 
 def judge_with_peer(rows: Sequence[Row]) -> list[bool]:
-    """math-verify as open-r1's accuracy_reward calls it, one completion after the other.
-
-    Less `equations=True`, which math-verify 0.9 ignores with a warning that costs time.
-    """
-    extraction = LatexExtractionConfig(
-        normalization_config=NormalizationConfig(
-            nits=False,
-            malformed_operators=False,
-            basic_latex=True,
-            boxed="all",
-            units=True,
-        ),
-        boxed_match_priority=0,
-        try_extract_without_anchor=False,
-    )
-    passed = []
-    for row in rows:
-        gold = parse(f"${row['gold']}$", extraction_mode="first_match")
-        answer = parse(
-            row["completion"], extraction_config=[extraction], extraction_mode="first_match"
-        )
-        passed.append(bool(gold) and verify(gold, answer))
-    return passed
+    """math-verify as open-r1's accuracy_reward calls it, one completion after the other."""
+    return [bool(math_verify_accepts("open_r1", row["gold"], row["completion"])) for row in rows]
 
 
 @contextmanager
 def service(workers: int) -> Iterator[httpx.Client]:
-    """A client of a service of its own."""
+    """A client of a service of its own, which judges everything again in every repeat."""
+    flags = ("--workers", str(workers), "--max-cached-verdicts", "0")
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_service(Path(folder) / "service.log", "--workers", str(workers)) as url,
+        running_service(Path(folder) / "service.log", *flags) as url,
         httpx.Client(base_url=url, timeout=600) as http,
     ):
         yield http

@@ -8,13 +8,13 @@ whose own few microseconds are in it.
 
     .venv/bin/python benchmarks/service_overhead.py [--completions 4096] [--repeats 3]
 
-Needs `pip install trl` for the peer, and reads `shared/data` beside the repository.
+TRL lives in an environment of its own, which `make test-interop` makes; without it, and without
+`shared/data` beside the repository, nothing is measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import statistics
@@ -27,6 +27,7 @@ from typing import Any
 
 import httpx
 
+from benchmarks._trl import TRL_PYTHON, accuracy_reward_rates, trl_version
 from tests.processes import pid_in, tree
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from trainer_client.demo import running_service
@@ -41,24 +42,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--completions", type=int, default=4096)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--trl-python", type=Path, default=TRL_PYTHON)
     arguments = parser.parse_args()
+    version = trl_version(arguments.trl_python)
     try:
         rows = real_rows(arguments.completions)
     except SharedDataMissing as missing:
-        print(f"nothing to measure: {missing}")
-        return
-    peer = peer_rate(rows, arguments.repeats)
+        raise SystemExit(f"nothing to measure: {missing}") from missing
+    judged = [(row["completion"], row["gold"]) for row in rows]
+    peer = statistics.median(accuracy_reward_rates(arguments.trl_python, judged, arguments.repeats))
     print(f"one request of {len(rows)} real completions, median of {arguments.repeats}")
-    if peer is not None:
-        print(f"  {'TRL accuracy_reward, 1 process':36}{peer:8.0f} completions/s")
+    print(f"  {f'TRL {version} accuracy_reward, 1 process':36}{peer:8.0f} completions/s")
     for workers in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
         with service(workers) as (http, _):
             body = {"verifiers": [{"type": "accuracy"}], "groups": groups(rows)}
             rate = statistics.median(
                 len(rows) / timed(http, body)[0] for _ in range(arguments.repeats)
             )
-        ratio = f"{rate / peer:8.2f} x" if peer is not None else ""
-        print(f"  {f'service over HTTP, {workers} worker(s)':36}{rate:8.0f} completions/s{ratio}")
+        print(
+            f"  {f'service over HTTP, {workers} worker(s)':36}{rate:8.0f} completions/s"
+            f"{rate / peer:8.2f} x"
+        )
     with service(1) as (http, process):
         cost = statistics.median(
             cpu_per_completion(http, process, arguments.completions, seed)
@@ -87,23 +91,6 @@ def groups(rows: list[Row]) -> list[dict[str, Any]]:
         {"reference": {"answer": gold}, "completions": texts}
         for (_, gold), texts in members.items()
     ]
-
-
-def peer_rate(rows: list[Row], repeats: int) -> float | None:
-    """Completions per second of TRL's reward function; None where it is not installed."""
-    if importlib.util.find_spec("trl") is None:
-        print("TRL is not installed, so there is no peer: pip install trl")
-        return None
-    from trl.rewards import accuracy_reward  # noqa: PLC0415
-
-    completions = [[{"role": "assistant", "content": row["completion"]}] for row in rows]
-    solutions = [f"${row['gold']}$" for row in rows]
-    rates = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        accuracy_reward(completions, solutions)
-        rates.append(len(rows) / (time.perf_counter() - start))
-    return statistics.median(rates)
 
 
 @contextmanager

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import resource
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -48,3 +51,32 @@ def pid_in(log: Path) -> int:
     found = re.search(r"server process \[(\d+)\]", log.read_text())
     assert found, log.read_text()
     return int(found[1])
+
+
+@contextmanager
+def without_descriptors(num_left: int = 0) -> Iterator[None]:
+    """Have this process open no more files than so many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used: list[int] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 64, hard))
+    try:
+        with suppress_too_many():
+            while True:
+                used.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(num_left):
+            os.close(used.pop())
+        yield
+    finally:
+        for descriptor in used:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@contextmanager
+def suppress_too_many() -> Iterator[None]:
+    """Go on after there were too many open files."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise

@@ -18,6 +18,8 @@ from rich.table import Table
 
 from trainer_client.config import ConfigError, load_config, load_run
 from trainer_client.console import CONSOLE
+from trainer_client.demo_folder import DEFAULT as DEMO_FOLDER
+from trainer_client.demo_folder import clear_folder
 from trainer_client.errors import TrainerError
 from trainer_client.presets import PRESETS
 
@@ -80,16 +82,22 @@ def evaluate_command(
         typer.Option(help="append a line per problem, for dataset.solve_rates", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model."""
+    """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model.
+
+    Sampled with train.seed: the same command gives the same figures on the same machine.
+    """
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
     if not config.evaluation:
         raise ConfigError("the configuration has no `evaluation` section")
+    import torch
+
     from trainer_client.dataset import load_problems
     from trainer_client.evaluate import evaluate, question_of
     from trainer_client.policy import load_policy
     from trainer_client.rollout.transformers import TransformersEngine
     from trainer_client.scoring import open_scorer
 
+    torch.manual_seed(config.train.seed)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:
@@ -124,16 +132,16 @@ def generate(
     from trainer_client.rewards import reward
 
     group = generate_completions(config, prompt, num_completions=num, seed=seed)
-    verdicts = score_completions(config, group, answer).verdicts if answer is not None else ()
-    for index, rollout in enumerate(group.rollouts):
+    for rollout in group.rollouts:
         CONSOLE.print(rollout.text, markup=False, highlight=False)
-        if verdicts:
-            parts = [
-                f"{name} {verdict.score} ({verdict.reason})"
-                for name, verdict in verdicts[index].items()
-            ]
-            total = reward(verdicts[index], config.reward.sources)
-            CONSOLE.print(f"-> reward {total}: {', '.join(parts)}", highlight=False, soft_wrap=True)
+    if answer is None:
+        return
+    for number, verdicts in enumerate(score_completions(config, group, answer).verdicts, 1):
+        which = f" of {number}" if num > 1 else ""
+        parts = [f"{name} {verdict.score} ({verdict.reason})" for name, verdict in verdicts.items()]
+        total = reward(verdicts, config.reward.sources)
+        line = f"-> reward{which} {total}: {', '.join(parts)}"
+        CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -212,7 +220,7 @@ def presets() -> None:
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option(help="folder of the run")] = Path("runs/demo"),
+    output: Annotated[Path, typer.Option(help="folder of the run")] = DEMO_FOLDER,
     seed: Annotated[int, typer.Option(help="of data, model and sampling")] = 0,
     url: Annotated[
         str | None, typer.Option(help="a service that runs already; otherwise one is started")
@@ -222,6 +230,7 @@ def demo(
     ] = False,
 ) -> None:
     """Make a tiny model and a task, start the real service, and watch the reward rise."""
+    clear_folder(output, replace=replace)
     from trainer_client.demo import run_demo
 
-    run_demo(output, seed=seed, url=url, replace=replace)
+    run_demo(output, seed=seed, url=url)

@@ -6,8 +6,11 @@ file, `section.key=value` overrides. An unknown key is an error.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
@@ -64,6 +67,7 @@ __all__ = [
     "VerifierConfig",
     "VllmConfig",
     "VllmServerConfig",
+    "config_changes",
     "dump_config",
     "load_config",
     "make_config",
@@ -127,6 +131,11 @@ class Config(Section):
                 raise ValueError(
                     "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
                     "completions are of the weights before the last update"
+                )
+            if self.rollout.max_refills and (self.reward.functions or self.reward.models):
+                raise ValueError(
+                    "train.one_step_off with rollout.max_refills takes no reward.functions and no "
+                    "reward.models: they score in the main thread, once the refills are sampled"
                 )
         if self.model.quantization is not None and self.rollout.engine != "transformers":
             raise ValueError(
@@ -197,16 +206,54 @@ def dump_config(config: Config) -> str:
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
 
 
+def config_changes(path: Path, config: Config) -> list[str]:
+    """The settings in which a configuration is not that of a file, each `key: old -> new`."""
+    old = yaml.safe_load(path.read_text()) if path.exists() else None
+    new = yaml.safe_load(dump_config(config))
+    return list(_differences(old, new)) if isinstance(old, dict) else []
+
+
+def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            yield from _differences(before, value, f"{prefix}{key}.")
+        elif before != value:
+            yield f"{prefix}{key}: {json.dumps(before)} -> {json.dumps(value)}"
+
+
 def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
         ours = EQUIVALENTS.get(str(details["loc"][-1]))
-        hint = f"; here it is {ours}" if ours else ""
+        hint = f"; here it is {ours}" if ours else _names_like(details["loc"])
         return f"  {key}: no such setting in {section}{hint}"
     if details["type"] == "missing":
         return f"  {key}: is required"
     return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]
+
+
+def _names_like(location: tuple[int | str, ...]) -> str:
+    """What a setting that does not exist was meant to be, or what there is in its section."""
+    section: type[Section] | None = Config
+    for part in location[:-1]:
+        if isinstance(part, str) and section is not None:
+            field = section.model_fields.get(part)
+            section = None if field is None else _section_in(field.annotation)
+    if section is None:
+        return ""
+    near = get_close_matches(str(location[-1]), section.model_fields, n=1)
+    if near:
+        return f"; did you mean {'.'.join(map(str, (*location[:-1], near[0])))}?"
+    return f"; there are {', '.join(section.model_fields)}"
+
+
+def _section_in(annotation: Any) -> type[Section] | None:
+    """The section that a field holds, be it optional or one of several of its kind."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next(filter(None, map(_section_in, get_args(annotation))), None)
 
 
 def _parse_overrides(overrides: list[str]) -> dict[str, Any]:

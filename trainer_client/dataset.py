@@ -13,7 +13,7 @@ import datasets
 import torch
 
 from trainer_client.config import DatasetConfig
-from trainer_client.errors import TrainerError
+from trainer_client.errors import TrainerError, or_local
 
 
 class DatasetError(TrainerError):
@@ -78,11 +78,13 @@ def read_solve_rates(path: Path) -> dict[str, float]:
         DatasetError: the file cannot be read, or a line is not of `solve_rates.jsonl`.
     """
     counts: dict[str, tuple[int, int]] = {}
+    line = ""
     try:
-        for line in path.read_text().splitlines():
-            row = json.loads(line)
-            passed, judged = counts.get(row["id"], (0, 0))
-            counts[row["id"]] = (passed + row["passed"], judged + row["judged"])
+        with path.open(newline="\n") as lines:
+            for line in lines:
+                row = json.loads(line)
+                passed, judged = counts.get(row["id"], (0, 0))
+                counts[row["id"]] = (passed + row["passed"], judged + row["judged"])
     except OSError as error:
         raise DatasetError(f"dataset.solve_rates: cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -121,6 +123,7 @@ def load_rows(config: DatasetConfig) -> Any:
         raise DatasetError(
             f"cannot load {config.path} [{config.split}]: {error}. Expected a .jsonl file, a "
             "folder written by save_to_disk, or the name of a Hugging Face data set"
+            f"{or_local(config.path, 'dataset.path')}"
         ) from error
 
 

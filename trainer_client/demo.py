@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -19,43 +18,36 @@ from pathlib import Path
 import torch
 
 from trainer_client import arithmetic
-from trainer_client.config import Config, ConfigError, load_config, make_config
+from trainer_client.config import Config, RewardConfig, load_config, make_config
 from trainer_client.console import CONSOLE
 from trainer_client.errors import TrainerError
+from trainer_client.report import write_report
 from trainer_client.sft import sft
 from trainer_client.train import RunResult, TrainingStopped, train
 
 SERVICE_START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 NUM_HELD_OUT = 100
+USUAL_ADDRESS = RewardConfig().url
 
 
 class DemoError(TrainerError):
     """The demonstration cannot run; the message says why."""
 
 
-def run_demo(
-    folder: Path, *, seed: int = 0, url: str | None = None, replace: bool = False
-) -> RunResult:
+def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResult:
     """Make data and model, fine-tune, train against the service, and tell the outcome.
 
     Args:
-        folder: of the run.
+        folder: of the run; it does not exist, see `clear_folder`.
         seed: of data, model and sampling.
-        url: of a running service; None starts one.
-        replace: whether an earlier demonstration in the folder is removed.
+        url: of a running service; None starts one, and the configurations name the usual address
+            once it has ended.
 
     Raises:
-        ConfigError: the folder exists and is not to be replaced, or is no demonstration's.
         DemoError: the service does not start.
     """
     folder = folder.resolve()  # so that the configurations work from anywhere
-    if replace:
-        _remove_demo(folder)
-    if folder.exists():
-        raise ConfigError(
-            f"{folder} exists; choose another folder with --output, or remove it with --replace"
-        )
     start = time.monotonic()
     torch.manual_seed(seed)
     arithmetic.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
@@ -77,18 +69,12 @@ def run_demo(
             result = train(config)
         except TrainingStopped as error:
             raise type(error)(f"{error}: {how_to_go_on(folder, url)}") from error
+        finally:
+            if url is None:
+                name_usual_address(folder, service)
     CONSOLE.rule("3. result")
     _tell(folder, result, time.monotonic() - start)
     return result
-
-
-def _remove_demo(folder: Path) -> None:
-    """Remove a folder that a demonstration has made; one that is not there is fine."""
-    if not folder.exists():
-        return
-    if not (folder / "data" / "demonstrations.jsonl").is_file():
-        raise ConfigError(f"{folder} is not of a demonstration; it is left alone")
-    shutil.rmtree(folder)
 
 
 def sft_config(folder: Path, *, seed: int) -> Config:
@@ -112,7 +98,7 @@ def write_grpo_config(folder: Path, *, url: str, seed: int) -> Config:
     path = folder / "grpo.yaml"
     path.write_text(
         f"""\
-# trainer-client train {path}
+# start `verifier-service serve` first, then: trainer-client train {path} --resume
 output_dir: {folder / "grpo"}
 model:
   path: {folder / "sft" / "model"}
@@ -158,6 +144,13 @@ evaluation:
 """
     )
     return load_config(path)
+
+
+def name_usual_address(folder: Path, url: str) -> None:
+    """Let the configurations name the address at which a service is found that is started later."""
+    for path in (folder / "grpo.yaml", folder / "grpo" / "config.yaml"):
+        if path.exists():
+            path.write_text(path.read_text().replace(f"url: {url}\n", f"url: {USUAL_ADDRESS}\n"))
 
 
 @contextmanager
@@ -217,13 +210,15 @@ def how_to_go_on(folder: Path, url: str | None) -> str:
     if url is not None:
         return f"`{train}`"
     serve = f"{commands / 'verifier-service'} serve"
-    return f"start `{serve}`, then `{train} reward.url=http://127.0.0.1:8080`"
+    return f"start `{serve}`, then `{train}`"
 
 
 def _tell(folder: Path, result: RunResult, seconds: float) -> None:
     before, after = result.before["evaluation/pass@1"], result.after["evaluation/pass@1"]
     run_dir = _shown(folder / "grpo")
     commands = _shown(Path(sys.executable).parent)
+    ask = f"{commands / 'trainer-client'} generate {run_dir} '7+8+9=?'"
+    write_report(folder / "grpo", folder / "grpo" / "report.html")
     CONSOLE.print(
         f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
         f"({after - before:+.3f}, {NUM_HELD_OUT} problems never trained on)",
@@ -237,6 +232,9 @@ def _tell(folder: Path, result: RunResult, seconds: float) -> None:
         "its configuration": _shown(folder / "grpo.yaml"),
         "metrics of each step": run_dir / "metrics.jsonl",
         "curves": f"{commands / 'tensorboard'} --logdir {run_dir / 'tensorboard'}",
-        "ask it": f"{commands / 'trainer-client'} generate {run_dir} '7+8+9=?'",
+        "all of it on one page": run_dir / "report.html",
+        "ask it": ask,
+        "have its answer scored": f"{ask} --answer 24, while "
+        f"{commands / 'verifier-service'} serve is running",
     }.items():
         CONSOLE.print(f"  {what}: {where}", soft_wrap=True, highlight=False)

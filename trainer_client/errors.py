@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -13,3 +14,13 @@ class TrainerError(Exception):
 
     exit_status: ClassVar[int] = 1
     """Of the command that it ends."""
+
+
+def or_local(path: str, setting: str) -> str:
+    """What to add to a message about something that is nowhere here and that the hub did not give.
+
+    Args:
+        path: a folder, or a name of the Hugging Face hub.
+        setting: that has it.
+    """
+    return "" if Path(path).exists() else f"; or set {setting} to a local folder"

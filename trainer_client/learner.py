@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -21,11 +21,13 @@ from trainer_client.checkpoint import (
     save_checkpoint,
 )
 from trainer_client.config import Config, OptimizerConfig
+from trainer_client.console import CONSOLE
 from trainer_client.dataset import Problem
+from trainer_client.logprobs import packing_error, recompute_layers
 from trainer_client.lora import base_model, causal_model, has_adapter
-from trainer_client.memory_savers import enable_recomputation
+from trainer_client.memory_savers import offloaded
 from trainer_client.output_layer import check_output_layer
-from trainer_client.packing import enable_packing, supports_packing
+from trainer_client.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy import Policy, frozen_copy, load_policy
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
@@ -48,12 +50,18 @@ class Learner:
     processes: Processes
     ahead: SamplingAhead | None = None
     """With `train.one_step_off`."""
+    offloads: bool = False
+    """With `train.offload`."""
 
     def close(self) -> None:
         """Let go of the engine, and of what it was still asked for."""
         if self.ahead is not None:
             self.ahead.close()
         self.engine.close()
+
+    def offloaded(self) -> AbstractContextManager[None]:
+        """Inside, with `train.offload`, what only updates need is in the CPU's memory."""
+        return offloaded(self.optimizer, self.reference) if self.offloads else nullcontext()
 
     @contextmanager
     def reference_model(self, config: Config) -> Iterator[PreTrainedModel | None]:
@@ -92,7 +100,7 @@ class Learner:
         """
         if self.ahead is None:
             return
-        keys = [source.key for source in config.reward.sources]
+        keys = [verifier.key for verifier in config.reward.verifiers]  # others score when taken
         kept = read_groups(checkpoint.folder, problems, keys)
         if kept is None or len(kept[0].groups) % self.processes.size:
             return
@@ -132,13 +140,9 @@ def make_learner(
     reference = _reference(config, policy, checkpoint)
     causal = causal_model(policy.model)
     check_output_layer(causal)
-    packs = config.train.packing and supports_packing(causal)
-    if packs:
-        for model in (causal, reference):
-            if model is not None:
-                enable_packing(model)
+    packs = config.train.packing and _packs(causal, reference, processes)
     if config.train.gradient_checkpointing:
-        enable_recomputation(causal)
+        recompute_layers(causal)
     if processes.size > 1:
         for model in (policy.model, reference):
             if model is not None:
@@ -153,7 +157,17 @@ def make_learner(
         )
         position_of(checkpoint).random.restore()
     ahead = SamplingAhead() if config.train.one_step_off else None
-    return Learner(policy, reference, optimizer, scheduler, engine, packs, processes, ahead)
+    return Learner(
+        policy,
+        reference,
+        optimizer,
+        scheduler,
+        engine,
+        packs,
+        processes,
+        ahead,
+        offloads=config.train.offload,
+    )
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:
@@ -177,6 +191,29 @@ def make_optimizer(
         name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=num_steps
     )
     return optimizer, scheduler
+
+
+def _packs(
+    causal: PreTrainedModel, reference: PreTrainedModel | None, processes: Processes
+) -> bool:
+    """Have the models pack, where their sequences then do not see each other; collective."""
+    if not supports_packing(causal):
+        return False
+    enable_packing(causal)
+    errors = [error for error in processes.gather(packing_error(causal)) if error is not None]
+    if errors:
+        disable_packing(causal)
+        if processes.leads:
+            CONSOLE.print(
+                f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
+                f"({errors[0]})",
+                highlight=False,
+                soft_wrap=True,
+            )
+        return False
+    if reference is not None:
+        enable_packing(reference)
+    return True
 
 
 def _reference(

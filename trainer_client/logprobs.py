@@ -6,6 +6,7 @@ size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,13 +14,21 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from trainer_client.config import ConfigError
 from trainer_client.lora import causal_model
-from trainer_client.memory_savers import recomputing
+from trainer_client.memory_savers import enable_recomputation, recomputing
 from trainer_client.output_layer import CHUNK_TOKENS, output_layer
 from trainer_client.packing import packed_states
 
 SCORE = "score_tokens"
 """A model that needs its own forward around `score` has it as this method."""
+
+PROBE_LENGTHS = (3, 5)
+"""Of made-up rows, on which ways to compute are compared."""
+MAX_DIFFERENCE = 1e-3
+"""In nats, between two ways to compute; what sees another row's tokens is off by more."""
+MAX_HALF_DIFFERENCE = 0.5
+"""The same in half precision, where a logit of 20 is rounded by 0.06 and kernels differ."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,60 @@ def token_logprobs(
             chunk_tokens=chunk_tokens,
         )
     return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
+
+
+def packing_error(model: PreTrainedModel) -> str | None:
+    """What is wrong with packed rows; None: each has the log-probabilities that it has alone.
+
+    An architecture may take an attention implementation and yet not tell it the lengths, or attend
+    in a way of its own. Call it after `packing.enable_packing`.
+    """
+    alone = torch.cat([_probe(model, lengths=(length,)) for length in PROBE_LENGTHS])
+    try:
+        together = _probe(model, lengths=PROBE_LENGTHS, packed=True)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    difference = _difference(model, together, alone)
+    if difference is None:
+        return None
+    return f"log-probabilities of packed sequences are off by {difference:.2g}"
+
+
+def recompute_layers(model: PreTrainedModel) -> None:
+    """`memory_savers.enable_recomputation`, where it changes no log-probability.
+
+    Raises:
+        ConfigError: the architecture cannot, or its layers compute something else then.
+    """
+    before = _probe(model, lengths=PROBE_LENGTHS)
+    enable_recomputation(model)
+    if difference := _difference(model, _probe(model, lengths=PROBE_LENGTHS), before):
+        raise ConfigError(
+            f"train.gradient_checkpointing: not with {type(model).__name__}, whose "
+            f"log-probabilities it changes by {difference:.2g}"
+        )
+
+
+def _difference(model: PreTrainedModel, one: Tensor, other: Tensor) -> float | None:
+    """The largest, where it is more than rounding."""
+    difference = (one - other).abs().max().item()
+    limit = MAX_DIFFERENCE if model.dtype == torch.float32 else MAX_HALF_DIFFERENCE
+    return difference if not difference <= limit else None
+
+
+@torch.no_grad()
+def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = False) -> Tensor:
+    """Log-probabilities, float32 `[N - B]`, of all but the first token of made-up rows.
+
+    A row of n tokens has the ids from n on, all of them other ones.
+    """
+    sizes = torch.tensor(lengths, device=model.device)[:, None]
+    positions = torch.arange(max(lengths), device=model.device)[None]
+    attention_mask = positions < sizes
+    mask = attention_mask & (positions > 0)
+    ids = (sizes + positions) % model.config.get_text_config().vocab_size
+    result = token_logprobs(model, ids, attention_mask, mask, temperature=1.0, packed=packed)
+    return result.logprobs[mask]
 
 
 def score(

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import torch
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from trainer_client.config import ConfigError
+
 
 def enable_recomputation(model: PreTrainedModel) -> None:
     """Keep only the inputs of layers and compute the rest again in the backward pass.
 
-    It takes effect inside `recomputing`.
+    It takes effect inside `recomputing`. Raises ConfigError where the architecture cannot.
     """
-    model.gradient_checkpointing_enable({"use_reentrant": False})
+    try:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    except ValueError as error:
+        raise ConfigError(f"train.gradient_checkpointing: {error}") from error
+    for layer in _recomputed_layers(model):
+        layer._gradient_checkpointing_func = partial(
+            _in_evaluation, layer, layer._gradient_checkpointing_func
+        )
 
 
 @contextmanager
 def recomputing(model: PreTrainedModel) -> Iterator[None]:
     """Inside, layers recompute, if that is enabled.
 
-    `transformers` asks whether a layer is in training mode. Only the layers themselves are, not the
-    dropout in them, and only here: in generation they would do without their cache.
+    `transformers` asks whether a layer is in training mode. It is while it is asked, only here (in
+    generation it would do without its cache), and not while it computes: layers that call
+    `functional.dropout` themselves would drop.
     """
-    layers = [
-        module
-        for module in model.modules()
-        if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
-    ]
+    layers = _recomputed_layers(model)
     for layer in layers:
         layer.training = True
     try:
@@ -63,3 +71,25 @@ def offloaded(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterat
             optimizer.state[weight][name] = optimizer.state[weight][name].to(device)
         if reference is not None:
             reference.to(reference_device)
+
+
+def _recomputed_layers(model: PreTrainedModel) -> list[GradientCheckpointingLayer]:
+    return [
+        module
+        for module in model.modules()
+        if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
+    ]
+
+
+def _in_evaluation(
+    layer: GradientCheckpointingLayer,
+    checkpoint: Callable[..., Any],
+    forward: Callable[..., Any],
+    *arguments: Any,
+) -> Any:
+    """A layer's forward as evaluation mode has it; in the backward pass it is in that anyway."""
+    layer.training = False
+    try:
+        return checkpoint(forward, *arguments)
+    finally:
+        layer.training = True

@@ -141,7 +141,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     """
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines(True) if line.endswith("\n")]
+    with path.open(newline="\n") as lines:
+        return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def keep_lines(path: Path, *, last_step: int) -> None:

@@ -65,7 +65,8 @@ def output_layer(model: PreTrainedModel) -> OutputLayer:
     """The output layer of a causal language model.
 
     Raises:
-        ConfigError: it is not linear, because it is quantized or adapted.
+        ConfigError: it is not linear, because it is quantized or adapted, or its scale is no
+            number.
     """
     head = model.get_output_embeddings()
     if type(head).__name__ not in ("Linear", "FSDPLinear"):
@@ -200,10 +201,17 @@ def _logits(states: Tensor, weight: Tensor, bias: Tensor | None, layer: OutputLa
 
 
 def _scale(config: PretrainedConfig) -> float:
-    """Cohere multiplies by `logit_scale`, Granite divides by `logits_scaling`."""
-    return float(getattr(config, "logit_scale", 1.0)) / float(
-        getattr(config, "logits_scaling", 1.0)
-    )
+    """Cohere multiplies by `logit_scale`, which MPT has as null; Granite divides."""
+    return _factor(config, "logit_scale") / _factor(config, "logits_scaling")
+
+
+def _factor(config: PretrainedConfig, name: str) -> float:
+    value = getattr(config, name, None)
+    if value is None:
+        return 1.0
+    if isinstance(value, (int, float)):
+        return float(value)
+    raise ConfigError(f"the model's configuration has {name} {value!r}, expected a number or null")
 
 
 def _compute_dtype(weight: Tensor) -> torch.dtype:

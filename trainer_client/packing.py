@@ -18,6 +18,8 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 NAME = "packed"
+PLACEHOLDER = (1, 1, 1, 1)
+"""The shape of the mask that packed rows have."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ def pack(input_ids: Tensor, attention_mask: Tensor) -> PackedRows:
 
 
 def supports_packing(model: PreTrainedModel) -> bool:
-    """Whether the model's layers take an attention implementation and look at all earlier tokens.
+    """Whether the model says that its layers take an attention implementation and see all tokens.
 
-    Sliding windows, recurrent layers and attention of a kind of its own do not.
+    Sliding windows, recurrent layers and attention of a kind of its own do not. That sequences
+    then stay apart is for `logprobs.packing_error` to see.
     """
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
@@ -68,6 +71,11 @@ def enable_packing(model: PreTrainedModel) -> None:
     model.set_attn_implementation(NAME)
 
 
+def disable_packing(model: PreTrainedModel) -> None:
+    """Back to the ordinary attention."""
+    model.set_attn_implementation("sdpa")
+
+
 def packed_states(model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
     """Last hidden states of the tokens under the mask, `[N, H]`; both arguments are `[B, T]`."""
     if model.config._attn_implementation != NAME:
@@ -77,7 +85,7 @@ def packed_states(model: PreTrainedModel, input_ids: Tensor, attention_mask: Ten
         input_ids=rows.input_ids,
         position_ids=rows.position_ids,
         # One of four dimensions is passed on as it is: none of N * N is made, this one not read.
-        attention_mask=rows.input_ids.new_ones((1, 1, 1, 1), dtype=torch.bool),
+        attention_mask=rows.input_ids.new_ones(PLACEHOLDER, dtype=torch.bool),
         use_cache=False,
         sequence_lengths=rows.lengths,
     )
@@ -96,8 +104,17 @@ def _attention(
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """`[1, heads, N, D]` each; returns `[1, N, heads, D]`. Without lengths, rows as usual."""
+    """`[1, heads, N, D]` each; returns `[1, N, heads, D]`. Without lengths, rows as usual.
+
+    Raises:
+        ValueError: the rows are packed, but the model has not passed their lengths on.
+    """
     if sequence_lengths is None:
+        if _is_placeholder(attention_mask) and query.shape[2] > 1:
+            raise ValueError(
+                f"{type(module).__name__} was not told where one packed sequence ends: its model "
+                "does not pass sequence_lengths on"
+            )
         ordinary: tuple[Tensor, None] = ALL_ATTENTION_FUNCTIONS["sdpa"](
             module, query, key, value, attention_mask, scaling=scaling, **kwargs
         )
@@ -117,6 +134,10 @@ def _attention(
         )
     ]
     return torch.cat(outputs, dim=2).transpose(1, 2), None
+
+
+def _is_placeholder(attention_mask: Tensor | None) -> bool:
+    return attention_mask is not None and attention_mask.shape == PLACEHOLDER
 
 
 def _fused(

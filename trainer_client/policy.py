@@ -17,10 +17,14 @@ from transformers import (
 )
 
 from trainer_client.config import ConfigError, ModelConfig
+from trainer_client.errors import or_local
 from trainer_client.lora import add_adapter, has_adapter, merged
 from trainer_client.quantization import four_bit
 from trainer_client.sharding import is_sharded
 from trainer_client.weights import save_weights
+
+ADAPTER_FILE = "adapter_config.json"
+"""Which peft writes beside an adapter's weights."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,13 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
     """The policy that a configuration names, with the weights of a checkpoint if there is one.
 
     Raises:
-        ConfigError: no such model, no chat template, no end-of-sequence token.
+        ConfigError: no such model, an adapter, no chat template, no end-of-sequence token.
     """
+    if (Path(config.path) / ADAPTER_FILE).exists():
+        raise ConfigError(
+            f"model.path: {config.path!r} holds an adapter ({ADAPTER_FILE}), expected a whole "
+            "model. Merge it first: a run's checkpoint with `trainer-client export RUN_DIR FOLDER`"
+        )
     # A checkpoint of LoRA is an adapter; the base model is where it was.
     source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
     options = four_bit("model") if config.quantization else {}
@@ -86,7 +95,10 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
             source, dtype=getattr(torch, config.dtype), **options
         )
     except (OSError, ValueError) as error:
-        raise ConfigError(f"model.path: cannot load {config.path!r}: {error}") from error
+        raise ConfigError(
+            f"model.path: cannot load {config.path!r}: {str(error).rstrip('.')}"
+            f"{or_local(config.path, 'model.path')}"
+        ) from error
     if config.chat_template is not None:
         try:
             tokenizer.chat_template = config.chat_template.read_text()

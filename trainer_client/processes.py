@@ -16,11 +16,12 @@ import torch
 from torch import distributed
 
 from trainer_client.config import Config, ConfigError
+from trainer_client.errors import TrainerError
 
 T = TypeVar("T")
 
 
-class OtherProcessFailed(RuntimeError):
+class OtherProcessFailed(TrainerError):
     """Another process cannot go on; the message is its error's."""
 
 

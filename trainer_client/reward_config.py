@@ -152,4 +152,6 @@ class EvaluationConfig(Section):
     def _one_question(self) -> EvaluationConfig:
         if self.profile is not None and self.verifiers is not None:
             raise ValueError("an evaluation has a profile or verifiers, not both")
+        if self.verifiers == ():
+            raise ValueError("verifiers is empty; null asks for what reward has")
         return self

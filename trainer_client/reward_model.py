@@ -8,6 +8,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from trainer_client.config import ConfigError, RewardModelConfig
+from trainer_client.errors import or_local
 from trainer_client.quantization import four_bit
 from trainer_client.reward_functions import RewardError
 from trainer_client.rollout import RolloutGroup
@@ -35,7 +36,10 @@ class RewardModel:
             self._tokenizer = AutoTokenizer.from_pretrained(config.path)
             model = AutoModelForSequenceClassification.from_pretrained(config.path, **options)
         except (OSError, ValueError) as error:
-            raise ConfigError(f"reward.models: cannot load {config.path!r}: {error}") from error
+            raise ConfigError(
+                f"reward.models: cannot load {config.path!r}: {str(error).rstrip('.')}"
+                f"{or_local(config.path, 'its path')}"
+            ) from error
         if model.config.num_labels != 1:
             raise ConfigError(
                 f"reward.models: {config.path!r} has {model.config.num_labels} outputs, expected "

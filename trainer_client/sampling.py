@@ -6,7 +6,6 @@ Shapes: N problems, G completions of each.
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from functools import partial
 
 from trainer_client.advantages import groups_that_differ
@@ -15,12 +14,11 @@ from trainer_client.checkpoint import Position
 from trainer_client.config import Config
 from trainer_client.dataset import ProblemOrder
 from trainer_client.learner import Learner
-from trainer_client.memory_savers import offloaded
 from trainer_client.processes import OtherProcessFailed
 from trainer_client.reward_functions import RewardError
 from trainer_client.rewards import raw_rewards
 from trainer_client.rollout import RolloutError, Sampling
-from trainer_client.scoring import ScoredGroups, Scorer, generate_and_score
+from trainer_client.scoring import ScoredGroups, Scorer, generate_and_score, scored_here
 from trainer_client.verifier_client import VerifierError
 
 SAMPLING_ERRORS = (VerifierError, RewardError, RolloutError, OtherProcessFailed)
@@ -48,23 +46,28 @@ def next_groups(
         seconds += time.perf_counter() - start
 
     def sample(problems: int, seed: int | None = None) -> tuple[ScoredGroups, int]:
-        return sample_groups(learner, scorer, order, problems, config, seed=seed)
+        return sample_groups(
+            learner, scorer, order, problems, config, seed=seed, local=ahead is None
+        )
 
     def sample_of(step: int) -> Sample:
         # A thread that drew from torch's generator would race with the one that trains.
         return partial(sample, seed=learner.processes.step_seed(config.train.seed, step))
 
+    def take() -> tuple[ScoredGroups, int]:
+        assert ahead is not None
+        groups, problems = ahead.take(sample_of(position.step), position.problems)
+        # Here, since many functions use signals or are not safe in threads.
+        return scored_here(scorer, groups), problems
+
     if ahead is None:
-        update_weights()
-        memory = offloaded(learner.optimizer, learner.reference)
-        with memory if config.train.offload else nullcontext():
+        with learner.offloaded():  # of which a sampler that wakes up needs the place
+            update_weights()
             groups, problems = agree(lambda: sample(position.problems), *SAMPLING_ERRORS)
         return groups, problems, seconds
     if not ahead.started:
         update_weights()
-    groups, problems = agree(
-        lambda: ahead.take(sample_of(position.step), position.problems), *SAMPLING_ERRORS
-    )
+    groups, problems = agree(take, *SAMPLING_ERRORS)
     if position.step + 1 < config.train.steps:
         update_weights()
         ahead.start(sample_of(position.step + 1), problems)
@@ -79,8 +82,11 @@ def sample_groups(
     config: Config,
     *,
     seed: int | None = None,
+    local: bool = True,
 ) -> tuple[ScoredGroups, int]:
     """The scored groups of one step, and the position of the next problems.
+
+    Without `local` functions and models have not scored yet; they do not go with refills.
 
     Where groups with equal rewards are dropped, as many further problems are sampled, at most
     `rollout.max_refills` times; then the step goes on with what it has.
@@ -91,14 +97,18 @@ def sample_groups(
     wanted = config.rollout.prompts_per_step
     problems, position = order.take(problems_position, wanted)
     problems = learner.processes.share(problems)
-    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config, seed))
+    scored = generate_and_score(
+        learner.engine, scorer, problems, _sampling(config, seed), local=local
+    )
     for refill in range(config.rollout.max_refills):
         teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
         if teaching == wanted:
             break
         problems, position = order.take(position, wanted - teaching)
         again = None if seed is None else seed + (refill + 1) * OTHER_SEEDS
-        more = generate_and_score(learner.engine, scorer, problems, _sampling(config, again))
+        more = generate_and_score(
+            learner.engine, scorer, problems, _sampling(config, again), local=local
+        )
         scored = scored.joined(more)
     return scored, position
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -81,8 +81,11 @@ class Scorer:
     def submit(
         self, group: RolloutGroup, question: Question | None = None
     ) -> Future[list[Verdicts]]:
-        """Start scoring a group at the service; the future raises VerifierError."""
-        if self._client is None:
+        """Start scoring a group at the service; the future raises VerifierError.
+
+        Where nothing is asked (only evaluations need the service) it is done, without verdicts.
+        """
+        if self._client is None or (question or self._client.question) == Question():
             done: Future[list[Verdicts]] = Future()
             done.set_result([{} for _ in group.rollouts])
             return done
@@ -139,6 +142,8 @@ def generate_and_score(
     problems: Sequence[Problem],
     sampling: Sampling,
     question: Question | None = None,
+    *,
+    local: bool = True,
 ) -> ScoredGroups:
     """A scored group for each problem; raises VerifierError and RewardError.
 
@@ -148,6 +153,7 @@ def generate_and_score(
         problems: one group each.
         sampling: how.
         question: None: the run's verifiers, functions and models; otherwise nothing but this.
+        local: whether functions and models score now, in this thread; else by `scored_here`.
     """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
@@ -161,9 +167,9 @@ def generate_and_score(
     engine.generate(problems, sampling, send)
     generated = time.perf_counter()
     in_order = [pending[index] for index in range(len(problems))]
-    local = (
+    ours_in_order = (
         scorer.score_here([group for group, _ in in_order])
-        if question is None
+        if local and question is None
         else [[{} for _ in group.rollouts] for group, _ in in_order]
     )
     groups = [
@@ -171,6 +177,21 @@ def generate_and_score(
             group,
             tuple({**ours, **theirs} for ours, theirs in zip(here, future.result(), strict=True)),
         )
-        for (group, future), here in zip(in_order, local, strict=True)
+        for (group, future), here in zip(in_order, ours_in_order, strict=True)
     ]
     return ScoredGroups(groups, generated - start, time.perf_counter() - generated)
+
+
+def scored_here(scorer: Scorer, scored: ScoredGroups) -> ScoredGroups:
+    """The groups with the verdicts of this process's own sources added; raises RewardError."""
+    start = time.perf_counter()
+    local = scorer.score_here([item.group for item in scored.groups])
+    groups = [
+        ScoredGroup(
+            item.group,
+            tuple({**ours, **theirs} for ours, theirs in zip(here, item.verdicts, strict=True)),
+        )
+        for item, here in zip(scored.groups, local, strict=True)
+    ]
+    seconds = scored.scoring_exposed_seconds + time.perf_counter() - start
+    return replace(scored, groups=groups, scoring_exposed_seconds=seconds)

@@ -32,6 +32,8 @@ class Example:
 def sft(config: Config) -> Path:
     """Fine-tune `model.path` on a column of completions; returns the folder of the new model.
 
+    It is whole, an adapter merged, so that GRPO can start from it with or without LoRA.
+
     Raises:
         ConfigError, DatasetError: the input cannot be used.
     """
@@ -44,7 +46,7 @@ def sft(config: Config) -> Path:
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
     fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed)
-    policy.save(config.output_dir / "model")
+    policy.save_merged(config.output_dir / "model")
     return config.output_dir / "model"
 
 

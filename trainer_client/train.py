@@ -31,11 +31,11 @@ from trainer_client.checkpoint import (
     list_checkpoints,
     remove_checkpoints,
 )
-from trainer_client.config import Config, ConfigError, dump_config
+from trainer_client.config import Config, ConfigError, config_changes, dump_config
 from trainer_client.console import CONSOLE
 from trainer_client.dataset import ProblemOrder, load_problems
 from trainer_client.errors import TrainerError
-from trainer_client.evaluate import Evaluations, changes, question_of
+from trainer_client.evaluate import Evaluations, NothingJudged, changes, question_of
 from trainer_client.guards import (
     last_step_below_kl_limit,
     new_warnings,
@@ -44,7 +44,7 @@ from trainer_client.guards import (
 )
 from trainer_client.interruption import EXIT_STATUS, Interruption, catch_sigterm
 from trainer_client.learner import Learner, make_learner, start_position
-from trainer_client.metrics import MetricsLog, keep_lines, rollout_metrics
+from trainer_client.metrics import MetricsLog, keep_lines, read_lines, rollout_metrics
 from trainer_client.policy import Policy
 from trainer_client.processes import Processes, check_processes, launched
 from trainer_client.rewards import raw_rewards
@@ -54,7 +54,12 @@ from trainer_client.sampling import SAMPLING_ERRORS, next_groups
 from trainer_client.scoring import ScoredGroups, Scorer, open_scorer
 from trainer_client.update import update_on_rollouts
 
+EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
+"""What can go wrong in an evaluation, and is not of this program's making."""
+
 MAX_SHOWN_VERDICTS = 5
+STEP_OF_MODEL = Path("model", "trained_steps")
+"""In a run's folder: the step after which `model/` was written, last of all its files."""
 CONSOLE_KEYS = {
     "reward/total": "reward",
     "reward/accuracy": "accuracy",
@@ -97,7 +102,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
     Args:
         config: of the run; written to `output_dir/config.yaml`.
         resume: go on from the newest checkpoint in `output_dir`; where a run was stopped before its
-            first one, start it again.
+            first one, start it again. Of a run whose steps are done nothing is written.
 
     Raises:
         ConfigError, DatasetError: the input cannot be used.
@@ -106,6 +111,8 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
             the run, or SIGTERM came; a checkpoint has been saved.
     """
     checkpoint = _checkpoint_to_resume(config.output_dir, resume=resume)
+    if checkpoint is not None and (finished := _finished(config, checkpoint)) is not None:
+        return finished
     problems = load_problems(config.dataset)
     order = ProblemOrder(
         problems,
@@ -139,16 +146,14 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                 position = Position(step, next_problems, RandomState.now())
                 try:
                     log.add(_evaluate(evaluations, learner, scorer, log, step))
-                except SAMPLING_ERRORS as error:
+                except EVALUATION_ERRORS as error:
                     _stop(learner, position, config, str(error), cause=error)
                 _check(learner, position, config, log, interruption)
                 _save_if_due(learner, position, config, log)
         learner.policy.save_merged(config.output_dir / "model")
-    return RunResult(
-        config.output_dir / "model",
-        _evaluation_metrics(_first_row(log)),
-        _evaluation_metrics(log.history[-1]),
-    )
+        if learner.processes.leads:
+            (config.output_dir / STEP_OF_MODEL).write_text(f"{position.step}\n")
+    return _result(config, log.history)
 
 
 def train_step(
@@ -275,6 +280,7 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
         folder = folder / f"process_{processes.rank}"
         CONSOLE.quiet = True
     folder.mkdir(parents=True, exist_ok=True)
+    changed = config_changes(folder / "config.yaml", config) if first_step else []
     (folder / "config.yaml").write_text(dump_config(config))
     keep_lines(folder / "solve_rates.jsonl", last_step=first_step)
     log = MetricsLog(
@@ -287,9 +293,14 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
     )
     # What follows from the history every process has to do, and one of them may be new.
     log.history = processes.gather(log.history)[0]
+    # A killed run may have saved its checkpoint and lost the row of its last step.
+    if first_step and (not log.history or log.history[-1]["step"] != first_step):
+        log.history.append({"step": first_step})
     if not first_step:
         for message in warnings_at_start(config):
             log.warn(0, message)
+    if changed:
+        log.warn(first_step, f"goes on with other settings: {', '.join(changed)}")
     return log
 
 
@@ -312,7 +323,7 @@ def _evaluate(
     if not evaluations.due(step):
         return {}
     held_out = _held_out(evaluations, learner, scorer, step)
-    return {**held_out, **changes(held_out, _first_row(log))}
+    return {**held_out, **changes(held_out, _first_row(log.history))}
 
 
 def _held_out(
@@ -328,8 +339,9 @@ def _held_out(
 
     if learner.ahead is not None:
         learner.ahead.wait()
-    learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
-    metrics = learner.processes.agree(run, *SAMPLING_ERRORS)
+    with learner.offloaded():
+        learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+        metrics = learner.processes.agree(run, *EVALUATION_ERRORS)
     return learner.processes.gather(metrics)[0]
 
 
@@ -402,7 +414,7 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
     checkpoints = list_checkpoints(run_dir)
     if checkpoints and not resume:
         raise ConfigError(
-            f"output_dir {run_dir} holds checkpoints of another run; go on with --resume or choose "
+            f"output_dir {run_dir} holds checkpoints of a run; go on with --resume or choose "
             "another folder"
         )
     if resume and not checkpoints:
@@ -412,9 +424,31 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
     return checkpoints[-1] if checkpoints else None
 
 
-def _first_row(log: MetricsLog) -> dict[str, float]:
+def _finished(config: Config, checkpoint: Checkpoint) -> RunResult | None:
+    """What a run came to whose steps are done and whose model is written; None: it goes on."""
+    step = config.output_dir / STEP_OF_MODEL
+    done = checkpoint.step >= config.train.steps
+    if not done or not step.exists() or step.read_text().strip() != str(checkpoint.step):
+        return None
+    CONSOLE.print(
+        f"{config.output_dir} has all {checkpoint.step} steps: raise train.steps to go on",
+        highlight=False,
+        soft_wrap=True,
+    )
+    return _result(config, read_lines(config.output_dir / "metrics.jsonl"))
+
+
+def _result(config: Config, history: Sequence[dict[str, float]]) -> RunResult:
+    return RunResult(
+        config.output_dir / "model",
+        _evaluation_metrics(_first_row(history)),
+        _evaluation_metrics(history[-1]) if history else {},
+    )
+
+
+def _first_row(history: Sequence[dict[str, float]]) -> dict[str, float]:
     """The metrics before the first step."""
-    return next((row for row in log.history if row["step"] == 0), {})
+    return next((row for row in history if row["step"] == 0), {})
 
 
 def _evaluation_metrics(row: dict[str, float]) -> dict[str, float]:

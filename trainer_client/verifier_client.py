@@ -24,6 +24,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.console import CONSOLE
 from trainer_client.errors import TrainerError
 
 T = TypeVar("T")
@@ -159,7 +160,8 @@ class VerifierClient:
     ) -> None:
         self._config = config
         self._sleep = sleep
-        self._question = Question(config.verifiers)
+        self.question = Question(config.verifiers)
+        """What is asked about a group that brings no question of its own."""
         key = os.environ.get(KEY_VARIABLE)
         self._http = httpx.AsyncClient(
             base_url=config.url,
@@ -168,6 +170,7 @@ class VerifierClient:
             limits=httpx.Limits(max_connections=64),
             transport=transport,
         )
+        self._has_answered = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -187,7 +190,7 @@ class VerifierClient:
             others: what will be asked besides the run's verifiers, such as by evaluations.
         """
         await self._try(partial(self._send, "GET", "/readyz"))
-        asked = [("reward", self._question), *(("evaluation", question) for question in others)]
+        asked = [("reward", self.question), *(("evaluation", question) for question in others)]
         for section, question in asked:
             if question == Question():
                 continue
@@ -213,7 +216,7 @@ class VerifierClient:
         return verdicts
 
     async def _score_once(self, group: ScoreRequest) -> list[Verdicts]:
-        question = group.question or self._question
+        question = group.question or self.question
         body = {
             "deadline_seconds": DEADLINE_SHARE * self._config.timeout_seconds,
             **question.wire,
@@ -275,9 +278,18 @@ class VerifierClient:
         last: Exception | None = None
         for attempt in range(1, self._config.max_attempts + 1):
             try:
-                return await call()
+                answer = await call()
+                self._has_answered = True
+                return answer
             except (httpx.RequestError, _Again, VerifierNonsense) as error:
                 last = error
+            if attempt == 1 and not self._has_answered:
+                CONSOLE.print(
+                    f"waiting for the verifier at {self._config.url} ({_describe(last)})",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
             if attempt < self._config.max_attempts:
                 asked = last.retry_after_seconds if isinstance(last, _Again) else 0.0
                 await self._sleep(max(asked, self._backoff(attempt)))

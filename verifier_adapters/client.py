@@ -89,6 +89,9 @@ class Verifier:
         max_attempts: for each request, before `VerifierUnavailable`.
         backoff_seconds: before the second attempt; twice as long before each following one.
         transport: instead of the network, for tests.
+
+    Raises:
+        ValueError: both profile and verifiers are given, or the URL has no http:// or https://.
     """
 
     url: str | None = None
@@ -103,6 +106,9 @@ class Verifier:
     def __post_init__(self) -> None:
         if self.profile is not None and self.verifiers is not None:
             raise ValueError("give either `profile` or `verifiers`, not both")
+        if not self.address.startswith(("http://", "https://")):
+            source = "url" if self.url else URL_VARIABLE
+            raise ValueError(f"{source} {self.address!r} needs http:// or https:// before it")
 
     def judge(
         self, completions: Sequence[Completion], references: Sequence[Reference]

@@ -25,7 +25,8 @@ def reference_of(label: Any) -> dict[str, Any]:
     {'tests': {'inputs': ['3'], 'outputs': ['9']}}
     """
     if isinstance(label, str):
-        label = _object_in(label) or label
+        found = _object_in(label)
+        label = label if found is None else found
     if label is None:
         return {}
     if not isinstance(label, Mapping):

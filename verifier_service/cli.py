@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from argparse import Action, ArgumentParser
-from collections import Counter
+from argparse import Action, ArgumentParser, Namespace
 from contextlib import AsyncExitStack
+from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, TextIO, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -36,7 +38,7 @@ from verifier_service.code.reference_check import (
     read_rows,
     summary,
 )
-from verifier_service.file_scoring import BadFile, read_groups, resume, score_rows
+from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.file_scoring import summary as summary_of_scores
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
@@ -52,6 +54,8 @@ from verifier_service.verifiers.code import Code
 
 READ_VARIABLES = ("serve", "score")
 """The commands that have the service's settings, each of which is a variable too."""
+JSON_FORMS = {"--verifier": """; write it as --verifier '{"type": "format", "weight": 0.1}'"""}
+"""What a flag takes that may be JSON, as a shell has to be told it."""
 PLACEHOLDERS = {"int": "N", "float": "N", "str": "TEXT", "Path": "PATH"}
 """What stands for a flag's value in the help, by the name of its type."""
 
@@ -114,7 +118,8 @@ class CheckTests(BaseModel):
             )
             misfits = asyncio.run(self._find_misfits(rows))
         except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
-            print(f"{self.file}: {error}", file=sys.stderr)  # noqa: T201
+            why = error.strerror if isinstance(error, OSError) else None
+            print(f"{self.file}: {why or error}", file=sys.stderr)  # noqa: T201
             sys.exit(2)
         for misfit in misfits:
             print(misfit)  # noqa: T201
@@ -142,20 +147,26 @@ class Score(EngineSettings):
     file: CliPositionalArg[Path]
     """JSONL: `completion` or `completions` with a `reference`, or with `answer`, `tests`, ..."""
     verifier: tuple[str | dict[str, Any], ...] = ()
-    """type of a verifier, or JSON such as '{"type": "format", "weight": 0.1}'; may be repeated"""
+    """type of a verifier, or JSON such as '{"type": "format", "weight": 0.1}'; may be repeated, and
+    several types may be separated by commas"""
     profile: str | None = None
     """instead of --verifier: a list of verifiers by name"""
-    out: Path
-    """JSONL to write; rows that it has already are not scored again"""
+    out: Path | None = None
+    """JSONL to write; rows that it has already are not scored again; - or none: standard output,
+    the summary on standard error"""
 
     def cli_cmd(self) -> None:
-        """Print what came of it; end with status 1 if verdicts failed, 2 if nothing can be done."""
+        """Print what came of it; end with status 1 if verdicts failed or none has a score, 2 if
+        nothing can be done."""
         hide_process()
         try:
-            verifiers = self._verifiers()
-            groups = self._groups()
-            done = resume(self.out, verifiers, len(groups))
-            counts = asyncio.run(self._score(groups, verifiers, done))
+            if self.out is None or str(self.out) == "-":
+                with TemporaryDirectory() as folder:
+                    status = self._score(Path(folder, "scored.jsonl"), sys.stderr)
+                    with Path(folder, "scored.jsonl").open(encoding="utf-8") as lines:
+                        sys.stdout.writelines(lines)
+            else:
+                status = self._score(self.out, sys.stdout)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
@@ -163,14 +174,24 @@ class Score(EngineSettings):
         except ValueError as error:
             print(error, file=sys.stderr)  # noqa: T201
             sys.exit(2)
-        if done:
-            print(f"{len(done)} rows were scored before")  # noqa: T201
-        print(summary_of_scores(counts))  # noqa: T201
-        sys.exit(any(outcome == "failed" for _, outcome, _ in counts))
+        sys.exit(status)
 
-    def _groups(self) -> list[Group]:
-        if self.out.resolve() == self.file.resolve():
-            raise BadFile(f"{self.out} has the rows to be scored: choose another --out")
+    def _score(self, out: Path, told: TextIO) -> bool:
+        """Write the result, tell the summary; whether verdicts failed or none has a score."""
+        verifiers = self._verifiers()
+        groups = self._groups(out)
+        done = resume(out, verifiers, len(groups))
+        asyncio.run(self._score_rows(groups, verifiers, out=out, done=done))
+        counts, messages = count_verdicts(out)
+        if done:
+            print(f"{len(done)} rows were scored before", file=told)
+        print(summary_of_scores(counts, messages), file=told)
+        outcomes = {outcome for _, outcome, _ in counts}
+        return "failed" in outcomes or "scored" not in outcomes
+
+    def _groups(self, out: Path) -> list[Group]:
+        if out.resolve() == self.file.resolve():
+            raise BadFile(f"{out} has the rows to be scored: choose another --out")
         try:
             return read_groups(self.file)
         except ValueError as error:  # BadFile, or a text that is not UTF-8
@@ -191,9 +212,9 @@ class Score(EngineSettings):
         except ValueError as error:
             raise BadFile(f"--{error}") from error
 
-    async def _score(
-        self, groups: list[Group], verifiers: Verifiers, done: set[int]
-    ) -> Counter[tuple[str, str, str]]:
+    async def _score_rows(
+        self, groups: list[Group], verifiers: Verifiers, *, out: Path, done: set[int]
+    ) -> None:
         columns = (*Progress.get_default_columns(), MofNCompleteColumn())
         async with AsyncExitStack() as stack:
             needed = {verifier.type for verifier in verifiers}
@@ -202,32 +223,64 @@ class Score(EngineSettings):
             bars = Progress(*columns, console=Console(stderr=True), transient=True)
             with bars as progress:
                 bar = progress.add_task("scoring", total=len(groups), completed=len(done))
-                return await score_rows(
+                await score_rows(
                     scheduler,
                     groups,
                     verifiers=verifiers,
-                    out=self.out,
+                    out=out,
                     done=done,
                     on_scored=lambda number: progress.advance(bar, number),
                 )
 
 
 class ListVerifiers(BaseModel):
-    """List the verifiers: what each gives, needs and can be told."""
+    """List the verifiers: what each gives, needs and can be told; of one, each of its options."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    name: CliPositionalArg[str | None] = None
+    """of one verifier: its options with type, default and meaning"""
 
     def cli_cmd(self) -> None:
-        """Print them."""
+        """Print them; end with status 2 if there is none of the name."""
+        if self.name is not None:
+            self._print_options(self.name)
+            return
         for name, verifier in VERIFIERS.items():
             low, high = verifier.score_range
             print(f"{name}  [{low:g} to {high:g}]\n  {verifier.purpose}")  # noqa: T201
             if verifier.needs:
                 needs = ", ".join(f"reference.{key}" for key in verifier.needs)
                 print(f"  needs: {needs}")  # noqa: T201
-            options = [key for key in verifier.model_fields if key not in Verifier.model_fields]
+            options = [key for key in verifier.field_names() if key not in Verifier.field_names()]
             if options:
                 print(f"  options: {', '.join(options)}")  # noqa: T201
             reasons = ", ".join(reason.value for reason in verifier.reasons)
             print(f"  reasons: {reasons}\n")  # noqa: T201
+
+    def _print_options(self, name: str) -> None:
+        if name not in VERIFIERS:
+            print(  # noqa: T201
+                f"no verifier {name!r}; there are {', '.join(VERIFIERS)}", file=sys.stderr
+            )
+            sys.exit(2)
+        properties = VERIFIERS[name].model_json_schema()["properties"]
+        for option, schema in properties.items():
+            if option != "type":
+                default = json.dumps(schema.get("default"))
+                print(f"{option}: {_type_in(schema)}, default {default}")  # noqa: T201
+                print(f"  {schema.get('description', '')}".rstrip())  # noqa: T201
+
+
+def _type_in(schema: dict[str, Any]) -> str:
+    """The type of an option in JSON, or its values."""
+    if "anyOf" in schema:
+        return " or ".join(map(_type_in, schema["anyOf"]))
+    if "enum" in schema:
+        return " | ".join(map(json.dumps, schema["enum"]))
+    if "items" in schema:
+        return f"array of {_type_in(schema['items'])}"
+    return str(schema.get("type", "any"))
 
 
 class OpenApi(BaseModel):
@@ -279,7 +332,7 @@ def run(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         parser = CliSettingsSource[VerifierService](
-            VerifierService, add_argument_method=_add_argument
+            VerifierService, add_argument_method=_add_argument, parse_args_method=_parse_arguments
         )
         CliApp.run(VerifierService, arguments or ["--help"], cli_settings_source=parser)
     except ValidationError as error:
@@ -287,14 +340,16 @@ def run(arguments: list[str] | None = None) -> None:
             print(_complaint(problem), file=sys.stderr)  # noqa: T201
         sys.exit(2)
     except SettingsError as error:  # a value that is not JSON where it begins as JSON does
-        print(error, file=sys.stderr)  # noqa: T201
+        print(_bad_json(arguments, error) or error, file=sys.stderr)  # noqa: T201
         sys.exit(2)
 
 
 def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
     """Add a flag to the command line, with a help for people: no types, no defaults of Python's."""
     metavar = given.get("metavar", "")
-    if metavar.startswith("tuple["):
+    if "--verifier" in names:
+        given["metavar"] = "VERIFIER"
+    elif metavar.startswith("tuple["):
         given["metavar"] = "LIST"
     elif metavar in PLACEHOLDERS:
         given["metavar"] = PLACEHOLDERS[metavar]
@@ -302,6 +357,45 @@ def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
     if "default: " in described or default in (": None)", ": ())"):
         given["help"] = described
     return parser.add_argument(*names, **given)
+
+
+def _parse_arguments(
+    parser: ArgumentParser, arguments: list[str], namespace: Namespace | None = None
+) -> Namespace:
+    """As argparse does it, but an unknown flag is told as one of the command that got it."""
+    found, unknown = parser.parse_known_args(arguments, namespace)
+    if not unknown:
+        return found
+    command = f"{parser.prog} {arguments[0]}"
+    names = [one.partition("=")[0] for one in unknown if one.startswith("-")]
+    flags = _flags(arguments[0])
+    near = [name for one in names for name in get_close_matches(one, flags, n=1)]
+    meant = f"; did you mean {', '.join(near)}?" if near else "."
+    print(  # noqa: T201
+        f"{command}: unrecognized arguments: {' '.join(unknown)}{meant} See {command} --help",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+def _flags(command: str) -> list[str]:
+    """Those of a command; argparse does not tell them."""
+    field = VerifierService.model_fields[command.replace("-", "_")]
+    models = [one for one in get_args(field.annotation) if one is not type(None)]
+    return [f"--{name.replace('_', '-')}" for one in models for name in one.model_fields]
+
+
+def _bad_json(arguments: list[str], found: SettingsError) -> str | None:
+    """What is wrong with the first flag whose value begins as JSON does and is none."""
+    separate = [part for one in arguments for part in one.split("=", 1)]
+    for flag, value in pairwise(separate):
+        if flag.startswith("--") and value.startswith(("{", "[")):
+            try:
+                json.loads(value)
+            except ValueError:
+                why = found.__cause__ or found
+                return f"{flag}: {value!r} is not JSON ({why}){JSON_FORMS.get(flag, '')}"
+    return None
 
 
 def _complaint(problem: ErrorDetails) -> str:

@@ -85,6 +85,16 @@ def too_many_completions(num_completions: int, max_completions: int) -> ApiError
     )
 
 
+def answer_too_large(max_bytes: int) -> ApiError:
+    """413: the same request would never be answered."""
+    return ApiError(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "answer_too_large",
+        f"the answer would be larger than {max_bytes} bytes: ask for fewer completions, or with "
+        "fewer verifiers, at once",
+    )
+
+
 def invalid_request(found: Sequence[Any]) -> ApiError:
     """422, naming the fields.
 
@@ -154,13 +164,15 @@ def _form_index(problem: Any) -> int | None:
 def _of_one_value(problems: list[Any], place: tuple[int | str, ...]) -> list[dict[str, Any]]:
     """What is wrong with a value in the form that it has; or that it has none of them."""
     within = len(place) + 1
-    inside = [
-        _in_plain_words(problem, place + problem["loc"][within:])
-        for problem in problems
-        if len(problem["loc"]) > within or not problem["type"].endswith("_type")
-    ]
+    inside = []
+    for problem in problems:
+        if len(problem["loc"]) > within or not problem["type"].endswith("_type"):
+            inside.append(_in_plain_words(problem, place + problem["loc"][within:]))
+            if problem["type"] == "extra_forbidden":
+                fields = FORMS[problem["loc"][len(place)]].strip("{}")
+                inside[-1]["msg"] += f"; there are {fields}"
     if inside:
-        return inside
+        return sorted(inside, key=lambda problem: problem["type"] != "extra_forbidden")
     *forms, last = dict.fromkeys(FORMS[problem["loc"][len(place)]] for problem in problems)
     expected = f"{', '.join(forms)} or {last}" if forms else last
     none_of_them = {**problems[0], "msg": f"expected {expected}"}
@@ -179,9 +191,8 @@ def _in_plain_words(problem: Any, location: tuple[int | str, ...]) -> dict[str, 
         message = f"it has no {context['discriminator']}"
     elif kind == "extra_forbidden" and index is not None:
         verifier = str(location[index])
-        message = (
-            f"no option of {verifier}, which has {', '.join(VERIFIERS[verifier].model_fields)}"
-        )
+        names = ", ".join(VERIFIERS[verifier].field_names())
+        message = f"no option of {verifier}, which has {names}"
     elif kind == "extra_forbidden":
         message = "there is no such field"
     if index is not None:

@@ -11,7 +11,7 @@ import asyncio
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -85,9 +85,17 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
         OSError: it cannot be written, which is better known before anything is scored.
     """
     out.open("ab").close()
-    names = [verifier.key for verifier in verifiers]
+    with out.open(encoding="utf-8", newline="\n") as file:
+        kept = _kept(file, out, [verifier.key for verifier in verifiers], num_rows)
+    part = out.with_name(out.name + ".part")
+    part.write_text("".join(kept.values()), encoding="utf-8")
+    os.replace(part, out)
+    return set(kept)
+
+
+def _kept(lines: Iterable[str], out: Path, names: list[str], num_rows: int) -> dict[int, str]:
     kept: dict[int, str] = {}
-    for number, line in enumerate(out.read_text(encoding="utf-8").splitlines(keepends=True), 1):
+    for number, line in enumerate(lines, 1):
         if not line.endswith("\n"):
             continue  # it was being written when the run ended
         try:
@@ -99,10 +107,7 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
         found = [verdict["outcome"] for one in completions for verdict in one["verdicts"].values()]
         if "failed" not in found:
             kept[index] = line
-    part = out.with_name(out.name + ".part")
-    part.write_text("".join(kept.values()), encoding="utf-8")
-    os.replace(part, out)
-    return set(kept)
+    return kept
 
 
 def _scored(line: str) -> tuple[int, list[dict[str, Any]]]:
@@ -168,18 +173,41 @@ def _batches(rows: list[tuple[int, Group]]) -> Iterator[list[tuple[int, Group]]]
         yield rows[start : start + ROWS_PER_REQUEST]
 
 
-def summary(counts: Counter[tuple[str, str, str]]) -> str:
-    """A line for each verifier.
+Counts = Counter[tuple[str, str, str]]
+"""How many verdicts there are by verifier, outcome and reason."""
+Messages = dict[tuple[str, str, str], str]
+"""What the first such verdict says, with its row, counted from 1."""
+
+
+def count_verdicts(out: Path) -> tuple[Counts, Messages]:
+    """What a result has, of this run and earlier ones, and what its unverifiable verdicts say."""
+    counts: Counts = Counter()
+    first: dict[tuple[str, str, str], tuple[int, str]] = {}
+    with out.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            group = pydantic_core.from_json(line)
+            verdicts = (one for item in group["completions"] for one in item["verdicts"].items())
+            for name, verdict in verdicts:
+                kind = (name, verdict["outcome"], verdict["reason"])
+                counts[kind] += 1
+                message = (verdict.get("details") or {}).get("message")
+                if verdict["outcome"] == "unverifiable" and message is not None:
+                    found = (group["index"] + 1, message)
+                    first[kind] = min(first.get(kind, found), found)
+    return counts, {kind: f"row {number}: {message}" for kind, (number, message) in first.items()}
+
+
+def summary(counts: Counts, messages: Messages | None = None) -> str:
+    """A line for each verifier, and under it why verdicts were not possible.
 
     >>> print(summary(Counter({("accuracy", "scored", "equal"): 3})))
     accuracy: 3 scored/equal
     """
     lines = []
     for verifier in dict.fromkeys(name for name, _, _ in counts):
-        found = [
-            f"{number} {outcome}/{reason}"
-            for (name, outcome, reason), number in counts.most_common()
-            if name == verifier
-        ]
-        lines.append(f"{verifier}: {', '.join(found)}")
+        found = [kind for kind, _ in counts.most_common() if kind[0] == verifier]
+        shown = [f"{counts[kind]} {kind[1]}/{kind[2]}" for kind in found]
+        lines.append(f"{verifier}: {', '.join(shown)}")
+        said = [kind for kind in found if kind in (messages or {})]
+        lines += [f"  {kind[1]}/{kind[2]}: {(messages or {})[kind]}" for kind in said]
     return "\n".join(lines)

@@ -52,11 +52,11 @@ class Bounds:
 
     completions: int = 131_072
     bytes: int = 256 * 2**20
-    """Of bodies, as they are kept."""
+    """Of bodies, and of answers until they are read, as they are kept."""
 
 
 class Reservation:
-    """A request's share of what is pending; grows as the request is read."""
+    """A request's share of what is pending; grows as it is read, and as its answer is made."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -77,6 +77,11 @@ class Reservation:
         self.num_bytes += num_bytes
         scheduler.pending_completions += completions
         scheduler.pending_bytes += num_bytes
+
+    def shrink(self, *, num_bytes: int) -> None:
+        """Give some of it back."""
+        self.num_bytes -= num_bytes
+        self._scheduler.pending_bytes -= num_bytes
 
 
 class Scheduler:

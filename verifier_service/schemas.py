@@ -49,7 +49,7 @@ def _model_speaks(messages: list[ChatMessage]) -> list[ChatMessage]:
     return messages
 
 
-Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+Messages = Annotated[list[ChatMessage], Field(min_length=1, fail_fast=True)]
 Chat = Annotated[Messages, AfterValidator(_model_speaks), Tag("list[ChatMessage]")]
 """A completion in messages; the tag is what errors call it, see `errors.FORMS`."""
 

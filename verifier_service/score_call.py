@@ -14,8 +14,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from verifier_service.answer import NDJSON, Answer, answer_request
+from verifier_service.answer import (
+    MAX_ANSWER_BYTES,
+    NDJSON,
+    PIECE_BYTES,
+    Answer,
+    answer_request,
+)
 from verifier_service.drain import Drain
+from verifier_service.errors import answer_too_large
 from verifier_service.metrics import Metrics
 from verifier_service.profiles import Verifiers, profiles_to_json
 from verifier_service.requests.body import read_request
@@ -32,6 +39,7 @@ from verifier_service.requests.reception import (
 from verifier_service.scheduler import QueueFull, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
+from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
 from verifier_service.workers.pool import WorkerPool
 
 SMALL_VERDICTS = 1024
@@ -78,7 +86,7 @@ async def answer_score_call(request: Request, service: Service) -> Response:
             await call.receive()
             if call.stream:
                 return await call.streamed(stack)
-            return await call.whole()
+            return await call.whole(stack)
         except QueueFull as error:
             raise queue_full(error) from error
         except ClientDisconnect:
@@ -95,6 +103,8 @@ class _Call:
         self._body = Body()
         stack.callback(self._body.close)
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._num_unsent_bytes = 0
+        """Of lines."""
         self.stream = NDJSON in request.headers.get("accept", "")
 
     async def receive(self) -> None:
@@ -104,15 +114,14 @@ class _Call:
         admit(self._request, self._service.scheduler, self._reservation, max_bytes)
         await receive(self._request, self._body, self._reservation)
 
-    async def whole(self) -> Response:
-        """The answer when every group has been judged."""
+    async def whole(self, resources: ExitStack) -> Response:
+        """The answer when every group has been judged. The resources of a large one are its own."""
         found = await self._unless_given_up(self._score())
         self._count(found)
         pieces = list(found.pieces)
-        if len(pieces) == 1:
+        if len(pieces) == 1:  # it is handed over at once
             return Response(pieces[0], media_type="application/json")
-        headers = {"Content-Length": str(sum(map(len, pieces)))}
-        return StreamingResponse(_each(pieces), media_type="application/json", headers=headers)
+        return _LargeAnswer(pieces, resources.pop_all())
 
     async def streamed(self, resources: ExitStack) -> Response:
         """An answer that gives each group as it is done; it is accepted when the first is.
@@ -134,7 +143,10 @@ class _Call:
     ) -> AsyncIterator[bytes]:
         line = first
         while line is not None:
-            yield line
+            for start in range(0, len(line), PIECE_BYTES):  # the server takes a piece whole
+                yield line[start : start + PIECE_BYTES]
+            self._num_unsent_bytes -= len(line)
+            self._reservation.shrink(num_bytes=len(line))
             line = await self._next_line(scoring)
         self._count(scoring.result())
 
@@ -174,16 +186,30 @@ class _Call:
     async def _score(self) -> Answer:
         found = await self._answer()
         if self.stream:
-            self._lines.put_nowait(found.last_line)
+            self._add_line(0, found.last_line)
         return found
 
     async def _answer(self) -> Answer:
-        if self._body.is_small and self._encoding == "identity":
-            content = self._body.content
-            request = read_request(content, self._service.limits, lambda: self._service.profiles)
-            if request.num_completions * len(request.verifiers) <= SMALL_VERDICTS:
-                return await self._answer_here(request)
-        return await self._answer_in_process()
+        request = self._small_request()
+        if request is None:
+            return await self._answer_in_process()
+        return await self._answer_here(request)
+
+    def _small_request(self) -> ScoreRequest | None:
+        """The request if this process can read and answer it in milliseconds. Raises ApiError."""
+        if not self._body.is_small or self._encoding != "identity":
+            return None
+        try:
+            request = read_request(
+                self._body.content,
+                self._service.limits,
+                lambda: self._service.profiles,
+                quick_patterns=QuickPatterns(),
+            )
+        except SlowPattern:
+            return None
+        is_small = request.num_completions * len(request.verifiers) <= SMALL_VERDICTS
+        return request if is_small else None
 
     async def _answer_in_process(self) -> Answer:
         settings, scheduler = self._service.settings, self._service.scheduler
@@ -214,14 +240,36 @@ class _Call:
             max_deadline_seconds=self._service.settings.max_deadline_seconds,
             on_line=self._add_line if self.stream else None,
         )
-        return found if self.stream else replace(found, pieces=[b"".join(found.pieces)])
+        if self.stream:
+            return found
+        pieces = list(found.pieces)
+        self._reservation.grow(num_bytes=sum(map(len, pieces)))
+        return replace(found, pieces=pieces)
 
     def _add_line(self, _index: int, line: bytes) -> None:
+        """Raises ApiError and QueueFull: the client does not read what there is."""
+        if self._num_unsent_bytes + len(line) > MAX_ANSWER_BYTES:
+            raise answer_too_large(MAX_ANSWER_BYTES)
+        self._reservation.grow(num_bytes=len(line))
+        self._num_unsent_bytes += len(line)
         self._lines.put_nowait(line)
 
     def _count(self, found: Answer) -> None:
         self._service.metrics.given(found.counts)
         self._request.scope["state"]["num_completions"] = found.num_completions
+
+
+class _LargeAnswer(StreamingResponse):
+    """An answer in pieces, with what is held until they have been sent or the client is gone."""
+
+    def __init__(self, pieces: list[bytes], resources: ExitStack) -> None:
+        headers = {"Content-Length": str(sum(map(len, pieces)))}
+        super().__init__(_each(pieces), media_type="application/json", headers=headers)
+        self._resources = resources
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._resources:
+            await super().__call__(scope, receive, send)
 
 
 class _StreamedAnswer(StreamingResponse):

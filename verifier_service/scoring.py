@@ -201,7 +201,8 @@ class Scoring:
         late = failed(EngineReason.DEADLINE)
         keys = [verifier.key for verifier in self._request.verifiers]
         for index, places in enumerate(self._answer):
-            places[:] = [{key: place.get(key, late) for key in keys} for place in places]
+            for number, place in enumerate(places):  # one by one: there may be a million verdicts
+                places[number] = {key: place.get(key, late) for key in keys}
             if self._num_left[index] and self._on_group is not None:
                 self._on_group(index)
 

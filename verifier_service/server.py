@@ -8,6 +8,7 @@ import gc
 import ipaddress
 import logging
 import os
+import resource
 import socket
 from types import FrameType
 
@@ -26,6 +27,8 @@ CLOSE_SECONDS = 5
 """For connections to close, once calls have ended."""
 BACKLOG = 2048
 """Connections that wait to be accepted, as in uvicorn."""
+MAX_OPEN_FILES = 2**16
+"""What the soft limit is raised to: more would be of no use, and a loop over all of them slow."""
 
 
 class CannotServe(Exception):
@@ -43,6 +46,7 @@ def serve(settings: Settings) -> None:
         if near is not None:
             raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
     listeners = _listen(settings.host, settings.port)
+    _allow_connections()
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -59,6 +63,14 @@ def serve(settings: Settings) -> None:
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again would hold up the event loop
     _Server(config, app.state.drain, settings.drain_seconds).run(listeners)
+
+
+def _allow_connections() -> None:
+    """Raise the soft limit on open files, often 1,024, as far as the hard one permits."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:

@@ -104,6 +104,11 @@ class Verifier(BaseModel, ABC):
         description="share in `reward`, which is given when every verifier has a weight",
     )
 
+    @classmethod
+    def field_names(cls) -> list[str]:
+        """The keys that it may have in a request."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
     @property
     def key(self) -> str:
         """The key of this verifier's verdicts."""

@@ -72,8 +72,8 @@ def main(folder: Path) -> None:
     """Run the steps and tell what they took."""
     task = StepTask.read(folder)
     torch.set_num_threads(task.threads)
-    lines = (folder / "prompts.jsonl").read_text().splitlines()
-    prompts = [{"prompt": json.loads(line)["problem"], "solution": "none"} for line in lines]
+    with (folder / "prompts.jsonl").open() as lines:
+        prompts = [{"prompt": json.loads(line)["problem"], "solution": "none"} for line in lines]
     phases = Phases(task.device)
     model = AutoModelForCausalLM.from_pretrained(
         folder / "model", dtype=getattr(torch, task.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import pytest
 import yaml
 
 from tests.docker.conftest import ROOT
+from tests.docker.engine import Engine
 from tests.docker.stack import Stack
+from verifier_service.settings import Settings
 
 pytestmark = pytest.mark.docker
 
 MONITORING = ROOT / "docker" / "monitoring"
+KEYS = "VERIFIER_API_KEY_HASHES"
 
 
 def services(stack: Stack, *profiles: str) -> dict[str, Any]:
@@ -28,6 +32,44 @@ def services(stack: Stack, *profiles: str) -> dict[str, Any]:
 def test_one_command_starts_the_service_and_the_demonstration(stack: Stack) -> None:
     always = {name for name, one in services(stack).items() if not one.get("profiles")}
     assert always == {"verifier", "api", "trainer"}
+
+
+def environment(folder: Path, added: str = "", **given: str) -> dict[str, str | None]:
+    """What compose gives the service, with lines added to verifier.env; no engine is asked."""
+    shutil.copy(ROOT / "compose.yaml", folder)
+    shutil.copytree(ROOT / "docker", folder / "docker", dirs_exist_ok=True)
+    with (folder / "docker" / "verifier.env").open("a") as file:
+        file.write(added)
+    place = ("--project-directory", str(folder), "--file", str(folder / "compose.yaml"))
+    config = yaml.safe_load(
+        Engine("unix:///nowhere").compose(*place, "config", check=True, **given)
+    )
+    found: dict[str, str | None] = config["services"]["verifier"]["environment"]
+    return found
+
+
+def test_a_setting_of_the_file_is_not_overridden_but_for_the_workers(tmp_path: Path) -> None:
+    """And the file and the documentation say so."""
+    names = {f"VERIFIER_{name.upper()}" for name in Settings.model_fields}
+    found = environment(tmp_path, "".join(f"{name}=mine\n" for name in names))
+    overridden = {name for name in names if found[name] != "mine"}
+    assert overridden == {"VERIFIER_WORKERS", "VERIFIER_CODE_WORKERS"}
+    for document in ("docker/verifier.env", "docs/docker.md"):
+        assert all(re.search(rf"\b{name}\b", (ROOT / document).read_text()) for name in overridden)
+
+
+@pytest.mark.parametrize(
+    ("dot_env", "given", "expected"),
+    [("", {}, None), ("", {KEYS: "a,b"}, "a,b"), (f"{KEYS}=c\n", {}, "c")],
+    ids=["nowhere", "environment", ".env"],
+)
+def test_hashes_of_keys_come_from_the_environment_too(
+    tmp_path: Path, dot_env: str, given: dict[str, str], expected: str | None
+) -> None:
+    (tmp_path / ".env").write_text(dot_env)
+    found = environment(tmp_path, **given)
+    assert found.get(KEYS) == expected
+    assert found[f"{KEYS}_FILE"] == "/etc/verifier/api-key-hashes"
 
 
 def test_the_profile_gpu_adds_a_trainer_and_a_vllm_server_on_a_gpu(stack: Stack) -> None:

@@ -1,12 +1,17 @@
-"""The scripts that `make bench` runs, without running them."""
+"""The scripts that `make bench` runs, without measuring."""
 
 from __future__ import annotations
 
+import importlib
+import logging
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests import shared_data
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("[a-z]*.py"))
@@ -35,3 +40,36 @@ def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> No
     assert run == [f"benchmarks/{name}.py" for name in SCRIPTS]
     assert last == "failed: benchmarks/cpp.py"
     assert result.returncode != 0
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy_engine", "accuracy_labels", "accuracy_modes", "score_completions"]
+)
+def test_without_its_data_a_script_fails(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = importlib.import_module(f"benchmarks.{name}")
+    monkeypatch.setattr(shared_data, "FOLDER", tmp_path)
+    monkeypatch.setattr(sys, "argv", [name])
+    monkeypatch.setattr(logging, "disable", lambda *given: None)
+    with pytest.raises(SystemExit, match="nothing to measure: no real data"):
+        script.main()
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "message"),
+    [
+        (
+            "service_overhead",
+            ["--trl-python", "nowhere/python"],
+            "--trl-python nowhere/python: No such file or directory. This benchmark compares with",
+        ),
+        ("generation", [], "nothing to measure: no vLLM here; .venv-vllm/bin/python"),
+    ],
+)
+def test_without_its_peer_a_script_fails(name: str, flags: list[str], message: str) -> None:
+    run = f"runpy.run_path({str(FOLDER / f'{name}.py')!r}, run_name='__main__')"
+    code = f"import runpy, sys; sys.modules['vllm'] = None; sys.argv = {[name, *flags]}; {run}"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert message in result.stderr

@@ -13,6 +13,7 @@ import typer.main
 from trainer_client.cli import app
 from verifier_service.cli import VerifierService
 from verifier_service.settings import Settings
+from verifier_service.verifiers import VERIFIERS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -38,6 +39,16 @@ def test_a_wrong_setting_ends_with_its_name(tmp_path: Path) -> None:
     result = run("train", str(path), "train.stepz=3")
     assert "train.stepz: no such setting in train" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_verifiers_are_listed_with_the_options_of_the_wire() -> None:
+    command = [sys.executable, "-m", "verifier_service", "verifiers"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for name, verifier in VERIFIERS.items():
+        found = re.search(rf"^{name}  \[(?:.+\n)*?  options: (.*)$", shown, re.MULTILINE)
+        options = set(found[1].split(", ")) if found else set()
+        wire = set(verifier.model_json_schema()["properties"])
+        assert options == wire - {"type", "name", "weight"}
 
 
 def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from trainer_client.arithmetic import write_data
-from trainer_client.demo import how_to_go_on, write_grpo_config
+from trainer_client.config import dump_config, load_config
+from trainer_client.demo import how_to_go_on, name_usual_address, write_grpo_config
 
 
 def trainer_client(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -33,6 +35,11 @@ def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
     assert passed[1] - passed[0] >= 0.25
     assert f"held-out pass@1: {passed[0]:.3f} before GRPO, {passed[1]:.3f} after" in result.stdout
 
+    for name in ("grpo.yaml", "grpo/config.yaml"):  # its own service has ended
+        assert "url: http://127.0.0.1:8080\n" in (folder / name).read_text()
+    assert (folder / "grpo" / "report.html").is_file()
+    assert re.search(r"generate \S+/grpo '7\+8\+9=\?' --answer 24, while \S+ serve", result.stdout)
+
     asked = trainer_client("generate", str(folder / "grpo"), "7+8+9=?", "--num", "2")
     assert asked.stdout.count("</answer>") == 2
     again = trainer_client("demo", "--output", str(folder))
@@ -49,6 +56,17 @@ def test_a_demonstration_that_was_ended_can_go_on(tmp_path: Path) -> None:
     refused = subprocess.run(command, capture_output=True, text=True)
     assert f"{tmp_path}/grpo holds no run to resume" in refused.stderr
     assert how_to_go_on(tmp_path, "http://127.0.0.1:9").strip("`") in train
+
+
+def test_configurations_name_the_usual_address_when_the_service_has_ended(tmp_path: Path) -> None:
+    config = write_grpo_config(tmp_path, url="http://127.0.0.1:41545", seed=0)
+    (tmp_path / "grpo").mkdir()
+    (tmp_path / "grpo" / "config.yaml").write_text(dump_config(config))
+    name_usual_address(tmp_path, "http://127.0.0.1:41545")
+    for path in (tmp_path / "grpo.yaml", tmp_path / "grpo" / "config.yaml"):
+        assert load_config(path).reward.url == "http://127.0.0.1:8080"
+    first_line = (tmp_path / "grpo.yaml").read_text().splitlines()[0]
+    assert first_line.startswith("# start `verifier-service serve` first")
 
 
 def problems_of(folder: Path, name: str) -> set[str]:
@@ -72,3 +90,23 @@ def test_a_folder_that_no_demonstration_has_made_is_not_replaced(tmp_path: Path)
     assert result.returncode == 1
     assert "is not of a demonstration; it is left alone" in result.stderr
     assert kept.read_text() == "mine"
+
+
+def test_a_second_make_demo_is_told_what_make_takes_before_torch_is_imported(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "runs" / "demo").mkdir(parents=True)
+    told = {}
+    for name, level in (("make", {"MAKELEVEL": "1"}), ("shell", {})):
+        environment = {key: value for key, value in os.environ.items() if key != "MAKELEVEL"}
+        told[name] = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "trainer_client", "demo"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment | level,
+        ).stderr
+    expected = f"error: {tmp_path}/runs/demo exists; choose another folder with --output, or remove"
+    assert told["make"].endswith(f"{expected} it with --replace (make demo ARGS=--replace)\n")
+    assert told["shell"].endswith(f"{expected} it with --replace\n")
+    assert not re.search(r"\| +torch$", told["make"], re.M)

@@ -13,11 +13,16 @@ from pathlib import Path
 import pytest
 
 START_SECONDS = 120.0
+STOP_SECONDS = 30.0
+"""More than `VERIFIER_DRAIN_SECONDS`."""
 
 
 @pytest.fixture(scope="session")
 def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a service, run by the interpreter that SERVICE_PYTHON names."""
+    """The URL of a service, run by the interpreter that SERVICE_PYTHON names.
+
+    `trainer_client.demo.running_service` needs all of the trainer, which peers do not have here.
+    """
     log = tmp_path_factory.mktemp("service") / "service.log"
     python = os.environ.get("SERVICE_PYTHON", sys.executable)
     command = [python, "-m", "verifier_service", "serve", "--port", "0", "--workers", "1"]
@@ -27,7 +32,11 @@ def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield _url(process, log)
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _url(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,3 +16,12 @@ def peer(name: str) -> Any:
     if "SERVICE_PYTHON" in os.environ:
         return importlib.import_module(name)
     return pytest.importorskip(name, reason="make test-interop installs it")
+
+
+def peer_folder(name: str) -> Path:
+    """Where a package of another project lies, without importing it; skips as `peer` does."""
+    found = importlib.util.find_spec(name)
+    if found is None or found.submodule_search_locations is None:
+        return Path(peer(name).__path__[0])
+    (folder,) = found.submodule_search_locations
+    return Path(folder)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
+import importlib
 import sys
 import types
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.interop.peer import peer
+from tests.interop.peer import peer, peer_folder
 
 pytestmark = pytest.mark.interop
 
@@ -22,11 +21,8 @@ peer("aiohttp")
 @pytest.fixture(scope="module")
 def agent() -> Any:
     """Its module `openrlhf.utils.agent`, without the package around it, which needs deepspeed."""
-    found = importlib.util.find_spec("openrlhf")
-    if found is None or found.submodule_search_locations is None:
-        pytest.skip("make test-interop installs openrlhf")
-    (root,) = found.submodule_search_locations
-    for name, path in (("openrlhf", Path(root)), ("openrlhf.utils", Path(root, "utils"))):
+    root = peer_folder("openrlhf")
+    for name, path in (("openrlhf", root), ("openrlhf.utils", root / "utils")):
         package = types.ModuleType(name)
         package.__path__ = [str(path)]
         sys.modules[name] = package

@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.interop.peer import peer
 from trainer_client import arithmetic
 from trainer_client.advantages import group_advantages
 from trainer_client.config import ImportanceConfig, LossConfig
@@ -25,7 +26,7 @@ from trainer_client.loss import (
     token_weights,
 )
 
-grpo_trainer = pytest.importorskip("trl.trainer.grpo_trainer")
+grpo_trainer = peer("trl.trainer.grpo_trainer")
 
 pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("default")]
 

@@ -94,7 +94,7 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     checkpoints = list_checkpoints(settings.output_dir)
     problems = load_problems(settings.dataset)
     order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
-    kept = read_groups(checkpoints[1].folder, problems, ["digits"])
+    kept = read_groups(checkpoints[1].folder, problems, [])
     assert kept is not None
     scored, next_problems = kept
     assert ([item.group.problem for item in scored.groups], next_problems) == order.take(8, 4)
@@ -114,6 +114,30 @@ def on_two_processes(config: Path, *flags: str) -> None:
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+ALARMED = """
+import signal
+
+def digits(completions, **columns):
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)  # an error outside the main thread
+    signal.alarm(600)
+    scores = [sum(character.isdigit() for character in text) / 8 for text in completions]
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+    return scores
+"""
+
+
+def test_functions_run_in_the_main_thread(
+    task: Path, whole: Path, server: str, tmp_path: Path
+) -> None:
+    """While the groups that they score were sampled in another."""
+    (tmp_path / "alarmed.py").write_text(ALARMED)
+    reward = {"verifiers": [], "functions": [{"path": f"{tmp_path}/alarmed.py:digits"}]}
+    settings = one_step_off(task, tmp_path / "run", server, reward=reward)
+    train(settings)
+    assert same(weights(whole / "model"), weights(settings.output_dir / "model"))
 
 
 def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path) -> None:

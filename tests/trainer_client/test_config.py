@@ -165,6 +165,24 @@ def test_a_key_of_another_project_gets_an_error_that_names_ours(tmp_path: Path, 
     assert EQUIVALENTS[key] in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("reward.ulr=x", "reward.ulr: no such setting in reward; did you mean reward.url?"),
+        ("rewards.url=x", "rewards: no such setting in the top level; did you mean reward?"),
+        ("model.lora={rnk: 3}", "model.lora.rnk: no such setting in model.lora; did you mean "),
+        ("evaluation={dataset: {paht: x}}", "; did you mean evaluation.0.dataset.path?"),
+        ("sft.zzz=3", "sft.zzz: no such setting in sft; there are completion_column, batch_size, "),
+    ],
+)
+def test_a_key_that_does_not_exist_gets_a_near_name_or_those_that_there_are(
+    tmp_path: Path, override: str, message: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load(tmp_path, MINIMAL, override)
+    assert message in str(raised.value)
+
+
 @pytest.mark.parametrize("key", EQUIVALENTS)
 def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
     sections = "model|dataset|rollout|reward|advantage|loss|optimizer|train|evaluation"
@@ -179,6 +197,16 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
         ({"loss": {"type": "cispo", "ratio_cap": 0.9}}, "ratio_cap: .*greater than or equal to 1"),
         ({"loss": {"reference_sync_steps": 5}}, "needs a kl_coefficient other than 0"),
         ({"rollout": {"max_refills": 1}}, "max_refills needs advantage.zero_variance drop"),
+        (
+            {
+                "advantage": {"zero_variance": "drop"},
+                "loss": {"importance": {"mode": "token_mask"}},
+                "reward": {"functions": [{"path": "rewards.py:judge"}]},
+                "rollout": {"engine": "vllm_server", "max_refills": 1},
+                "train": {"one_step_off": True},
+            },
+            "one_step_off with rollout.max_refills takes no reward.functions and no",
+        ),
         ({"train": {"minibatches": 9}}, "minibatches 9 is more than rollout.prompts_per_step 8"),
         (
             {
@@ -198,6 +226,10 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
         (
             {"evaluation": [{"dataset": {"path": "e"}}, {"dataset": {"path": "f"}}]},
             "several evaluations need different names",
+        ),
+        (
+            {"evaluation": {"dataset": {"path": "e"}, "verifiers": []}},
+            "evaluation.0: Value error, verifiers is empty; null asks for what reward has",
         ),
         (
             {"evaluation": {"dataset": {"path": "e"}, "profile": "math", "verifiers": []}},

@@ -11,7 +11,13 @@ import pytest
 
 from tests.shared_data import shared_data
 from trainer_client.config import SYSTEM_PROMPT, DatasetConfig
-from trainer_client.dataset import DatasetError, Problem, ProblemOrder, load_problems
+from trainer_client.dataset import (
+    DatasetError,
+    Problem,
+    ProblemOrder,
+    load_problems,
+    read_solve_rates,
+)
 
 
 def jsonl(folder: Path, *rows: dict[str, Any]) -> str:
@@ -126,6 +132,13 @@ def test_unusable_rows_are_named(tmp_path: Path, row: dict[str, Any], message: s
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"cannot load .*nowhere\.jsonl"):
         load_problems(DatasetConfig(path=str(tmp_path / "nowhere.jsonl")))
+
+
+def test_solve_rates_of_others_may_have_ids_with_line_ends_of_unicode(tmp_path: Path) -> None:
+    path = tmp_path / "solve_rates.jsonl"
+    row = {"id": "a\u2028\x85b", "passed": 1, "judged": 2}
+    path.write_text((json.dumps(row, ensure_ascii=False) + "\n") * 2)
+    assert read_solve_rates(path) == {"a\u2028\x85b": 0.5}
 
 
 def test_each_pass_takes_every_problem_once_in_another_order() -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from statistics import mean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from tests.trainer_client.runs import run_config
+from trainer_client.cli import app
+from trainer_client.config import dump_config
 from trainer_client.dataset import Problem
 from trainer_client.evaluate import NothingJudged, pass_at_k, summarise
 from trainer_client.rollout import RolloutGroup
@@ -57,3 +62,23 @@ def test_unjudged_completions_count_neither_way_and_are_reported() -> None:
 def test_a_metric_of_nothing_is_an_error_and_no_zero() -> None:
     with pytest.raises(NothingJudged, match="no problem has 2 completions judged"):
         summarise([group(1.0, None)], verifier="accuracy", ks=[2])
+
+
+def test_the_command_gives_the_same_figures_each_time(task: Path, tmp_path: Path) -> None:
+    """It samples with the run's seed; another one gives others."""
+    held_out = {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None}
+    evaluation = {"dataset": held_out, "num_samples": 4, "k": [1]}
+    config = run_config(task, tmp_path / "run", "accuracy", evaluation=evaluation)
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+
+    def evaluated(name: str, *overrides: str) -> tuple[str, str]:
+        file = tmp_path / name
+        command = ["evaluate", str(tmp_path / "config.yaml"), *overrides]
+        result = CliRunner().invoke(app, [*command, "--solve-rates", str(file)])
+        assert result.exit_code == 0, result.output
+        return result.stdout, file.read_text()
+
+    first = evaluated("first.jsonl")
+    assert "evaluation/pass@1" in first[0]
+    assert evaluated("second.jsonl") == first
+    assert evaluated("third.jsonl", "train.seed=1")[1] != first[1]

@@ -16,13 +16,14 @@ import torch
 
 from tests.trainer_client.runs import metrics, rollouts, run_config, same, weights
 from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import DatasetConfig, dump_config
+from trainer_client.config import Config, DatasetConfig, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
+from trainer_client.report import write_report
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.sampling import sample_groups
 from trainer_client.scoring import ScoredGroup, ScoredGroups, open_scorer
-from trainer_client.train import TrainingStopped, batch_of, train
+from trainer_client.train import STEP_OF_MODEL, TrainingStopped, batch_of, train
 from trainer_client.update import update_on_rollouts
 from trainer_client.verifier_client import Verdict
 
@@ -209,6 +210,47 @@ def test_a_synced_reference_survives_a_resumption(task: Path, tmp_path: Path) ->
     assert same(weights(tmp_path / "whole" / "model"), weights(tmp_path / "parts" / "model"))
 
 
+def test_a_finished_run_that_is_resumed_stays_as_it_is(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 2}))
+    before = {path: path.stat().st_mtime_ns for path in run_dir.rglob("*")}
+    again = run_config(task, run_dir, train={"steps": 2}, loss={"kl_coefficient": 0.5})
+    result = train(again, resume=True)
+    assert result.model_dir == run_dir / "model"
+    assert {path: path.stat().st_mtime_ns for path in run_dir.rglob("*")} == before
+    assert f"{run_dir} has all 2 steps: raise train.steps to go on" in capsys.readouterr().out
+
+
+def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
+    task: Path, tmp_path: Path
+) -> None:
+    """It was killed between its last checkpoint and the end of writing the model."""
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 1}))
+    of_step_1 = (run_dir / STEP_OF_MODEL).read_text()
+    train(run_config(task, run_dir, train={"steps": 2}), resume=True)
+    expected = weights(run_dir / "model")
+    (run_dir / "model" / "model.safetensors").unlink()
+    (run_dir / STEP_OF_MODEL).write_text(of_step_1)
+    train(run_config(task, run_dir, train={"steps": 2}), resume=True)
+    assert same(weights(run_dir / "model"), expected)
+
+
+def test_a_run_that_goes_on_with_other_settings_says_which(task: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 1}))
+    longer: dict[str, Any] = {"train": {"steps": 2}, "optimizer": {"learning_rate": 0.002}}
+    train(run_config(task, run_dir, **longer), resume=True)
+    lines = (run_dir / "warnings.jsonl").read_text().splitlines()
+    assert {
+        "step": 1,
+        "message": "goes on with other settings: optimizer.learning_rate: 0.001 -> 0.002, "
+        "train.steps: 1 -> 2",
+    } in map(json.loads, lines)
+
+
 def test_a_kl_that_is_too_high_saves_a_checkpoint_and_names_the_last_good_one(
     task: Path, tmp_path: Path
 ) -> None:
@@ -250,6 +292,97 @@ def test_the_best_checkpoint_by_evaluation_is_kept_beside_the_newest(
     passed = {row["step"]: row["evaluation/pass@1"] for row in metrics(run_dir) if row["step"]}
     best = max(passed, key=lambda step: (passed[step], -step))
     assert {checkpoint.step for checkpoint in list_checkpoints(run_dir)} == {best, 5}
+
+
+def evaluated_each_step(task: Path, run_dir: Path) -> Config:
+    return run_config(
+        task,
+        run_dir,
+        "accuracy",
+        train={"steps": 2, "checkpoint_every_steps": 1},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "every_steps": 1,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+
+
+@pytest.mark.parametrize(("kept", "steps"), [(None, [2]), (2, [0, 1, 2])])
+def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
+    task: Path, tmp_path: Path, kept: int | None, steps: list[int]
+) -> None:
+    """Not as another one's: the best checkpoint would be the wrong one."""
+    config = evaluated_each_step(task, tmp_path / "run")
+    train(config)
+    path = tmp_path / "run" / "metrics.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    if kept is None:
+        path.unlink()
+    else:
+        path.write_text("".join(lines[:kept]))
+    result = train(config, resume=True)
+    rows = metrics(tmp_path / "run")
+    assert [row["step"] for row in rows] == steps
+    assert rows[:-1] == [json.loads(line) for line in lines[: kept or 0]]
+    assert result.after["evaluation/pass@1"] == rows[-1]["evaluation/pass@1"]
+    assert f"2 of {config.train.steps} steps." in write_report(tmp_path / "run", tmp_path / "page")
+
+
+def test_a_finished_run_without_its_metrics_can_be_resumed(task: Path, tmp_path: Path) -> None:
+    """There is nothing left to do, and nothing to tell."""
+    config = run_config(task, tmp_path / "run", train={"steps": 1})
+    train(config)
+    (tmp_path / "run" / "metrics.jsonl").unlink()
+    assert train(config, resume=True).after == {}
+
+
+def test_a_run_whose_last_row_is_lost_goes_on_and_is_guarded(task: Path, tmp_path: Path) -> None:
+    """The guards find a row without values."""
+    config = run_config(task, tmp_path / "run", loss={"kl_coefficient": 1e-6}, train={"steps": 1})
+    train(config)
+    (tmp_path / "run" / "metrics.jsonl").unlink()
+    more = config.model_copy(update={"train": config.train.model_copy(update={"steps": 3})})
+    train(more, resume=True)
+    assert [row["step"] for row in metrics(tmp_path / "run")] == [2, 3]
+
+
+JUDGES_NOTHING_ONCE = """
+calls = 0
+
+def judge(completions, **columns):
+    # before training, step 1, step 2, and then the evaluation after it
+    global calls
+    calls += 1
+    return [None if calls == 4 else len(text) % 3 / 2 for text in completions]
+"""
+
+
+def test_an_evaluation_that_nothing_was_judged_in_stops_with_a_checkpoint(
+    task: Path, tmp_path: Path
+) -> None:
+    """A resumed run evaluates again and goes on."""
+    (tmp_path / "judge.py").write_text(JUDGES_NOTHING_ONCE)
+    config = run_config(
+        task,
+        tmp_path / "run",
+        reward={"functions": [{"path": f"{tmp_path}/judge.py:judge"}]},
+        train={"steps": 3},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "verifier": "judge",
+            "every_steps": 2,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+    with pytest.raises(TrainingStopped, match="stopped after step 2: no problem has 1 completions"):
+        train(config)
+    assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [2]
+    train(config, resume=True)
+    evaluated = [row["step"] for row in metrics(tmp_path / "run") if "evaluation/pass@1" in row]
+    assert evaluated == [0, 2, 3]
 
 
 def test_several_evaluations_are_logged_by_name_with_their_change(

@@ -15,6 +15,8 @@ from trainer_client.config import Config, ConfigError, make_config
 from trainer_client.export import export
 from trainer_client.learner import make_learner
 from trainer_client.lora import merged
+from trainer_client.policy import load_policy
+from trainer_client.sft import sft
 from trainer_client.train import train
 
 LORA = {"lora": {"rank": 4, "alpha": 8}}
@@ -78,6 +80,35 @@ def test_an_export_has_the_merged_model_and_the_adapter(finished_run: Path, tmp_
     export(finished_run, tmp_path / "out")
     assert same(weights(tmp_path / "out"), weights(finished_run / "model"))
     assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").exists()
+
+
+def test_grpo_goes_on_from_a_supervised_phase_with_lora(task: Path, tmp_path: Path) -> None:
+    """Its model is whole: with an adapter anew and without one."""
+    demonstrations = {"path": str(task / "data" / "demonstrations.jsonl"), "system_prompt": None}
+    supervised = sft(
+        run_config(
+            task,
+            tmp_path / "sft",
+            model=LORA,
+            dataset=demonstrations,
+            sft={"steps": 2, "batch_size": 4, "learning_rate": 1e-2},
+        )
+    )
+    assert weights(supervised).keys() == weights(task / "model").keys()
+    assert not same(weights(supervised), weights(task / "model"))
+    for name, lora in {"with": LORA["lora"], "without": None}.items():
+        model = {"path": str(supervised), "lora": lora}
+        train(run_config(task, tmp_path / name, model=model, train={"steps": 1}))
+        trained = weights(tmp_path / name / "model")
+        assert trained.keys() == weights(task / "model").keys()
+        assert not same(trained, weights(supervised))
+
+
+def test_an_adapter_is_no_model_to_start_from(task: Path, finished_run: Path) -> None:
+    """What merges it is named."""
+    folder = list_checkpoints(finished_run)[-1].folder
+    with pytest.raises(ConfigError, match=r"holds an adapter .*trainer-client export RUN_DIR"):
+        load_policy(run_config(task, finished_run, model={"path": str(folder)}).model)
 
 
 def test_quantized_weights_cannot_be_trained_without_an_adapter() -> None:

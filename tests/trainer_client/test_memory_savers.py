@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.optim import Optimizer
+from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from tests.trainer_client.runs import rollouts_of
+from tests.trainer_client.runs import rollouts_of, run_config
+from trainer_client import arithmetic
 from trainer_client.ahead import SamplingAhead
 from trainer_client.batch import make_batch
 from trainer_client.config import ConfigError, make_config
@@ -19,7 +24,9 @@ from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner
 from trainer_client.memory_savers import offloaded
 from trainer_client.rollout import RolloutGroup, Sampling
+from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.scoring import ScoredGroups
+from trainer_client.train import train
 from trainer_client.update import update_policy
 
 ROLLOUTS = rollouts_of(1, 7, 3, 5)
@@ -62,6 +69,49 @@ def test_recomputed_layers_give_the_same_update(task: Path) -> None:
     assert not any(module.training for module in learner.policy.model.modules())
 
 
+@pytest.fixture(scope="module")
+def dropping(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a `model` whose layers call `functional.dropout` themselves, at 0.5."""
+    folder = tmp_path_factory.mktemp("dropping")
+    tokenizer = arithmetic.make_tokenizer()
+    torch.manual_seed(0)
+    config = OPTConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        ffn_dim=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        word_embed_proj_dim=16,
+        dropout=0.5,
+    )
+    OPTForCausalLM(config).save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    return folder
+
+
+def test_recomputed_layers_do_not_drop(dropping: Path) -> None:
+    """Neither in the forward pass nor in the backward pass."""
+    _, expected = updated(dropping)
+    _, metrics = updated(dropping, train={"gradient_checkpointing": True})
+    assert metrics == pytest.approx(expected, abs=1e-6)
+
+
+def test_layers_that_compute_something_else_in_training_are_refused(
+    task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here because nothing puts them into evaluation mode for their forward pass."""
+
+    def enable(model: PreTrainedModel) -> None:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+        layer = model.model.layers[0]
+        layer.register_forward_hook(lambda module, _, states: states * (1 + module.training))
+
+    monkeypatch.setattr("trainer_client.logprobs.enable_recomputation", enable)
+    with pytest.raises(ConfigError, match="gradient_checkpointing: not with LlamaForCausalLM"):
+        make_learner(make_config(values(task, train={"gradient_checkpointing": True})))
+
+
 def test_generation_keeps_its_cache_beside_recomputed_layers(task: Path) -> None:
     """Sampler and trainer still agree, token by token."""
     learner, _ = updated(task, train={"gradient_checkpointing": True})
@@ -100,6 +150,51 @@ def test_offloaded_state_comes_back_as_it_was(task: Path) -> None:
         assert learner.optimizer.state[weight][name].equal(value)
 
 
+def test_training_and_evaluation_sample_with_the_optimizer_out_of_the_way(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And new weights reach the sampler so, which may have to wake up for them."""
+    inside: list[bool] = []
+    seen: list[tuple[str, bool]] = []
+
+    @contextmanager
+    def watched(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterator[None]:
+        with offloaded(optimizer, reference):
+            inside.append(True)
+            yield
+            inside.pop()
+
+    def watch(name: str) -> None:
+        method = getattr(TransformersEngine, name)
+
+        def call(engine: TransformersEngine, *arguments: Any) -> None:
+            seen.append((name, bool(inside)))
+            method(engine, *arguments)
+
+        monkeypatch.setattr(TransformersEngine, name, call)
+
+    monkeypatch.setattr("trainer_client.learner.offloaded", watched)
+    watch("generate")
+    watch("update_weights")
+    evaluation = {
+        "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+        "every_steps": 1,
+        "num_samples": 2,
+        "k": [1],
+    }
+    train(
+        run_config(
+            task,
+            tmp_path / "run",
+            "accuracy",
+            loss={"kl_coefficient": 0.01},
+            train={"steps": 1, "offload": True},
+            evaluation=evaluation,
+        )
+    )
+    assert seen == [("update_weights", True), ("generate", True)] * 3
+
+
 @pytest.mark.gpu
 def test_offloading_frees_the_gpu_while_completions_are_sampled(task: Path) -> None:
     """The optimizer's two moments are twice the weights."""
@@ -134,6 +229,7 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
 
 HANGING = """
 import threading
+from trainer_client import arithmetic
 from trainer_client.ahead import SamplingAhead
 ahead = SamplingAhead()
 ahead.start(lambda position: threading.Event().wait(), 0)

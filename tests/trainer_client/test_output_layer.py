@@ -9,7 +9,14 @@ import sys
 import pytest
 import torch
 from torch import Tensor
-from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel
+from transformers import (
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    MptConfig,
+    MptForCausalLM,
+)
 
 from trainer_client.config import ConfigError
 from trainer_client.output_layer import OutputLayer, check_output_layer, output_layer
@@ -105,6 +112,18 @@ def test_a_soft_cap_is_found_in_the_configuration() -> None:
     ).eval()
     assert output_layer(model).softcap == 3.0
     check_output_layer(model)
+
+
+def test_a_scale_that_is_null_is_none_and_a_word_is_refused() -> None:
+    """MPT has both."""
+    config = MptConfig(vocab_size=50, d_model=16, n_heads=2, n_layers=1, max_seq_len=32)
+    assert config.logit_scale is None
+    model = MptForCausalLM(config).eval()
+    assert output_layer(model).scale == 1.0
+    check_output_layer(model)
+    model.config.logit_scale = "inv_sqrt_d_model"
+    with pytest.raises(ConfigError, match="logit_scale 'inv_sqrt_d_model', expected a number"):
+        check_output_layer(model)
 
 
 def test_an_architecture_that_changes_its_logits_is_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor
@@ -9,13 +11,20 @@ from transformers import (
     AutoModelForCausalLM,
     LlamaConfig,
     MistralConfig,
+    NemotronConfig,
+    PretrainedConfig,
     PreTrainedModel,
     Qwen2Config,
     Qwen3Config,
 )
 
-from trainer_client.logprobs import token_logprobs
-from trainer_client.packing import enable_packing, supports_packing
+from tests.trainer_client.runs import rollouts_of, run_config
+from trainer_client import arithmetic
+from trainer_client.batch import make_batch
+from trainer_client.learner import make_learner
+from trainer_client.logprobs import packing_error, token_logprobs
+from trainer_client.packing import enable_packing, packed_states, supports_packing
+from trainer_client.update import update_policy
 
 LENGTHS = (9, 1, 4, 17, 2)
 SHAPE = {
@@ -28,7 +37,7 @@ SHAPE = {
 }
 
 
-def model_of(config: LlamaConfig | Qwen2Config | Qwen3Config | MistralConfig) -> PreTrainedModel:
+def model_of(config: PretrainedConfig) -> PreTrainedModel:
     torch.manual_seed(0)
     return AutoModelForCausalLM.from_config(config).eval()
 
@@ -83,3 +92,66 @@ def test_models_with_windows_or_other_attention_are_padded() -> None:
     model = model_of(LlamaConfig(**SHAPE))
     model.set_attn_implementation("eager")
     assert not supports_packing(model)
+
+
+def nemotron(vocabulary: int = SHAPE["vocab_size"]) -> PreTrainedModel:
+    """A model that says it takes any attention implementation, and passes no lengths on to it."""
+    return model_of(NemotronConfig(**{**SHAPE, "vocab_size": vocabulary}, head_dim=8))
+
+
+def test_packed_rows_without_their_lengths_are_an_error() -> None:
+    """They would see each other."""
+    model = nemotron()
+    assert supports_packing(model)
+    enable_packing(model)
+    ids, attention_mask, _ = inputs()
+    with pytest.raises(ValueError, match="does not pass sequence_lengths on"):
+        packed_states(model, ids, attention_mask)
+
+
+@pytest.mark.parametrize("config", [LlamaConfig, Qwen2Config, Qwen3Config])
+def test_rows_that_stay_apart_may_be_packed(
+    config: type[LlamaConfig | Qwen2Config | Qwen3Config],
+) -> None:
+    model = model_of(config(**SHAPE))
+    enable_packing(model)
+    assert packing_error(model) is None
+
+
+def test_rows_that_see_each_other_are_noticed() -> None:
+    """Also where the attention knows the lengths and something else mixes the tokens."""
+    model = model_of(LlamaConfig(**SHAPE))
+    enable_packing(model)
+
+    def mix(module: torch.nn.Module, arguments: object, states: Tensor) -> Tensor:
+        return states + 10 * states.mean(dim=1, keepdim=True)
+
+    model.model.layers[0].mlp.register_forward_hook(mix)
+    error = packing_error(model)
+    assert error is not None
+    assert "packed sequences are off by" in error
+
+
+def test_a_model_that_mixes_packed_rows_is_trained_on_padded_ones(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the gradient of `train.packing: false`; the console says so."""
+    tokenizer = arithmetic.make_tokenizer()
+    nemotron(len(tokenizer)).save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    norms = []
+    for packing in (True, False):
+        settings = run_config(
+            task,
+            tmp_path / "run",
+            model={"path": str(tmp_path / "model")},
+            train={"packing": packing},
+        )
+        learner = make_learner(settings)
+        assert not learner.packs
+        batch = make_batch(
+            rollouts_of(1, 7, 3, 5), [1.0, -1.0, 0.5, 0.0], pad_id=0, device=torch.device("cpu")
+        )
+        norms.append(update_policy(learner, batch, settings)["policy/grad_norm"])
+    assert norms[0] == norms[1]
+    assert capsys.readouterr().out.count("not with NemotronForCausalLM") == 1

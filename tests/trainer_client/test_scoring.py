@@ -11,7 +11,7 @@ import httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from trainer_client.config import RewardConfig, VerifierConfig
+from trainer_client.config import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 from trainer_client.scoring import Scorer, generate_and_score
@@ -53,9 +53,11 @@ class Engine:
 
 
 @contextmanager
-def scorer(handler: Callable[[httpx.Request], httpx.Response]) -> Iterator[Scorer]:
+def scorer(
+    handler: Callable[[httpx.Request], httpx.Response], config: RewardConfig = CONFIG
+) -> Iterator[Scorer]:
     with start_blocking_portal() as portal:
-        client = VerifierClient(CONFIG, transport=httpx.MockTransport(handler))
+        client = VerifierClient(config, transport=httpx.MockTransport(handler))
         with portal.wrap_async_context_manager(client):
             yield Scorer(client, portal)
 
@@ -90,6 +92,23 @@ def test_groups_come_back_in_the_order_of_their_problems() -> None:
         scored = generate_and_score(engine, open_scorer, PROBLEMS, Sampling(1, 1))
     assert [item.group.problem.id for item in scored.groups] == ["0", "1", "2"]
     assert [item.verdicts[0]["accuracy"].score for item in scored.groups] == [0.0, 1.0, 2.0]
+
+
+def test_a_service_that_only_evaluations_need_is_not_asked_in_training() -> None:
+    """It would refuse an empty list of verifiers."""
+    requests: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return answer(request)
+
+    functions = (RewardFunctionConfig(path="rewards.py:judge"),)
+    with scorer(handler, RewardConfig(verifiers=(), functions=functions)) as open_scorer:
+        assert open_scorer.submit(group(PROBLEMS[1])).result() == [{}]
+        assert not requests
+        question = Question((VerifierConfig(type="accuracy"),))
+        (verdicts,) = open_scorer.submit(group(PROBLEMS[1]), question).result()
+    assert verdicts["accuracy"].score == 1.0
 
 
 def test_a_refused_group_stops_the_step_before_everything_is_generated() -> None:

@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from tests.trainer_client import runs
-from trainer_client.config import ConfigError, make_config
-from trainer_client.processes import Processes, check_processes
+from trainer_client.checkpoint import list_checkpoints
+from trainer_client.config import ConfigError, dump_config, make_config
+from trainer_client.errors import TrainerError
+from trainer_client.processes import OtherProcessFailed, Processes, check_processes
 
 History = list[dict[str, float]]
 SCRIPT = Path(__file__).with_name("sharded_steps.py")
@@ -133,6 +135,46 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
     assert all("evaluation/pass@1" in row for row in rows)
     assert len(runs.rollouts(run_dir, 1)) == 16
     assert not runs.same(runs.weights(task / "model"), runs.weights(run_dir / "model"))
+
+
+JUDGES_TWICE = """
+calls = 0
+
+def judge(completions, **columns):
+    # in the first process: before training, step 1, and then the evaluation after it
+    global calls
+    calls += 1
+    return [None if calls == 3 else len(text) % 3 / 2 for text in completions]
+"""
+
+
+def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
+    task: Path, tmp_path: Path
+) -> None:
+    """The one that did not evaluate takes part in the checkpoint; it would wait for ever."""
+    (tmp_path / "judge.py").write_text(JUDGES_TWICE)
+    config = runs.run_config(
+        task,
+        tmp_path / "run",
+        reward={"functions": [{"path": f"{tmp_path}/judge.py:judge"}]},
+        train={"steps": 2},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "verifier": "judge",
+            "every_steps": 1,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+    (tmp_path / "run.yaml").write_text(dump_config(config))
+    with pytest.raises(AssertionError, match="stopped after step 1: no problem has 1 completions"):
+        runs.run_python("-m", "trainer_client", "train", str(tmp_path / "run.yaml"), processes=2)
+    assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [1]
+
+
+def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
+    """Not with a traceback in every process but the one that failed."""
+    assert issubclass(OtherProcessFailed, TrainerError)
 
 
 def test_settings_that_need_one_process_are_named(task: Path, tmp_path: Path) -> None:

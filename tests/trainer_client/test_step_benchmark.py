@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.grpo_step import Side, trl_version
+from benchmarks._trl import trl_version
+from benchmarks.grpo_step import Side
+from benchmarks.step.ours import timed
+from benchmarks.step.phases import Phases
 from benchmarks.step.task import CPU, StepTask
 
 
@@ -38,3 +41,17 @@ def test_both_sides_read_the_same_task(tmp_path: Path) -> None:
     """What one process writes the others read."""
     CPU.write(tmp_path)
     assert StepTask.read(tmp_path) == CPU
+
+
+def test_a_step_is_timed_from_an_idle_gpu_to_an_idle_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimizer's kernels are launched last, and run on after the call has returned."""
+    events: list[str] = []
+    phases = Phases("cpu")
+    monkeypatch.setattr(phases, "synchronize", lambda: events.append("synchronize"))
+
+    def step() -> int:
+        events.append("step")
+        return 7
+
+    assert timed(phases, step)[0] == 7
+    assert events == ["synchronize", "step", "synchronize"]

@@ -32,14 +32,16 @@ def scored(request: httpx.Request, **verdict: Any) -> httpx.Response:
     return httpx.Response(200, json={"groups": [{"completions": answers}], "stats": {}})
 
 
-def ask(handler: Handler, waits: list[float] | None = None) -> list[Verdicts]:
+def ask(
+    handler: Handler, waits: list[float] | None = None, *, config: RewardConfig = CONFIG
+) -> list[Verdicts]:
     async def sleep(seconds: float) -> None:
         if waits is not None:
             waits.append(seconds)
 
     async def run() -> list[Verdicts]:
         transport = httpx.MockTransport(handler)
-        async with VerifierClient(CONFIG, transport=transport, sleep=sleep) as client:
+        async with VerifierClient(config, transport=transport, sleep=sleep) as client:
             return await client.score(GROUP)
 
     return asyncio.run(run())
@@ -57,6 +59,18 @@ def refuse(request: httpx.Request) -> httpx.Response:
 def test_verdicts_come_back_in_order_and_unknown_fields_are_ignored() -> None:
     verdicts = ask(lambda request: scored(request, shiny_new_field=1))
     assert [item["accuracy"].score for item in verdicts] == [1.0, 1.0]
+
+
+def test_the_service_is_told_to_answer_before_the_client_gives_up() -> None:
+    """So that what it has judged by then is not lost."""
+    sent: list[float] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(json.loads(request.content)["deadline_seconds"])
+        return scored(request)
+
+    ask(answer, config=CONFIG.model_copy(update={"timeout_seconds": 100.0}))
+    assert sent == [90.0]
 
 
 def test_a_service_that_is_down_is_tried_again_with_growing_waits() -> None:

@@ -133,6 +133,18 @@ def test_nothing_is_asked_about_no_completions(judge: Judge) -> None:
     assert judge(answering(), [], []) == []
 
 
+@both
+@pytest.mark.parametrize("wish", [{}, {"verifiers": [{"type": "accuracy"}]}])
+def test_the_service_is_told_to_answer_before_the_client_gives_up(
+    judge: Judge, wish: dict[str, Any]
+) -> None:
+    """So that what it has judged by then is not lost."""
+    requests: list[Any] = []
+    transport = answering([[verdict()]], requests=requests).transport
+    judge(Verifier(url="http://x", timeout_seconds=100.0, transport=transport, **wish), ["a"], [{}])
+    assert requests[0]["deadline_seconds"] == 90.0
+
+
 def test_a_verifier_without_weight_counts_once() -> None:
     requests: list[Any] = []
     verifier = answering([[verdict()]], requests=requests)
@@ -158,3 +170,12 @@ def test_the_environment_fills_in(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_verifier_can_be_pickled() -> None:
     verifier = Verifier(url="http://x", profile="math")
     assert pickle.loads(pickle.dumps(verifier)) == verifier
+
+
+def test_an_address_without_its_scheme_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"^url '127\.0\.0\.1:8080' needs http:// or https://"):
+        Verifier(url="127.0.0.1:8080")
+    monkeypatch.setenv("REWARD_VERIFIER_URL", "localhost:8080")
+    with pytest.raises(ValueError, match=r"^REWARD_VERIFIER_URL 'localhost:8080' needs http://"):
+        Verifier()
+    assert Verifier(url="https://x").address == "https://x"

@@ -105,11 +105,18 @@ def test_a_bad_row_is_named_with_its_field(tmp_path: Path, line: str, message: s
         read_rows(file, solution_column="solution", tests_column="tests")
 
 
+def test_what_is_wrong_with_many_rows_is_said_once(tmp_path: Path) -> None:
+    file = write(tmp_path, [{"solution": "", "tests": {}}] * 3)
+    with pytest.raises(BadRows) as raised:
+        read_rows(file, solution_column="sol", tests_column="tests")
+    assert str(raised.value) == "row 1 and 2 more: no column 'sol'; there are solution, tests"
+
+
 def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(tmp_path: Path) -> None:
     missing = check(tmp_path / "nowhere.jsonl")
     empty = check(write(tmp_path, []))
     assert (missing.returncode, empty.returncode) == (2, 2)
-    assert "No such file or directory" in missing.stderr
+    assert missing.stderr == f"{tmp_path}/nowhere.jsonl: No such file or directory\n"
     assert empty.stderr == f"{tmp_path}/problems.jsonl: there are no rows\n"
     assert "Traceback" not in missing.stderr
 

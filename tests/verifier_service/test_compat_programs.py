@@ -231,6 +231,19 @@ def test_piston_tells_how_a_program_ended(
     assert (run["status"], run["code"]) == (status, code)
 
 
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(11, "SIGSEGV"), (33, "SIGRTMIN-1"), (34, "SIGRTMIN"), (40, "SIGRTMIN+6"), (64, "SIGRTMAX")],
+)
+def test_piston_names_every_signal_that_ends_a_program(
+    http: httpx.Client, number: int, name: str
+) -> None:
+    program = f"import os; os.kill(os.getpid(), {number})"
+    body = {"language": "python", "version": "*", "files": [{"content": program}]}
+    run = post(http, "/api/v2/execute", body)["run"]
+    assert (run["signal"], run["code"], run["status"]) == (name, None, "SG")
+
+
 def test_piston_shows_what_the_compiler_says(http: httpx.Client) -> None:
     body = {"language": "c++", "version": "*", "files": [{"content": "int main() {"}]}
     found = post(http, "/api/v2/execute", body)

@@ -36,24 +36,3 @@ def test_the_documentation_has_the_wire(http: httpx.Client) -> None:
         schemas["ScoreRequest"]["properties"]["verifiers"]["items"]["discriminator"]["propertyName"]
         == "type"
     )
-    answers = document["paths"]["/v1/score"]["post"]["responses"]
-    assert set(answers) == {"200", "400", "401", "408", "413", "415", "422", "503"}
-
-
-def test_every_reference_in_the_document_leads_somewhere(http: httpx.Client) -> None:
-    document = http.get("/openapi.json").json()
-
-    def references(node: object) -> list[str]:
-        if isinstance(node, list):
-            return [found for item in node for found in references(item)]
-        if isinstance(node, dict):
-            here = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
-            return here + references(list(node.values()))
-        return []
-
-    found = references(document)
-    assert found
-    for reference in found:
-        node = document
-        for part in reference.removeprefix("#/").split("/"):
-            node = node[part]

@@ -13,6 +13,7 @@ import pytest
 
 from tests.verifier_service.poison import POISON
 from trainer_client.demo import running_service
+from verifier_service.verifiers import VERIFIERS
 
 JSON = {"Content-Type": "application/json"}
 FORMAT = [{"type": "format"}]
@@ -81,6 +82,17 @@ def test_a_mistake_in_the_verifiers_is_named(
     assert message in found["message"]
 
 
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_an_unknown_option_is_answered_with_those_of_the_wire(
+    http: httpx.Client, name: str
+) -> None:
+    names = ", ".join(VERIFIERS[name].model_json_schema()["properties"])
+    request = {"verifiers": [{"type": name, "no_such": 1}], "groups": []}
+    details = error(http.post("/v1/score", json=request), 422)["details"]
+    messages = {detail["field"]: detail["message"] for detail in details}
+    assert messages["verifiers.0.no_such"] == f"no option of {name}, which has {names}"
+
+
 @pytest.mark.parametrize(
     ("groups", "field"),
     [
@@ -100,8 +112,12 @@ def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field
     ("completion", "message"),
     [
         (1, "groups.0.completions.0: expected a text, a list of messages or {text, num_tokens, "),
+        (
+            {"txt": "2"},
+            "groups.0.completions.0.txt: there is no such field; there are text, num_tokens, "
+            "truncated (and 1 more)",
+        ),
         ({"text": 3}, "groups.0.completions.0.text: Input should be a valid string"),
-        ({"txt": "x"}, "groups.0.completions.0.text: Field required (and 1 more)"),
         ([{"role": "assistant"}], "groups.0.completions.0.0.content: Field required"),
         (
             [{"role": "user", "content": "It is 2."}],

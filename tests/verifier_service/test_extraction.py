@@ -85,10 +85,67 @@ def test_the_final_answer_is_found(text: str, source: str, statements: list[str]
         "Hence\n\\[\n\\frac{a}{b} = a^2 + a",
         "Step 3: set up the equation for the third friend",
         "there is no number in this text",
+        "It is not option B.",
+        "We can surely reject option (B) here",
+        "I think that option B fails",
     ],
 )
 def test_a_completion_without_a_final_answer_has_none(text: str) -> None:
     assert extract(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The incorrect answer is 5.",
+        "The wrong answer is 5.",
+        "Incorrect answer: 5",
+        "**Wrong answer:** $5$",
+        "I don't think the answer is 5.",
+        "I don\u2019t believe that the final answer is 5.",
+        "I do not think that the result is $5$.",
+        "I'm not sure the answer is 5",
+        "We cannot conclude that the answer is 5.",
+        "It is wrong that the answer is 5",
+        "It would be incorrect to say that the correct answer is 5.",
+        "It is not true that the answer is 5",
+        "It is false that the answer is \n5",
+        "The incorrect option is B.",
+        "The wrong answer is 5.\nI cannot find the right one.",
+        "<answer>The wrong answer is 5.</answer>",
+    ],
+)
+def test_an_answer_that_is_disowned_is_none(text: str) -> None:
+    assert extract(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The wrong answer is 3. The right answer is 5",
+        "The answer is 5. A common wrong answer is 3.",
+        "The answer is 5.\nI do not think that the answer is 3.",
+        "A common wrong answer is 12.\nTherefore there are 5",
+        "Is that not the answer? The answer is 5",
+        "That is not only hard: the answer is 5",
+        "It's not hard to see that the answer is 5",
+        "We can't simplify further. The answer is 5",
+        "I am not sure, but the answer is 5",
+        "I'm not sure but I think the answer is 5",
+        "If I am not wrong the answer is 5",
+        "12 is incorrect. Answer: 5",
+        "Choice A is wrong\nAnswer: 5",
+        "Choice A is wrong \nA: 5",
+        "12 is not the answer: the answer is 5",
+        "Whether we count it or not the answer is 5",
+        "True or false? Answer: 5",
+        "Do not forget that the answer is 5",
+    ],
+)
+def test_what_is_said_of_something_else_disowns_no_answer(text: str) -> None:
+    found = extract(text)
+    assert found is not None
+    assert (found.source, found.text) == ("answer_phrase", "5")
 
 
 @pytest.mark.parametrize(
@@ -156,6 +213,10 @@ PIECES = (
     ),
 )
 AMONG = (" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1 : ", "- ", "wait ")
+DENIALS = (
+    *("wrong answer is ", "not ", "not sure the ", "I don't think the answer is ", "wrong\n"),
+    *("wrong option ", "reject A, ", "not sure that the ", "A is not ", "(A) and "),
+)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -169,6 +230,12 @@ def test_time_grows_with_the_length_and_no_faster(piece: str, source: Source) ->
 @pytest.mark.parametrize("piece", AMONG)
 def test_time_grows_no_faster_with_what_stands_between(piece: str, before: str, after: str) -> None:
     assert_linear(before, piece, after, SOURCES)
+
+
+@pytest.mark.parametrize("piece", DENIALS)
+def test_time_grows_no_faster_with_denials(piece: str) -> None:
+    assert_linear("I do not think that the wrong option ", piece, "5", SOURCES)
+    assert_linear("", piece, "", ("last_expression",))
 
 
 def assert_linear(before: str, piece: str, after: str, sources: Sequence[Source]) -> None:

@@ -26,6 +26,8 @@ ROWS: list[dict[str, Any]] = [
     {"completions": [], "answer": "2"},
     {"completion": [{"role": "assistant", "content": "It is 5."}], "answer": ["5", "6"]},
 ]
+LINE_ENDS = "\u2028\u2029\x85"
+"""Ends of lines to Unicode, none to JSON, which lets them stand in a text as they are."""
 
 
 def score(rows: Path, out: Path, *flags: str) -> subprocess.CompletedProcess[str]:
@@ -40,6 +42,10 @@ def score(rows: Path, out: Path, *flags: str) -> subprocess.CompletedProcess[str
     )
 
 
+def lines_of(out: Path) -> list[str]:
+    return out.read_text().removesuffix("\n").split("\n")
+
+
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     path = tmp_path / "rows.jsonl"
@@ -52,7 +58,7 @@ def test_a_file_gets_the_verdicts_of_the_service(
 ) -> None:
     result = score(rows, tmp_path / "out.jsonl")
     assert (result.returncode, result.stderr.strip()) == (0, "")
-    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in lines_of(tmp_path / "out.jsonl")]
     assert [line.pop("index") for line in lines] == [0, 1, 2, 3]
     groups = [
         {"id": "a", "reference": {"answer": "2"}, "completions": [ROWS[0]["completion"]]},
@@ -68,17 +74,21 @@ def test_a_file_gets_the_verdicts_of_the_service(
 
 def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> None:
     """The last line was being written; one verdict had failed."""
+    row = {"id": LINE_ENDS, "completion": rf"\boxed{{2 {LINE_ENDS}}}", "answer": "2"}
+    rows.write_text(rows.read_text() + json.dumps(row) + "\n")
     out = tmp_path / "out.jsonl"
     score(rows, out)
-    complete = out.read_text().splitlines(keepends=True)
+    assert LINE_ENDS in out.read_text()
+    complete = {json.loads(line)["index"]: line for line in lines_of(out)}
     failed = json.loads(complete[1])
     failed["completions"][0]["verdicts"]["accuracy"] = {"outcome": "failed", "reason": "deadline"}
-    out.write_text(complete[0] + json.dumps(failed) + "\n" + complete[2] + complete[3][:-9])
+    kept = (complete[4], complete[0], json.dumps(failed), complete[2], complete[3][:-9])
+    out.write_text("\n".join(kept))
     result = score(rows, out)
-    assert "2 rows were scored before" in result.stdout
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    assert sorted(line["index"] for line in found) == [0, 1, 2, 3]
-    expected = sorted((json.loads(line) for line in complete), key=lambda line: line["index"])
+    assert "3 rows were scored before" in result.stdout
+    found = [json.loads(line) for line in lines_of(out)]
+    assert sorted(line["index"] for line in found) == [0, 1, 2, 3, 4]
+    expected = [json.loads(complete[index]) for index in range(5)]
     found.sort(key=lambda line: int(line["index"]))
     assert without_seconds(found) == without_seconds(expected)
 
@@ -154,7 +164,44 @@ def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
         ("accuracy", "scored", "equal"): 500,
         ("accuracy", "scored", "different"): 500,
     }
-    assert sum(scored) == len((tmp_path / "out.jsonl").read_text().splitlines()) == 500
+    assert sum(scored) == len(lines_of(tmp_path / "out.jsonl")) == 500
+
+
+@pytest.mark.parametrize("flags", [(), ("--out", "-")])
+def test_without_a_file_the_verdicts_go_to_standard_output(
+    rows: Path, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    command = [sys.executable, "-m", "verifier_service", "score", str(rows), *flags]
+    result = subprocess.run(
+        [*command, "--verifier", "accuracy", "--workers", "1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0
+    assert [json.loads(line)["index"] for line in result.stdout.splitlines()] == [0, 1, 2, 3]
+    assert "accuracy: 3 scored/equal, 1 scored/different" in result.stderr
+    assert list(tmp_path.iterdir()) == [rows]
+
+
+def test_a_file_of_which_nothing_can_be_judged_says_why(tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    rows.write_text('{"completion": "2", "anwser": "2"}\n{"completion": "3", "answre": "2"}\n')
+    nothing = score(rows, out, "--verifier", "accuracy")
+    assert nothing.returncode == 1
+    expected = [
+        "accuracy: 2 unverifiable/missing_reference",
+        "  unverifiable/missing_reference: row 1: reference.answer is needed; there are: anwser",
+    ]
+    assert nothing.stdout.strip().splitlines() == expected
+    again = score(rows, out, "--verifier", "accuracy")
+    assert again.returncode == 1
+    assert again.stdout.strip().splitlines() == ["2 rows were scored before", *expected]
+    out.unlink()
+    something = score(rows, out, "--verifier", "accuracy,format")
+    assert something.returncode == 0
+    assert "format: 2 scored/missing_tag" in something.stdout
 
 
 @pytest.mark.parametrize(

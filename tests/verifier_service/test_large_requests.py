@@ -20,16 +20,19 @@ import httpx
 import pytest
 import zstandard
 
-from tests.processes import children, fork_servers, until
+from tests.processes import children, fork_servers, until, without_descriptors
 from tests.verifier_service.poison import POISON
 from verifier_service import score_call
 from verifier_service.app import create_app
+from verifier_service.errors import ApiError
+from verifier_service.requests.body import read_request
 from verifier_service.requests.messages import Job, RequestLimits
 from verifier_service.requests.processes import RequestProcesses
-from verifier_service.requests.reception import SMALL_BODY_BYTES
+from verifier_service.requests.reception import SMALL_BODY_BYTES, Body
 from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreResponse
 from verifier_service.settings import Settings
+from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
 from verifier_service.workers import sources
 
 JSON = {"Content-Type": "application/json"}
@@ -102,6 +105,26 @@ def test_a_gzip_body_of_several_members_is_one_body(http: httpx.Client) -> None:
     assert post(http, parts, Content_Encoding="gzip").status_code == 200
 
 
+def test_a_gzip_body_of_nothing_but_members_takes_no_time(http: httpx.Client) -> None:
+    """The client would wait for a minute; time with the square of the size is two."""
+    answer = post(http, gzip.compress(b"", mtime=0) * 400_000, Content_Encoding="gzip")
+    assert (answer.status_code, answer.json()["error"]["type"]) == (422, "invalid_request")
+
+
+def test_a_list_of_wrong_messages_is_read_to_the_first_of_them(http: httpx.Client) -> None:
+    for group in ({"completions": ["x"], "prompt": [0] * 9}, {"completions": [[0] * 9]}):
+        answer = post(http, encoded({"verifiers": [{"type": "format"}], "groups": [group]}))
+        error = answer.json()["error"]
+        assert [problem["message"] for problem in error["details"]] == ["Input should be an object"]
+
+
+def test_a_body_for_which_there_is_no_descriptor_is_to_be_sent_again() -> None:
+    body = Body()
+    with without_descriptors(), pytest.raises(ApiError, match="try again later") as refused:
+        body.add(b" " * (SMALL_BODY_BYTES + 1))
+    assert refused.value.status == 503
+
+
 BOMB = b" " * (256 * 2**20)
 
 
@@ -171,6 +194,102 @@ def test_hostile_bodies_are_answered(
     assert http.get("/readyz").status_code == 200
 
 
+MANY_CLASSES = [
+    {"type": "regex", "name": str(number), "part": "completion", "pattern": pattern}
+    for number, pattern in enumerate([r"\pL{50}"] * 31 + ["x{400}"])
+]
+
+
+def wide(num_completions: int, num_verifiers: int) -> dict[str, Any]:
+    """A body whose answer has a thousand characters for each verdict."""
+    verifiers = [
+        {"type": "exact_match", "part": "completion", "name": str(number)}
+        for number in range(num_verifiers)
+    ]
+    group = {"reference": {"answer": "2"}, "completions": ["x" * 1000] * num_completions}
+    return {"verifiers": verifiers, "groups": [group]}
+
+
+def pending_bytes(http: httpx.Client) -> float:
+    found = re.search(r"^verifier_pending_bytes (\S+)$", http.get("/metrics").text, re.MULTILINE)
+    assert found
+    return float(found[1])
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+@pytest.mark.parametrize("is_read", [True, False], ids=["read at last", "given up"])
+def test_an_answer_is_pending_until_it_is_read(
+    service_url: str, http: httpx.Client, accept: str, *, is_read: bool
+) -> None:
+    """Or it would take memory that nobody counts."""
+    content = zstandard.compress(encoded(wide(2000, 8)))
+    address = httpx.URL(service_url)
+    head = (
+        "POST /v1/score HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+        f"Accept: {accept}\r\nContent-Encoding: zstd\r\nConnection: close\r\n"
+        f"Content-Length: {len(content)}\r\n\r\n"
+    )
+    until(lambda: pending_bytes(http) == 0)
+    with socket.create_connection((address.host, address.port or 80), timeout=60) as connection:
+        connection.sendall(head.encode() + content)
+        until(lambda: pending_bytes(http) > 16_000_000)
+        if is_read:
+            num_bytes = 0
+            while part := connection.recv(2**20):
+                num_bytes += len(part)
+            assert num_bytes > 16_000_000
+    until(lambda: pending_bytes(http) == 0)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+def test_an_answer_that_is_too_large_is_not_to_be_asked_for_again(
+    http: httpx.Client, accept: str
+) -> None:
+    content = zstandard.compress(encoded(wide(8192, 32)))
+    answer = post(http, content, Content_Encoding="zstd", Accept=accept)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (413, "answer_too_large")
+    assert "fewer completions, or with fewer verifiers" in answer.json()["error"]["message"]
+    assert pending_bytes(http) == 0
+
+
+@pytest.mark.parametrize(
+    ("patterns", "is_quick"),
+    [
+        (["a+b"] * 32, True),
+        ([r"(?i)answer:\s*(yes|no)", r"^\d{3}-\d{4}$"], True),
+        ([r"\pL{50}"] * 32, False),
+        ([r"\pL" * 67], False),
+        (["(" * 100], False),
+    ],
+)
+def test_only_patterns_that_are_quickly_checked_hold_up_others(
+    patterns: list[str], is_quick: bool
+) -> None:
+    verifiers = [{"type": "regex", "name": str(n), "pattern": p} for n, p in enumerate(patterns)]
+    body = encoded({"verifiers": verifiers, "groups": []})
+    limits = RequestLimits(("regex",), 2**20, 1, 60.0)
+    if is_quick:
+        read_request(body, limits, dict, quick_patterns=QuickPatterns())
+    else:
+        with pytest.raises(SlowPattern):
+            read_request(body, limits, dict, quick_patterns=QuickPatterns())
+
+
+def test_patterns_that_take_long_to_check_are_judged_and_refused_all_the_same(
+    http: httpx.Client,
+) -> None:
+    body: dict[str, Any] = {"verifiers": MANY_CLASSES, "groups": [{"completions": ["x" * 400]}]}
+    answer = post(http, encoded(body)).json()
+    (completion,) = answer["groups"][0]["completions"]
+    assert {verdict["reason"] for verdict in completion["verdicts"].values()} == {"matched"}
+    body["verifiers"] = [*MANY_CLASSES[:3], {"type": "regex", "pattern": r"\pL{50}("}]
+    refused = post(http, encoded(body))
+    assert refused.status_code == 422
+    (problem,) = refused.json()["error"]["details"]
+    assert problem["field"] == "verifiers.3.pattern"
+    assert problem["message"].startswith("not a pattern of RE2: missing )")
+
+
 def test_too_many_verifiers_are_refused(http: httpx.Client) -> None:
     many = [{"type": "format", "name": str(number)} for number in range(33)]
     answer = post(http, encoded({"verifiers": many, "groups": []}))
@@ -227,6 +346,28 @@ def test_the_death_of_a_requests_process_costs_nothing(
     reasons = [completion["verdicts"]["accuracy"]["reason"] for completion in completions]
     assert reasons == ["too_slow", "no_answer"]
     until(lambda: not request_processes(service_pid))
+    assert num_deaths(http) == before + 1
+
+
+def test_the_death_of_a_streams_process_repeats_no_line(
+    service_pid: int, http: httpx.Client
+) -> None:
+    """What it does in another one is all of the request, and the client has a part of it."""
+    before = num_deaths(http)
+    body = large_body(9)
+    body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}]
+    body["groups"][0]["completions"] = [f"streamed {POISON}"]
+    content = encoded(body | {"groups": [*body["groups"], {"completions": ["x" * 2**15]}]})
+    headers = JSON | {"Accept": "application/x-ndjson"}
+    with http.stream("POST", "/v1/score", content=content, headers=headers) as answer:
+        lines = (json.loads(line) for line in answer.iter_lines())
+        found = [next(lines)]
+        (process,) = request_processes(service_pid)
+        os.kill(process, signal.SIGKILL)
+        found += lines
+    assert found[0]["index"] != 0
+    assert sorted(line["index"] for line in found[:-1]) == list(range(10))
+    assert found[-1]["stats"]["completions"] == 1 + 8 * 16 + 1
     assert num_deaths(http) == before + 1
 
 

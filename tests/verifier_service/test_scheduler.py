@@ -265,13 +265,30 @@ def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> N
     assert complete == [["bad_reference", "bad_reference"]]
 
 
+class StuckPool(FailingPool):
+    """Never answers."""
+
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("asked_for", [None, 0.02, 3600.0])
+def test_a_deadline_is_the_requests_own_and_at_most_the_services(asked_for: float | None) -> None:
+    asked = request(("6", ["6"])).model_copy(update={"deadline_seconds": asked_for})
+    scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
+    longest = {None: 0.02, 0.02: 3600.0, 3600.0: 0.02}[asked_for]
+
+    async def run() -> Answer:
+        started = time.monotonic()
+        answering = answer_request(asked, scheduler, started=started, max_deadline_seconds=longest)
+        async with asyncio.timeout(60):
+            return await answering
+
+    assert asyncio.run(run()).counts == {("accuracy", "failed", "deadline"): 1}
+
+
 def test_the_deadline_is_counted_from_when_the_request_came() -> None:
     """Which may be long ago: it waits for a process of its own, and may need a second one."""
-
-    class StuckPool(FailingPool):
-        async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
-            await asyncio.Event().wait()
-
     asked = request(("6", ["6"])).model_copy(update={"deadline_seconds": 3600.0})
     scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
 
@@ -284,13 +301,55 @@ def test_the_deadline_is_counted_from_when_the_request_came() -> None:
     assert json.loads(b"".join(answer.pieces))["stats"]["seconds"] >= 3600
 
 
-def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not() -> None:
+@pytest.mark.parametrize(
+    ("alone", "more", "message"),
+    [
+        (
+            {"completions": 11, "num_bytes": 101},
+            {"num_bytes": 1},
+            "11 completions, of at most 10, and 101 bytes",
+        ),
+        (
+            {"completions": 11},
+            {"completions": 1},
+            "11 completions, of at most 10, and 0 bytes, of at most 100, are waiting",
+        ),
+        (
+            {"num_bytes": 101},
+            {"num_bytes": 1},
+            "0 completions, of at most 10, and 101 bytes, of at most 100, are waiting",
+        ),
+    ],
+    ids=["both", "completions", "bytes"],
+)
+def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not(
+    alone: dict[str, int], more: dict[str, int], message: str
+) -> None:
+    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
+    assert not scheduler.is_full
+    with scheduler.reservation() as first, scheduler.reservation() as second:
+        first.grow(**alone)
+        assert scheduler.is_full
+        with pytest.raises(QueueFull, match=message):
+            second.grow(**more)
+        assert (second.num_completions, second.num_bytes) == (0, 0)
+    assert scheduler.state["pending_completions"] == scheduler.state["pending_bytes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("first_share", "second_share"),
+    [({"completions": 9}, {"completions": 1}), ({"num_bytes": 99}, {"num_bytes": 1})],
+    ids=["completions", "bytes"],
+)
+def test_the_bounds_may_be_reached(
+    first_share: dict[str, int], second_share: dict[str, int]
+) -> None:
     scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
     with scheduler.reservation() as first, scheduler.reservation() as second:
-        first.grow(completions=11, num_bytes=101)
-        with pytest.raises(QueueFull, match="11 completions, of at most 10, and 101 bytes"):
-            second.grow(num_bytes=1)
-    assert scheduler.state["pending_completions"] == scheduler.state["pending_bytes"] == 0
+        first.grow(**first_share)
+        assert not scheduler.is_full
+        second.grow(**second_share)
+        assert scheduler.is_full
 
 
 def test_without_a_cache_a_request_still_settles_a_pair_once() -> None:

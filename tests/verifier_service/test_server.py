@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import children, fork_servers, pid_in
 from trainer_client.demo import running_service
-from verifier_service.server import CannotServe, serve
+from verifier_service.server import MAX_OPEN_FILES, CannotServe, serve
 from verifier_service.settings import Settings, unknown_variables
 
 KUBERNETES = ("VERIFIER_SERVICE_HOST", "VERIFIER_SERVICE_PORT", "VERIFIER_PORT_8080_TCP_ADDR")
@@ -82,3 +84,22 @@ def test_a_variable_that_resembles_no_setting_is_logged(
     monkeypatch.setenv("VERIFIER_URL", "http://verifier")
     with running_service(log, "--workers", "1", "--enabled", "format"):
         assert "VERIFIER_URL: no setting of the service, ignored" in log.read_text()
+
+
+def test_the_limit_on_open_files_is_raised_for_the_service_and_not_for_its_workers(
+    tmp_path: Path,
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard > 512
+    log = tmp_path / "service.log"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
+    try:
+        with running_service(log, "--workers", "1", "--enabled", "format"):
+            service = pid_in(log)
+            (server,) = fork_servers(service, "text_worker")
+            (worker,) = children(server)
+            raised, _ = resource.prlimit(service, resource.RLIMIT_NOFILE)
+            assert resource.prlimit(worker, resource.RLIMIT_NOFILE) == (64, 64)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert raised == min(hard, MAX_OPEN_FILES)

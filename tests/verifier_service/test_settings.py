@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from pathlib import Path
 from typing import get_args
 
@@ -101,6 +104,50 @@ def test_a_flag_that_is_no_variable_is_named_alone(
     assert "VERIFIER_" not in found
 
 
+@pytest.mark.parametrize(
+    "form", [["--verifier", "{type:accuracy}"], ["--verifier={type:accuracy}"]]
+)
+def test_a_value_that_is_not_json_is_named_with_a_form_that_works(
+    form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["score", "rows", "--out", "o", *form])
+    assert ended.value.code == 2
+    found = capsys.readouterr().err
+    assert found.startswith("--verifier: '{type:accuracy}' is not JSON (Expecting property name")
+    works = shlex.split(found.partition("write it as ")[2])
+    assert json.loads(works[1]) == {"type": "format", "weight": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["serve", "--prot", "1"], "serve: unrecognized arguments: --prot 1; did you mean --port?"),
+        (["serve", "--prot=1"], "serve: unrecognized arguments: --prot=1; did you mean --port?"),
+        (["check-tests", "--worker", "1", "f"], "did you mean --workers?"),
+        (["serve", "8090"], "serve: unrecognized arguments: 8090."),
+    ],
+)
+def test_an_unknown_flag_is_one_of_its_command(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(arguments)
+    assert ended.value.code == 2
+    found = capsys.readouterr().err
+    assert message in found
+    assert found.endswith(f" See verifier-service {arguments[0]} --help\n")
+    assert "usage" not in found
+
+
+def test_the_help_of_score_says_how_several_verifiers_are_given(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = help_of(capsys, "score")
+    assert "--verifier VERIFIER type of a verifier, or JSON such as " in found
+    assert "may be repeated, and several types may be separated by commas" in found
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run([])
@@ -160,3 +207,26 @@ def test_protocols_can_all_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> N
         ValueError, match=r"no such protocol: \['openrhlf'\]; there are \['nemo_gym'"
     ):
         Settings()
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_each_option_of_a_verifier_is_told_with_type_default_and_meaning(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["verifiers", name])
+    found = capsys.readouterr().out
+    for option, schema in VERIFIERS[name].model_json_schema()["properties"].items():
+        if option != "type":
+            line, meaning = re.findall(rf"^{option}: (.*)\n  (.*)$", found, re.M)[0]
+            assert line.endswith(f", default {json.dumps(schema['default'])}")
+            assert meaning == schema["description"]
+    assert "any," not in found
+
+
+def test_a_verifier_that_is_not_there_is_told_those_that_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["verifiers", "acuracy"])
+    assert ended.value.code == 2
+    assert "no verifier 'acuracy'; there are accuracy, code, " in capsys.readouterr().err

@@ -13,14 +13,16 @@ from starlette.types import Message
 
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_large_requests import large_body, without_seconds
+from verifier_service import score_call
 from verifier_service.drain import Drain
+from verifier_service.errors import ApiError
 from verifier_service.metrics import Metrics
 from verifier_service.requests.processes import RequestProcesses
 from verifier_service.requests.reception import SMALL_BODY_BYTES
 from verifier_service.scheduler import Scheduler
 from verifier_service.score_call import Service, answer_score_call
 from verifier_service.settings import Settings
-from verifier_service.verdict import EncodedTask, Question, Verdict
+from verifier_service.verdict import EncodedTask, Outcome, Question, Verdict
 
 NDJSON = {"Accept": "application/x-ndjson"}
 NDJSON_TYPE = NDJSON["Accept"].encode()
@@ -29,7 +31,7 @@ NDJSON_TYPE = NDJSON["Accept"].encode()
 def lines(answer: httpx.Response) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "application/x-ndjson"
-    return [json.loads(line) for line in answer.text.splitlines()]
+    return [json.loads(line) for line in answer.text.removesuffix("\n").split("\n")]
 
 
 @pytest.mark.parametrize("num_groups", [2, 40], ids=["here", "in a process of its own"])
@@ -123,3 +125,51 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
     asyncio.run(call())
     assert pending == [1]
     assert scheduler.pending_completions == 0
+
+
+def test_a_stream_that_is_not_read_ends_when_too_much_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or a client that reads nothing would fill the memory of the service."""
+    monkeypatch.setattr(score_call, "MAX_ANSWER_BYTES", 2000)
+    num_sent = 0
+
+    class Pool:
+        size = 1
+        problem = None
+
+        async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+            for _ in range(task.num_completions):
+                await asyncio.sleep(0)
+                verdicts.append(Verdict(Outcome.SCORED, 1.0, "matched", 0.0))
+
+    async def call() -> None:
+        groups = [{"completions": [str(number)] * 10} for number in range(99)]
+        body = {"verifiers": [{"type": "format"}], "groups": groups}
+        messages = [{"type": "http.request", "body": json.dumps(body).encode()}]
+
+        async def receive() -> Message:
+            if messages:
+                return messages.pop()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def send(message: Message) -> None:
+            nonlocal num_sent
+            num_sent += bool(message.get("body"))
+            for _ in range(10_000):  # what can be judged in the meantime is
+                await asyncio.sleep(0)
+
+        headers = [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)]
+        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/score", "state": {}}
+        scope["headers"] = headers
+        processes = RequestProcesses(scheduler, max_body_bytes=1)
+        service = Service(Settings(), {}, scheduler, processes, {}, Metrics(), Drain())
+        answer = await answer_score_call(Request(scope, receive), service)
+        with pytest.raises(ApiError, match="larger than 2000 bytes"):
+            await answer(scope, receive, send)
+
+    scheduler = Scheduler({"text": Pool()}, max_cached_verdicts=0)
+    asyncio.run(call())
+    assert 0 < num_sent < 10
+    assert scheduler.pending_bytes == 0

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tests.processes import children, fork_servers
+from tests.processes import children, fork_servers, without_descriptors
 from tests.verifier_service.poison import POISON
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.workers import sources
@@ -28,9 +31,11 @@ def task(*texts: str) -> EncodedTask:
     return EncodedTask.of(Task({"type": "accuracy", "mode": "math_verify"}, [part]), "text")
 
 
-def in_pool(work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1) -> T:
+def in_pool(
+    work: Callable[[WorkerPool], Awaitable[T]], *, size: int = 1, limits: ItemLimits = LIMITS
+) -> T:
     async def run() -> T:
-        async with WorkerPool(size, LIMITS) as pool:
+        async with WorkerPool(size, limits) as pool:
             return await work(pool)
 
     return asyncio.run(run())
@@ -72,11 +77,39 @@ def is_at_poison(pid: int) -> bool:
     return int(fields[11]) / os.sysconf("SC_CLK_TCK") > 0.3
 
 
-def kill_at_poison(pid: int) -> bool:
+def kill_at_poison(pid: int, how: int = signal.SIGKILL) -> bool:
     if not is_at_poison(pid):
         return False
-    os.kill(pid, signal.SIGKILL)
+    os.kill(pid, how)
     return True
+
+
+async def judge_poison(pool: WorkerPool, how: int) -> tuple[list[str], dict[str, int]]:
+    """Whatever worker is at it gets a signal; the reasons, and why workers were replaced."""
+    signalled: set[int] = set()
+    judging = asyncio.create_task(judge(pool, task(POISON)))
+
+    def is_done_after_more() -> bool:
+        signalled.update(pid for pid in set(workers()) - signalled if kill_at_poison(pid, how))
+        return judging.done()
+
+    await until(is_done_after_more)
+    return reasons(await judging), dict(pool.restarts)
+
+
+def resting_bytes() -> int:
+    """Resident memory of a worker that has judged something easy."""
+
+    async def work(pool: WorkerPool) -> int:
+        await judge(pool, task("$2$"))
+        (worker,) = workers()
+        return resident_pages(worker) * os.sysconf("SC_PAGE_SIZE")
+
+    return in_pool(work)
+
+
+def resident_pages(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
 
 def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
@@ -101,6 +134,31 @@ def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() 
         return await judging
 
     assert reasons(in_pool(work)) == ["scored equal", "failed worker_died", "scored different"]
+
+
+def test_a_worker_that_does_not_use_the_cpu_is_stuck_and_not_the_items_fault() -> None:
+    limits = replace(LIMITS, stuck_seconds=0.3)
+    found = in_pool(lambda pool: judge_poison(pool, signal.SIGSTOP), limits=limits)
+    assert found == (["failed worker_died"], {"died": 4})
+
+
+def test_an_item_whose_every_run_dies_near_the_memory_limit_is_too_large() -> None:
+    """As when the kernel ends them; the watch has not seen the limit passed."""
+    limits = replace(LIMITS, memory_bytes=int(1.2 * resting_bytes()))
+    found = in_pool(lambda pool: judge_poison(pool, signal.SIGKILL), limits=limits)
+    assert found == (["scored too_large"], {"died": 4})
+
+
+@pytest.mark.parametrize(("share", "restarts"), [(1.5, {"worn": 1}), (2.5, {})])
+def test_a_worker_with_half_of_the_memory_of_an_item_is_replaced_after_its_task(
+    share: float, restarts: dict[str, int]
+) -> None:
+    limits = replace(LIMITS, memory_bytes=int(share * resting_bytes()))
+
+    async def work(pool: WorkerPool) -> tuple[list[str], dict[str, int]]:
+        return reasons(await judge(pool, task("$2$"))), dict(pool.restarts)
+
+    assert in_pool(work, limits=limits) == (["scored equal"], restarts)
 
 
 def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
@@ -187,3 +245,107 @@ def test_nothing_is_left_when_the_pool_closes() -> None:
     while any(Path(f"/proc/{pid}").exists() for pid in started):
         assert time.monotonic() < deadline
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_moment_without_descriptors_costs_neither_limits_nor_workers() -> None:
+    """While a worker is at work, and while one is to be replaced."""
+
+    async def work(pool: WorkerPool) -> list[Verdict]:
+        judging = asyncio.create_task(judge(pool, task(POISON, "$2$")))
+        await until(lambda: any(map(is_at_poison, workers())))
+        (before,) = workers()
+        with without_descriptors():
+            await until(lambda: pool.restarts["too_slow"] == 1)
+        found = await judging
+        assert workers() != [before]
+        return [*found, *await judge(pool, task("$3$"))]
+
+    assert reasons(in_pool(work)) == ["scored too_slow", "scored equal", "scored different"]
+
+
+def close(*workers: sources.StartedWorker) -> None:
+    for worker in workers:
+        os.close(worker.pidfd)
+        os.close(worker.stat)
+        worker.connection.close()
+        worker.progress.close()
+
+
+@pytest.mark.parametrize("num_left", [0, 1, 2, 3])
+def test_without_descriptors_a_fork_server_gives_no_worker_and_loses_none(num_left: int) -> None:
+    source = sources.ForkServer("verifier_service.workers.text_worker", LIMITS.memory_bytes)
+    try:
+        close(source.fork())
+        before = len(os.listdir("/proc/self/fd"))
+        with (
+            without_descriptors(num_left),
+            pytest.raises((sources.WorkerStartError, OSError)),
+        ):
+            source.fork()
+        assert len(os.listdir("/proc/self/fd")) == before
+        close(source.fork())
+    finally:
+        source.close()
+
+
+FORKS_UNLESS = """
+import errno, os, socket, sys
+from verifier_service.workers.fork_server import fork_server
+
+def fork(fork=os.fork):
+    if os.path.exists(sys.argv[3]):
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return fork()
+
+os.fork = fork
+serve = lambda connection, _: connection.sendall(connection.recv(1))
+fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve)
+"""
+
+
+def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def start(_: str, arguments: tuple[str, ...], *, descriptors: list[int]) -> object:
+        command = [sys.executable, "-c", FORKS_UNLESS, *arguments, str(tmp_path / "full")]
+        return subprocess.Popen(command, pass_fds=descriptors)
+
+    monkeypatch.setattr(sources, "_start", start)
+    source = sources.ForkServer("", LIMITS.memory_bytes)
+    try:
+        first = source.fork()
+        (tmp_path / "full").touch()
+        for _ in range(2):
+            with pytest.raises(sources.WorkerStartError, match="Resource temporarily unavailable"):
+                source.fork()
+        (tmp_path / "full").unlink()
+        second = source.fork()
+        for worker in (first, second):
+            worker.connection.sendall(b"?")
+            assert worker.connection.recv(1) == b"?"
+        close(first, second)
+    finally:
+        source.close()
+
+
+def test_a_pool_whose_own_work_ends_in_an_error_says_so() -> None:
+    """It would wait for the worker for ever."""
+
+    class Broken(sources.ForkServer):
+        num_forks = 0
+
+        def fork(self) -> sources.StartedWorker:
+            self.num_forks += 1
+            if self.num_forks > 1:
+                raise ValueError("a bug")
+            return super().fork()
+
+    async def run() -> None:
+        source = Broken("verifier_service.workers.text_worker", LIMITS.memory_bytes)
+        async with WorkerPool(1, LIMITS, lambda: source) as pool:
+            assert pool.problem is None
+            assert reasons(await judge(pool, task(POISON))) == ["scored too_slow"]
+            await until(lambda: pool.problem is not None)
+            assert pool.problem == "the pool of workers has a bug: ValueError"
+
+    asyncio.run(run())

@@ -67,17 +67,21 @@ def read_rows(path: Path, *, solution_column: str, tests_column: str) -> list[Ro
         BadRows: some are not JSON objects with both columns.
         OSError: the file cannot be read.
     """
-    rows, problems = [], []
+    rows: list[Row] = []
+    problems: dict[str, list[int]] = {}
     lines = (line for line in path.read_text(encoding="utf-8").split("\n") if line.strip())
     for number, line in enumerate(lines, 1):
         try:
             rows.append(_read_row(number, line, solution_column, tests_column))
         except ValueError as error:
-            problems.append(f"row {number}: {error}")
+            problems.setdefault(str(error), []).append(number)
     if problems:
-        more = len(problems) - MAX_SHOWN_ROWS
-        shown = [*problems[:MAX_SHOWN_ROWS], *([f"and {more} more"] if more > 0 else [])]
-        raise BadRows("\n".join(shown))
+        each = [
+            f"row {numbers[0]}{f' and {len(numbers) - 1} more' if numbers[1:] else ''}: {problem}"
+            for problem, numbers in problems.items()
+        ]
+        more = sum(map(len, list(problems.values())[MAX_SHOWN_ROWS:]))
+        raise BadRows("\n".join([*each[:MAX_SHOWN_ROWS], *([f"and {more} more"] if more else [])]))
     if not rows:
         raise BadRows("there are no rows")
     return rows

@@ -224,13 +224,20 @@ def _stage(ran: Ran) -> Stage:
         stderr=stderr,
         output=stdout + stderr,
         code=code,
-        signal=None if number is None else signal.Signals(number).name,
+        signal=None if number is None else _signal_name(number),
         message=ran.note or None,
         status=_status(ran),
         cpu_time=round(ran.cpu_seconds * 1000),
         wall_time=round(ran.wall_seconds * 1000),
         memory=ran.peak_memory_bytes,
     )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # of real-time signals Python names the first and the last
+        return f"SIGRTMIN{number - signal.SIGRTMIN:+d}"
 
 
 def _status(ran: Ran) -> Literal["RE", "SG", "TO", "OL"] | None:

@@ -248,7 +248,7 @@ def _hashes(text: str) -> Extraction | None:
 
 _PHRASE = re.compile(
     r"""(?:
-        (?:final[ ]|correct[ ]|right[ ])?(?:answer|option|choice|result|solution)s?
+        (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
             (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
             \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
@@ -263,11 +263,16 @@ _PHRASE = re.compile(
 
 def _answer_phrase(text: str) -> Extraction | None:
     end = len(text)
+    is_disowned = False
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
-            last = match
+            begin = max(start, match.start() - MAX_DISOWNING_CHARACTERS)
+            if _DISOWNED.search(text, begin, match.start()):
+                is_disowned = is_disowned or not text[end:].strip()
+            else:
+                last = match
         if last is not None:
             rest = _BULLET.sub("", text[last.end() :].lstrip(" *:\n\t"))
             statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
@@ -280,7 +285,24 @@ def _answer_phrase(text: str) -> Extraction | None:
                 )
             return Extraction("answer_phrase", (_without_reason(statement),))
         end = start
-    return None
+    # Other places would take the value that is disowned, if nothing comes after it.
+    return Extraction("answer_phrase", _NOTHING) if is_disowned else None
+
+
+_CLAIM = (
+    r"(?:say(?:ing)?|think|believe|claim|conclude|assume|agree|sure|certain|convinced|confident)"
+)
+_ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
+MAX_DISOWNING_CHARACTERS = 60
+DISOWNING = (
+    rf"(?:\b(?:wrong|incorrect)"
+    rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
+    rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
+    rf"|(?:\bnot|n['’]t)[ ]+(?:(?:true|correct|right|the[ ]+case)[ ]+)?that{_ARTICLES})[ *_]+"
+)
+"""What stands right before `answer is` where it tells what the answer is not. Nothing that ends a
+clause comes between: `I am not sure, but the answer is 5`."""
+_DISOWNED = re.compile(DISOWNING + "$", re.IGNORECASE)
 
 
 _BULLET = re.compile(r"^[-*•]\s+")
@@ -539,7 +561,21 @@ _CHOSEN = re.compile(
     r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
 )
-_REJECTED = re.compile(r"\(?\b[A-J]\)?\s+is\s+(?:wrong|incorrect|not)\b", re.IGNORECASE)
+_OPTION = r"(?:[(\[][A-Za-z][)\]]|[(\[]?\b[A-Z]\b[)\]]?)"
+_NOUN = r"(?:(?i:option|choice|answer)s?\s+)?"
+_OPTIONS = (
+    rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*(?i:(?:and|or)\s+)?|\s+(?i:and|or)\s+){_NOUN}{_OPTION}"
+    rf"(?![)\]]?\s+(?i:is)\b))*"
+)
+REJECTED_OPTION = re.compile(
+    rf"(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
+    rf"|(?i:\b(?:reject|eliminat|exclud|discard)\w*\s+|\brul(?:e[sd]?|ing)\s+out\s+){_OPTIONS}"
+    rf"|\(?(?i:\b(?:and|but)\s+)?(?i:\bnot\s+){_NOUN}{_OPTION}"
+    rf"|(?i:\b(?:option|choice)\s+)?{_OPTION}\s+(?:(?i:fails)\b|(?i:is|was)(?:"
+    rf"\s+(?i:wrong|false|incorrect|eliminated|rejected|excluded|discarded|ruled\s+out)\b"
+    rf"|(?i:n['’]t|\s+not)\b(?:\s+{_OPTION})?))"
+)
+"""An option, by its letter, with the words that say that it is not the answer."""
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
 )
@@ -585,7 +621,7 @@ def _choices(line: str) -> Extraction | None:
     """The options that a line without numbers names, and does not reject."""
     if _NUMBER.search(line):
         return None
-    line = _REJECTED.sub("", line)
+    line = REJECTED_OPTION.sub("", line)
     chosen = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
     return Extraction("last_expression", tuple(chosen), "or") if chosen else None
 

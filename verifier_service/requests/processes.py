@@ -233,6 +233,7 @@ class _Run:
             while True:
                 match message := await self._process.receive():
                     case Piece():
+                        self._reservation.grow(num_bytes=len(message.data))
                         pieces.append(message.data)
                     case Refusal():
                         raise _api_error(message)
@@ -240,6 +241,9 @@ class _Run:
                         return _done(message, pieces)
                     case _:
                         await self._pass_on(message)
+        except RequestDied:
+            self._reservation.shrink(num_bytes=sum(map(len, pieces)))
+            raise
         finally:
             under_way = [*self._replies, *self._tasks.values()]
             for task in under_way:

@@ -36,15 +36,18 @@ class Body:
         return bytes(self._small)
 
     def file(self) -> int:
-        """The descriptor of a file that has the body; closed by `close`."""
+        """The descriptor of a file that has the body; closed by `close`. Raises ApiError."""
         if self._file is None:
-            self._file = os.memfd_create("body")
+            try:
+                self._file = os.memfd_create("body")
+            except OSError as error:
+                raise try_again("request_failed", f"no file for the body: {error}") from error
             _write(self._file, self._small)
             self._small.clear()
         return self._file
 
     def add(self, part: bytes) -> None:
-        """The next bytes."""
+        """The next bytes. Raises ApiError."""
         self.num_bytes += len(part)
         if self._file is None and self.num_bytes > SMALL_BODY_BYTES:
             self.file()

@@ -11,17 +11,20 @@ nothing and is confined as those that judge are.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+import logging
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import NoReturn
 
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.answer import answer_request
+from verifier_service.answer import PIECE_BYTES, answer_request
 from verifier_service.errors import ApiError
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.requests.body import decompressed, read_request
@@ -49,9 +52,9 @@ from verifier_service.requests.messages import (
 from verifier_service.schemas import ScoreRequest
 from verifier_service.scoring import Unavailable
 from verifier_service.verdict import EncodedTask, Question, Verdict
-from verifier_service.workers.fork_server import fork_server
+from verifier_service.workers.fork_server import fork_server, place
 
-PIECE_BYTES = 2**18
+log = logging.getLogger(__name__)
 
 
 def serve(connection: socket.socket, body: int) -> None:
@@ -67,21 +70,20 @@ def serve(connection: socket.socket, body: int) -> None:
 async def _serve(connection: socket.socket, body: int) -> None:
     connection.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
-    parent = _Parent(reader, writer)
+    parent = Parent(reader, writer)
     job = await parent.receive()
     assert isinstance(job, Job), job
     try:
         request, num_bytes = _read(job, body)
+        parent.send(Parsed(request.num_completions, num_bytes))
+        accepted = await parent.receive()
+        assert isinstance(accepted, Accepted), accepted
+        await _answer(request, parent, job)
     except ApiError as error:
         status = int(error.status)
         parent.send(Refusal(status, error.kind, error.message, error.details, error.headers))
     except MemoryError:
         parent.send(_too_much_memory())
-    else:
-        parent.send(Parsed(request.num_completions, num_bytes))
-        accepted = await parent.receive()
-        assert isinstance(accepted, Accepted), accepted
-        await _answer(request, parent, job)
     await writer.drain()
     writer.close()
     await writer.wait_closed()
@@ -100,45 +102,47 @@ def _read(job: Job, body: int) -> tuple[ScoreRequest, int]:
 
 
 def _too_much_memory() -> Refusal:
-    message = "reading the body takes more memory than a request may"
+    message = "the request takes more memory than one may"
     return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", message, None)
 
 
-async def _answer(request: ScoreRequest, parent: _Parent, job: Job) -> None:
+async def _answer(request: ScoreRequest, parent: Parent, job: Job) -> None:
     def on_line(index: int, line: bytes) -> None:
         parent.send(GroupLine(index, line))
 
     parent.engine_sizes = job.num_workers
     listening = asyncio.create_task(parent.listen())
-    answer = await answer_request(
-        request,
-        parent,
-        started=job.started,
-        max_deadline_seconds=job.limits.max_deadline_seconds,
-        on_line=on_line if job.stream else None,
+    answering = asyncio.create_task(
+        answer_request(
+            request,
+            parent,
+            started=job.started,
+            max_deadline_seconds=job.limits.max_deadline_seconds,
+            on_line=on_line if job.stream else None,
+        )
     )
+    await asyncio.wait([listening, answering], return_when=asyncio.FIRST_COMPLETED)
+    if listening.done():
+        _end(listening)  # what waits for its messages does not even end when it is cancelled
     listening.cancel()
+    answer = answering.result()
     if not job.stream:
-        for data in _pieces(answer.pieces):
+        for data in answer.pieces:
             parent.send(Piece(data))
             await parent.drain()
     flat = [(*labels, number) for labels, number in answer.counts.items()]
     parent.send(Done(answer.last_line, flat, answer.num_completions))
 
 
-def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of some size."""
-    waiting = bytearray()
-    for part in parts:
-        waiting += part
-        while len(waiting) >= PIECE_BYTES:
-            yield bytes(waiting[:PIECE_BYTES])
-            del waiting[:PIECE_BYTES]
-    if waiting:
-        yield bytes(waiting)
+def _end(failed: asyncio.Task[None]) -> NoReturn:
+    """End the process over a task that failed; the message may have text of a model."""
+    error = failed.exception()
+    assert error is not None, "listening has no end"
+    log.error("the process of a request ends: %s at %s", type(error).__name__, place(error))
+    os._exit(1)
 
 
-class _Parent:
+class Parent:
     """The API process, which has the workers and the cache: the `Engine` of this request."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -190,12 +194,13 @@ class _Parent:
             task = msgspec.structs.replace(task, shared_reference=())
         number, answered = self._expect()
         self.send(Judge(number, task, list(keys)))
-        await self.drain()
         try:
+            await self.drain()
             reply = await asyncio.shield(answered)
         except asyncio.CancelledError:
             self.send(GiveUp(number))
-            _add(await answered, verdicts)
+            with contextlib.suppress(Unavailable):
+                _add(await answered, verdicts)
             raise
         _add(reply, verdicts)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from verifier_service.answer_part import after_reasoning
-from verifier_service.mathematics.extraction import extract
+from verifier_service.mathematics.extraction import REJECTED_OPTION, extract
 from verifier_service.reference import bad, missing
 from verifier_service.verdict import Completion, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
@@ -91,30 +91,48 @@ def named_letters(statement: str, choices: Mapping[str, str]) -> set[str]:
     set()
     """
     plain = _plain(statement)
-    by_text = {letter for letter, text in choices.items() if _folded(text) == _folded(plain)}
-    if by_text:
-        return by_text
-    listed = _LIST.fullmatch(plain)
+    named = _named_by_text(plain, choices)
+    if named:
+        return named
+    kept, num_rejected = REJECTED_OPTION.subn(" ", plain)
+    kept = kept.strip(" .,;") if num_rejected else kept
+    listed = _LIST.fullmatch(_REASON.sub("", kept))
     if listed:
-        return {letter.upper() for letter in _LONE_LETTER.findall(_JOINT.sub(" ", plain))}
-    labelled = _LABELLED.match(plain)
+        letters = _LONE_LETTER.findall(_JOINT.sub(" ", listed[0]))
+        return {*map(str.upper, letters), *map(_letter, _ALTERNATIVE.finditer(kept))}
+    labelled = _LABELLED.match(kept)
     if labelled:
-        letter = next(filter(None, labelled.groups())).upper()
-        rest = plain[labelled.end() :]
-        texts = {other for other, text in choices.items() if _folded(text) == _folded(rest)}
-        if choices and texts and letter not in texts:
-            return {letter, *texts}  # the letter of one, the text of another
-        return {letter} if letter in texts else {letter} | _marked(rest)
-    return _marked(plain)
+        return {_letter(labelled), *_marked(kept[labelled.end() :])}
+    return _marked(kept)
+
+
+def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
+    """The options with that text; with another letter beside the text, that one too."""
+
+    def named(text: str) -> set[str]:
+        return {letter for letter, other in choices.items() if _folded(other) == _folded(text)}
+
+    if whole := named(plain):
+        return whole
+    before, after = _LABELLED.match(plain), _LETTER_AFTER.search(plain)
+    for label, text in (
+        (before, plain[before.end() :] if before else ""),
+        (after, plain[: after.start()] if after else ""),
+    ):
+        if label and (texts := named(text)):
+            return {_letter(label)} if _letter(label) in texts else {_letter(label), *texts}
+    return set()
+
+
+def _letter(match: re.Match[str]) -> str:
+    letter: str = next(filter(None, match.groups()))
+    return letter.upper()
 
 
 def _marked(text: str) -> set[str]:
-    """The options that prose names and does not reject."""
-    text = _REJECTED.sub(" ", text)
-    return {
-        next(filter(None, match.groups())).upper()
-        for match in (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text))
-    }
+    """The options that prose names."""
+    found = (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text))
+    return {_letter(match) for match in found}
 
 
 def _plain(statement: str) -> str:
@@ -145,19 +163,22 @@ _LABELLED = re.compile(
     rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",  # noqa: RUF001
     re.IGNORECASE,
 )
+_LETTER_AFTER = re.compile(
+    r"[\s,:–—-]+(?:[(\[](?:(?:option|choice)\s+)?([A-Za-z])[)\]]|(?:option|choice)\s+([A-Za-z]))[\s.!]*$",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"[\s,;]+(?:because|since)\b.*", re.IGNORECASE)
 _MARKED = re.compile(
-    r"\b(?:options?|choices?|choose|select|pick|answer\s+is)\s*:?\s*[(\[]?([A-Z])\b[)\]]?"
+    r"\b(?:(?i:choose|select|pick|answer\s+is)|options?|choices?)\s*:?\s*"
+    r"(?:[(\[]([A-Za-z])[)\]]|[(\[]?([A-Z])\b)"
     r"|[(\[]([A-Z])[)\]]"
-    r"|\b([A-Z])\s+is\s+(?:the\s+)?(?:correct|right|best|true)\b"
+    r"|\b(?:Option|Choice)\s+[(\[]?([A-Z])\b[)\]]?(?=\s*(?:[.!]|$))"
+    r"|(?:[(\[]([A-Za-z])[)\]]|\b([A-Z]))\s+(?i:is)\s+(?i:the\s+)?(?i:correct|right|best|true)\b"
 )
 _ALTERNATIVE = re.compile(
     r"[\s,.;(]+(?:or|maybe|perhaps|possibly|alternatively)\b[\s,:(\[*]*"
     r"(?:(?:it|else|also|even|is|be|could|might|option|choice|maybe|perhaps|possibly)\b[\s,:(\[*]*)"
     r"{0,4}([A-Z])\b(?!['’])"  # noqa: RUF001
-)
-_REJECTED = re.compile(
-    r"\bnot\s+(?:option\s+|choice\s+)?[(\[]?[A-Z]\b[)\]]?"
-    r"|(?:\boption\s+|\bchoice\s+)?[(\[]?\b[A-Z]\b[)\]]?\s+(?:is|was)\s+(?:wrong|incorrect|false|not)\b"
 )
 
 

@@ -8,6 +8,7 @@ layers of the sandbox: it can read what it may have to import, and do nothing el
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -37,8 +38,9 @@ Serve = Callable[[socket.socket, int], None]
 
 
 def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) -> None:
-    """Fork a worker for each socket that arrives on control; answer with a pidfd of the worker.
+    """Fork a worker for each socket that arrives on control; answer with its pid and a pidfd.
 
+    Where none can be forked the answer says why and has no descriptor; the other workers live on.
     Ends when the other side of control is closed; its workers end with it.
 
     Args:
@@ -55,17 +57,29 @@ def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) 
         if not message:
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # no reaping before pidfd_open
-        pid = os.fork()
-        if pid == 0:
-            control.close()
-            connection = socket.socket(fileno=descriptors[0])
-            _become_worker(connection, descriptors[1], layers, address_space_bytes, serve)
+        try:
+            pid = os.fork()
+        except OSError as error:
+            socket.send_fds(control, [str(error).encode()], [])
+        else:
+            if pid == 0:
+                control.close()
+                connection = socket.socket(fileno=descriptors[0])
+                _become_worker(connection, descriptors[1], layers, address_space_bytes, serve)
+            _send_pidfd(control, pid)
         for descriptor in descriptors:
             os.close(descriptor)
-        pidfd = os.pidfd_open(pid)
-        socket.send_fds(control, [str(pid).encode()], [pidfd])
-        os.close(pidfd)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _send_pidfd(control: socket.socket, pid: int) -> None:
+    """The answer about a worker; without the descriptor where there is none left."""
+    pidfds = []
+    with contextlib.suppress(OSError):
+        pidfds.append(os.pidfd_open(pid))
+    socket.send_fds(control, [str(pid).encode()], pidfds)
+    for pidfd in pidfds:
+        os.close(pidfd)
 
 
 def place(error: BaseException) -> str:

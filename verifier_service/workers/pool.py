@@ -53,6 +53,7 @@ RECYCLE_SHARE = 0.5
 TRIES_ALONE = 3
 RESTART_SECONDS = 1.0
 MAX_FRAME_BYTES = 16 * 2**20
+MAX_STAT_BYTES = 4096
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -106,6 +107,7 @@ class Worker:
         self.alive = True
         self._pid = started.pid
         self._pidfd = started.pidfd
+        self._stat = started.stat
         self._reader = reader
         self._writer = writer
         self._progress = started.progress
@@ -172,7 +174,7 @@ class Worker:
 
         The limit is on CPU time, so that a verdict does not depend on what else the machine does.
         """
-        usage = _usage(self._pid)
+        usage = _usage(self._stat)
         if usage is None:
             return
         cpu_seconds, self._resident_bytes = usage
@@ -211,7 +213,7 @@ class Worker:
 
     def is_worn(self, limits: ItemLimits) -> bool:
         """Whether it holds so much memory that the next item would suffer for it."""
-        usage = _usage(self._pid)
+        usage = _usage(self._stat)
         return usage is None or usage[1] > RECYCLE_SHARE * limits.memory_bytes
 
     def kill(self, ending: Ending | None = None, position: tuple[int, bool] | None = None) -> None:
@@ -224,6 +226,7 @@ class Worker:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         os.close(self._pidfd)
+        os.close(self._stat)
         self._progress.close()
         self._writer.close()
 
@@ -253,7 +256,7 @@ class WorkerPool:
     |---|---|
     | `async with WorkerPool(size, limits) as pool` | starts and ends the processes |
     | `await pool.judge(task, verdicts)` | appends a verdict for each completion, in order |
-    | `pool.problem` | why no worker is running, or None |
+    | `pool.problem` | why the pool cannot judge, or None |
 
     Cancelling `judge` kills the worker that is at it; the verdicts so far are there.
     """
@@ -270,6 +273,7 @@ class WorkerPool:
         self._workers: set[Worker] = set()
         self._num_waiting = 0
         self._start_error: str | None = None
+        self._bug: str | None = None
         self._fork_lock = asyncio.Lock()
         self._source: WorkerSource | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -320,8 +324,8 @@ class WorkerPool:
 
     @property
     def problem(self) -> str | None:
-        """Why no worker is running; None while one is, or is about to be."""
-        return None if self._workers else self._start_error
+        """Why no worker is running, or none is watched; None while all is well, or about to be."""
+        return self._bug or (None if self._workers else self._start_error)
 
     async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
@@ -431,7 +435,15 @@ class WorkerPool:
     def _in_background(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        task.add_done_callback(self._has_ended)
+
+    def _has_ended(self, task: asyncio.Task[None]) -> None:
+        """Without what it did the pool hangs, or nothing limits its workers: never in silence."""
+        self._background.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._bug = f"the pool of workers has a bug: {type(error).__name__}"
+            log.error("%s", self._bug, exc_info=error)
 
 
 def _blame(run: Run) -> Verdict:
@@ -446,12 +458,13 @@ def _blame(run: Run) -> Verdict:
     return Verdict(Outcome.SCORED, 0.0, reason, run.item_seconds)
 
 
-def _usage(pid: int) -> tuple[float, int] | None:
+def _usage(stat: int) -> tuple[float, int] | None:
     """CPU seconds used and resident bytes of a process; None if it is gone. See proc(5)."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            fields = stat.read().rpartition(b")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
+        fields = os.pread(stat, MAX_STAT_BYTES, 0).rpartition(b")")[2].split()
+    except ProcessLookupError:
         return None
     user_ticks, system_ticks, resident_pages = int(fields[11]), int(fields[12]), int(fields[21])
+    if resident_pages == 0:  # it gives back its memory before it hangs up
+        return None
     return (user_ticks + system_ticks) / TICKS_PER_SECOND, resident_pages * PAGE_BYTES

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 START_TIMEOUT_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
+MAX_REPLY_BYTES = 1024
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 """Of every worker: nothing of ours, and the same order of sets each time."""
 
@@ -39,6 +40,8 @@ class StartedWorker(NamedTuple):
 
     pid: int
     pidfd: int
+    stat: int
+    """Its /proc/PID/stat, which cannot become that of another process."""
     connection: socket.socket
     progress: Progress
     """Where the worker tells how far it is."""
@@ -67,17 +70,23 @@ class ForkServer:
     Args:
         module: `verifier_service.workers.text_worker` or `verifier_service.requests.worker`.
         address_space_bytes: what a worker may map beyond what it inherits.
+
+    Raises:
+        WorkerStartError: there are no descriptors or no memory for it.
     """
 
     def __init__(self, module: str, address_space_bytes: int) -> None:
-        ours, theirs = socket.socketpair()
-        ours.settimeout(START_TIMEOUT_SECONDS)
-        with theirs:
-            self._process = _start(
-                module,
-                (str(theirs.fileno()), str(address_space_bytes)),
-                descriptors=[theirs.fileno()],
-            )
+        with contextlib.ExitStack() as stack:
+            ours, theirs = _socket_pair()
+            stack.callback(ours.close)
+            ours.settimeout(START_TIMEOUT_SECONDS)
+            with theirs:
+                arguments = (str(theirs.fileno()), str(address_space_bytes))
+                try:
+                    self._process = _start(module, arguments, descriptors=[theirs.fileno()])
+                except OSError as error:
+                    raise WorkerStartError(f"no fork server can be started: {error}") from error
+            stack.pop_all()
         self._control = ours
 
     @property
@@ -91,28 +100,32 @@ class ForkServer:
         Raises:
             WorkerStartError: the fork server is gone or does not answer.
         """
-        shared = Progress.create_file()
-        try:
-            progress = Progress(shared)
+        with contextlib.ExitStack() as stack:
+            shared = Progress.create_file()
             try:
-                return StartedWorker(*self.fork_with(shared), progress)
-            except WorkerStartError:
-                progress.close()
-                raise
-        finally:
-            os.close(shared)
+                progress = Progress(shared)
+                stack.callback(progress.close)
+                pid, pidfd, connection = self.fork_with(shared)
+            finally:
+                os.close(shared)
+            stack.callback(os.close, pidfd)
+            stack.callback(connection.close)
+            started = StartedWorker(pid, pidfd, _open_stat(pid), connection, progress)
+            stack.pop_all()
+        return started
 
     def fork_with(self, descriptor: int) -> tuple[int, int, socket.socket]:
         """A new worker that is given a descriptor: its pid, a pidfd, and the socket to it.
 
         Raises:
-            WorkerStartError: the fork server is gone, or it did not answer and was killed.
+            WorkerStartError: the fork server is gone, could not fork, or did not answer and was
+                killed.
         """
-        ours, theirs = socket.socketpair()
+        ours, theirs = _socket_pair()
         try:
             with theirs:
                 socket.send_fds(self._control, [b"f"], [theirs.fileno(), descriptor])
-            message, descriptors, _, _ = socket.recv_fds(self._control, 32, 1)
+            message, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
             self._kill()  # a reply that came late would be taken for the next one
@@ -120,6 +133,10 @@ class ForkServer:
         if not message:
             ours.close()
             raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
+        if not descriptors:  # of a worker that is there after all, the connection ends with this
+            ours.close()
+            why = "there are too many open files" if message.isdigit() else message.decode()
+            raise WorkerStartError(f"the fork server gave no worker: {why}")
         return int(message), descriptors[0], ours
 
     def close(self) -> None:
@@ -161,7 +178,7 @@ class CodeWorkers:
         """
         self._forget_ended()
         with contextlib.ExitStack() as stack:
-            ours, theirs = socket.socketpair()
+            ours, theirs = _socket_pair()
             stack.callback(ours.close)
             ours.settimeout(START_TIMEOUT_SECONDS)
             shared = Progress.create_file()
@@ -176,9 +193,11 @@ class CodeWorkers:
             if problem is not None:
                 raise WorkerStartError(problem)
             pidfd = os.pidfd_open(process.pid)
+            stack.callback(os.close, pidfd)
+            stat = _open_stat(process.pid)
             stack.pop_all()
         os.close(shared)
-        return StartedWorker(process.pid, pidfd, ours, progress)
+        return StartedWorker(process.pid, pidfd, stat, ours, progress)
 
     def _start(self, connection: int, shared: int) -> subprocess.Popen[bytes]:
         directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
@@ -212,6 +231,22 @@ class CodeWorkers:
             time.sleep(POLL_SECONDS)
         for directory in self._processes.values():
             log.warning("%s is left: a process is still writing to it", directory)
+
+
+def _socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Raises WorkerStartError."""
+    try:
+        return socket.socketpair()
+    except OSError as error:
+        raise WorkerStartError(f"there is no socket for a worker: {error}") from error
+
+
+def _open_stat(pid: int) -> int:
+    """Of a process that has not been waited for. Raises WorkerStartError."""
+    try:
+        return os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError as error:
+        raise WorkerStartError(f"a new worker cannot be watched: {error}") from error
 
 
 def _start(
