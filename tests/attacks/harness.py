@@ -313,8 +313,10 @@ class _Harness:
                     yield f"canary:{name}"
             if max(len(execution.stdout), len(execution.stderr)) > limits.output_bytes:
                 yield "outsize"
-        for execution, limits in [*self._runner.executions, *self._runner.judges]:
-            if execution.wall_seconds > limits.wall_seconds + WALL_SLACK_SECONDS:
+        both = [*self._runner.executions, *self._runner.judges]
+        waited = sum(execution.waited_seconds for execution, _ in both)  # no part of the limit
+        for execution, limits in both:
+            if execution.wall_seconds - waited > limits.wall_seconds + WALL_SLACK_SECONDS:
                 yield "hang"
         if _peak_bytes() > self._peak + MAX_GROWTH_BYTES:
             yield "outsize"

@@ -260,10 +260,10 @@ def test_time_that_the_kernel_had_a_program_wait_is_not_its_own(
 ) -> None:
     limits = Limits(cpu_seconds=0.5, wall_seconds=1.0)
     assert sandbox.run(SLEEP.format(2), limits=limits).reason is ExitReason.WALL_LIMIT
-    overload(lambda: 1.5)
+    overload(lambda: 2.0)
     execution = sandbox.run(SLEEP.format(2), limits=limits)
     assert (execution.reason, execution.stdout) == (ExitReason.EXITED, b"1\n")
-    assert (execution.waited_seconds, execution.wall_seconds > 2) == (1.5, True)
+    assert (execution.waited_seconds, execution.wall_seconds > 2) == (2.0, True)
     assert sandbox.run(SLEEP.format(60), limits=limits).reason is ExitReason.WALL_LIMIT
 
 
@@ -271,25 +271,23 @@ def test_a_program_that_does_nothing_but_wait_is_our_failure(
     sandbox: Sandbox, overload: Overload
 ) -> None:
     overload(time.monotonic)
-    limits = Limits(cpu_seconds=0.1, wall_seconds=0.3)
+    limits = Limits(cpu_seconds=0.1, wall_seconds=1.0)
     with pytest.raises(SandboxError, match="the machine is overloaded"):
         sandbox.run(SLEEP.format(60), limits=limits)
-    with pytest.raises(SandboxError, match="the machine is overloaded"):
-        sandbox.run(SLEEP.format(60), limits=Limits(cpu_seconds=0.5, wall_seconds=0.01))
     assert sandbox.run("print(1)").stdout == b"1\n"
 
 
 def test_cpu_time_over_the_limit_is_no_overload(sandbox: Sandbox, overload: Overload) -> None:
     overload(time.monotonic)
-    limits = Limits(cpu_seconds=0.3, wall_seconds=0.3)
+    limits = Limits(cpu_seconds=0.3, wall_seconds=2.0)
     assert sandbox.run("while True: pass", limits=limits).reason is ExitReason.CPU_LIMIT
 
 
 def test_what_one_of_a_pair_waits_both_do(sandbox: Sandbox, overload: Overload) -> None:
     overload(lambda: 1.0)
-    slow = Program(payload=b"import time\ntime.sleep(2)\ndef solve(n): return n", entry="answer")
+    slow = Program(payload=b"import time\ntime.sleep(3)\ndef solve(n): return n", entry="answer")
     judge = Program(payload=b"3\n", entry="ask")
-    limits = Limits(cpu_seconds=0.5, wall_seconds=1.2)
+    limits = Limits(cpu_seconds=2.0, wall_seconds=2.0)
     pair = sandbox.wait(sandbox.runner.run_pair(slow, judge, limits, limits))
     assert (pair.judge.result, pair.judge.reason) == (b"3\n", ExitReason.EXITED)
 
