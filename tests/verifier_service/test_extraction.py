@@ -125,6 +125,7 @@ def test_an_answer_that_is_disowned_is_none(text: str) -> None:
         "The wrong answer is 3. The right answer is 5",
         "The answer is 5. A common wrong answer is 3.",
         "The answer is 5.\nI do not think that the answer is 3.",
+        "A common wrong answer is 12.\nTherefore there are 5",
         "Is that not the answer? The answer is 5",
         "That is not only hard: the answer is 5",
         "It's not hard to see that the answer is 5",

@@ -270,7 +270,7 @@ def _answer_phrase(text: str) -> Extraction | None:
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
             begin = max(start, match.start() - MAX_DISOWNING_CHARACTERS)
             if _DISOWNED.search(text, begin, match.start()):
-                is_disowned = True
+                is_disowned = is_disowned or not text[end:].strip()
             else:
                 last = match
         if last is not None:
@@ -285,7 +285,7 @@ def _answer_phrase(text: str) -> Extraction | None:
                 )
             return Extraction("answer_phrase", (_without_reason(statement),))
         end = start
-    # Other places would take the value that is disowned.
+    # Other places would take the value that is disowned, if nothing comes after it.
     return Extraction("answer_phrase", _NOTHING) if is_disowned else None
 
 
