@@ -52,7 +52,8 @@ class Bounds:
 
     completions: int = 131_072
     bytes: int = 256 * 2**20
-    """Of bodies, and of answers until they are read, as they are kept."""
+    """Of bodies, and of answers until they are read, as they are kept. Answers may take the same
+    once more: work that is done is not refused because as much as possible was accepted."""
 
 
 class Reservation:
@@ -70,12 +71,20 @@ class Reservation:
         others = scheduler.pending_completions - self.num_completions
         if others and scheduler.pending_completions + completions > scheduler.bounds.completions:
             raise QueueFull(scheduler.state)
-        others = scheduler.pending_bytes - self.num_bytes
-        if others and scheduler.pending_bytes + num_bytes > scheduler.bounds.bytes:
-            raise QueueFull(scheduler.state)
+        self._grow_bytes(num_bytes, scheduler.bounds.bytes)
         self.num_completions += completions
-        self.num_bytes += num_bytes
         scheduler.pending_completions += completions
+
+    def grow_by_answer(self, *, num_bytes: int) -> None:
+        """Reserve what an answer takes. Raises QueueFull, and reserves nothing."""
+        self._grow_bytes(num_bytes, 2 * self._scheduler.bounds.bytes)
+
+    def _grow_bytes(self, num_bytes: int, bound: int) -> None:
+        scheduler = self._scheduler
+        others = scheduler.pending_bytes - self.num_bytes
+        if others and scheduler.pending_bytes + num_bytes > bound:
+            raise QueueFull(scheduler.state)
+        self.num_bytes += num_bytes
         scheduler.pending_bytes += num_bytes
 
     def shrink(self, *, num_bytes: int) -> None:

@@ -243,14 +243,14 @@ class _Call:
         if self.stream:
             return found
         pieces = list(found.pieces)
-        self._reservation.grow(num_bytes=sum(map(len, pieces)))
+        self._reservation.grow_by_answer(num_bytes=sum(map(len, pieces)))
         return replace(found, pieces=pieces)
 
     def _add_line(self, _index: int, line: bytes) -> None:
         """Raises ApiError and QueueFull: the client does not read what there is."""
         if self._num_unsent_bytes + len(line) > MAX_ANSWER_BYTES:
             raise answer_too_large(MAX_ANSWER_BYTES)
-        self._reservation.grow(num_bytes=len(line))
+        self._reservation.grow_by_answer(num_bytes=len(line))
         self._num_unsent_bytes += len(line)
         self._lines.put_nowait(line)
 

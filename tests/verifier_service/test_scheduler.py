@@ -352,6 +352,20 @@ def test_the_bounds_may_be_reached(
         assert scheduler.is_full
 
 
+def test_answers_may_take_as_much_again_as_what_is_accepted() -> None:
+    """Or a service that is full would refuse the work that it has done."""
+    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
+    with scheduler.reservation() as first, scheduler.reservation() as second:
+        first.grow(num_bytes=60)
+        second.grow(num_bytes=40)
+        first.grow_by_answer(num_bytes=100)
+        with pytest.raises(QueueFull):
+            second.grow_by_answer(num_bytes=1)
+        first.shrink(num_bytes=100)
+        second.grow_by_answer(num_bytes=1)
+    assert scheduler.pending_bytes == 0
+
+
 def test_without_a_cache_a_request_still_settles_a_pair_once() -> None:
     pool = WatchedPool()
     texts = [f"{'again ' * n}{OPEN}" for n in range(200)]

@@ -233,7 +233,7 @@ class _Run:
             while True:
                 match message := await self._process.receive():
                     case Piece():
-                        self._reservation.grow(num_bytes=len(message.data))
+                        self._reservation.grow_by_answer(num_bytes=len(message.data))
                         pieces.append(message.data)
                     case Refusal():
                         raise _api_error(message)
