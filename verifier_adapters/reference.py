@@ -16,7 +16,7 @@ def reference_of(label: Any) -> dict[str, Any]:
     | object that is tests: with `inputs` and `outputs`, or `type` and `cases` or `code` | \
 `{"tests": label}` |
     | any other object | itself |
-    | the JSON text of an object | that of the object |
+    | the JSON text of an object with keys (`{}` is an answer, the empty set) | that of the object |
     | None | `{}` |
 
     >>> reference_of("1/2")
@@ -25,8 +25,7 @@ def reference_of(label: Any) -> dict[str, Any]:
     {'tests': {'inputs': ['3'], 'outputs': ['9']}}
     """
     if isinstance(label, str):
-        found = _object_in(label)
-        label = label if found is None else found
+        label = _object_in(label) or label
     if label is None:
         return {}
     if not isinstance(label, Mapping):
