@@ -13,7 +13,7 @@ import pytest
 
 from tests.processes import children, fork_servers, pid_in
 from trainer_client.demo import running_service
-from verifier_service.server import MAX_OPEN_FILES, CannotServe, serve
+from verifier_service.server import MAX_OPEN_FILES, CannotServe, listen, serve
 from verifier_service.settings import Settings, unknown_variables
 
 KUBERNETES = ("VERIFIER_SERVICE_HOST", "VERIFIER_SERVICE_PORT", "VERIFIER_PORT_8080_TCP_ADDR")
@@ -43,6 +43,15 @@ def test_a_port_in_use_is_one_line_with_the_setting() -> None:
 def test_a_host_that_is_not_this_machines_is_named(host: str) -> None:
     with pytest.raises(CannotServe, match=f"^'{host}' is no address of this machine: .* --host"):
         serve(Settings(host=host, port=0))
+
+
+def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> None:
+    """Which a client may delay by 40 ms."""
+    (listener,) = listen("127.0.0.1", 0)
+    with listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_misspelt_variable_is_refused_with_the_nearest_name() -> None:
