@@ -63,7 +63,7 @@ def run_code(http: httpx.Client, code: str, **fields: Any) -> dict[str, Any]:
 
 def test_run_code_answers_as_sandbox_fusion_does(http: httpx.Client) -> None:
     found = run_code(http, SQUARE, stdin="3\n")
-    assert found["run_result"].pop("execution_time") < 5
+    assert found["run_result"].pop("execution_time") > 0
     assert found == {
         "status": "Success",
         "message": "",
