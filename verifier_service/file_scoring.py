@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,6 +28,9 @@ ROWS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
 ANOTHER = "choose another --out or delete it"
 OWN_COLUMNS = ("id", "prompt", "completion", "completions", "reference")
+
+Messages = dict[tuple[str, str, str], str]
+"""What the first such verdict says, with its row, counted from 1."""
 
 
 class BadFile(ValueError):
@@ -123,7 +126,7 @@ async def score_rows(
     out: Path,
     done: set[int],
     on_scored: Callable[[int], None],
-) -> Counter[tuple[str, str, str]]:
+) -> None:
     """Score the rows that are not done and append them to the result, in order.
 
     Args:
@@ -133,11 +136,7 @@ async def score_rows(
         out: the result, to which is appended.
         done: indices of rows to leave out.
         on_scored: is called with numbers of rows.
-
-    Returns:
-        How many verdicts there are by verifier, outcome and reason.
     """
-    counts: Counter[tuple[str, str, str]] = Counter()
     left = [(index, group) for index, group in enumerate(groups) if index not in done]
     waiting: deque[asyncio.Task[bytes]] = deque()
 
@@ -146,7 +145,6 @@ async def score_rows(
         scored = await scheduler.score(request, deadline_seconds=float("inf"))
         lines = []
         for (index, group), places in zip(rows, scored.groups, strict=True):
-            counts.update(answer.count(places, verifiers))
             lines.append(
                 answer.group_line(answer.group_json(group.id, places, verifiers, index=index))
             )
@@ -159,7 +157,6 @@ async def score_rows(
                 _write(file, await waiting.popleft(), on_scored)
         while waiting:
             _write(file, await waiting.popleft(), on_scored)
-    return counts
 
 
 def _write(file: BinaryIO, lines: bytes, on_scored: Callable[[int], None]) -> None:
@@ -173,15 +170,9 @@ def _batches(rows: list[tuple[int, Group]]) -> Iterator[list[tuple[int, Group]]]
         yield rows[start : start + ROWS_PER_REQUEST]
 
 
-Counts = Counter[tuple[str, str, str]]
-"""How many verdicts there are by verifier, outcome and reason."""
-Messages = dict[tuple[str, str, str], str]
-"""What the first such verdict says, with its row, counted from 1."""
-
-
-def count_verdicts(out: Path) -> tuple[Counts, Messages]:
+def count_verdicts(out: Path) -> tuple[answer.Counts, Messages]:
     """What a result has, of this run and earlier ones, and what its unverifiable verdicts say."""
-    counts: Counts = Counter()
+    counts = answer.Counts()
     first: dict[tuple[str, str, str], tuple[int, str]] = {}
     with out.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
@@ -197,10 +188,10 @@ def count_verdicts(out: Path) -> tuple[Counts, Messages]:
     return counts, {kind: f"row {number}: {message}" for kind, (number, message) in first.items()}
 
 
-def summary(counts: Counts, messages: Messages | None = None) -> str:
+def summary(counts: answer.Counts, messages: Messages) -> str:
     """A line for each verifier, and under it why verdicts were not possible.
 
-    >>> print(summary(Counter({("accuracy", "scored", "equal"): 3})))
+    >>> print(summary(answer.Counts({("accuracy", "scored", "equal"): 3}), {}))
     accuracy: 3 scored/equal
     """
     lines = []
@@ -208,6 +199,6 @@ def summary(counts: Counts, messages: Messages | None = None) -> str:
         found = [kind for kind, _ in counts.most_common() if kind[0] == verifier]
         shown = [f"{counts[kind]} {kind[1]}/{kind[2]}" for kind in found]
         lines.append(f"{verifier}: {', '.join(shown)}")
-        said = [kind for kind in found if kind in (messages or {})]
-        lines += [f"  {kind[1]}/{kind[2]}: {(messages or {})[kind]}" for kind in said]
+        said = [kind for kind in found if kind in messages]
+        lines += [f"  {kind[1]}/{kind[2]}: {messages[kind]}" for kind in said]
     return "\n".join(lines)

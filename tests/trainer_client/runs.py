@@ -48,6 +48,40 @@ def run_config(task: Path, run_dir: Path, function: str = "digits", **sections: 
     return make_config(values)
 
 
+JUDGES_NOTHING_ONCE = """
+calls = 0
+
+def judge(completions, **columns):
+    global calls
+    calls += 1
+    return [None if calls == {call} else len(text) % 3 / 2 for text in completions]
+"""
+
+
+def run_that_judges_nothing_once(
+    task: Path, run_dir: Path, *, call: int, steps: int, every_steps: int
+) -> Config:
+    """A run with evaluations, whose function of rewards gives None for all of its n-th call.
+
+    Calls are the evaluation before training, each step, and each evaluation after one.
+    """
+    function = run_dir.parent / "judge.py"
+    function.write_text(JUDGES_NOTHING_ONCE.format(call=call))
+    return run_config(
+        task,
+        run_dir,
+        reward={"functions": [{"path": f"{function}:judge"}]},
+        train={"steps": steps},
+        evaluation={
+            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
+            "verifier": "judge",
+            "every_steps": every_steps,
+            "num_samples": 2,
+            "k": [1],
+        },
+    )
+
+
 def run_python(*arguments: str, processes: int | None = None) -> str:
     """What a script, or a module after `-m`, prints; started by torchrun with `processes`."""
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]

@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 import torch
 
-from tests.trainer_client.runs import metrics, rollouts, run_config, same, weights
+from tests.trainer_client.runs import (
+    metrics,
+    rollouts,
+    run_config,
+    run_that_judges_nothing_once,
+    same,
+    weights,
+)
 from trainer_client.checkpoint import list_checkpoints
 from trainer_client.config import Config, DatasetConfig, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
@@ -349,35 +356,12 @@ def test_a_run_whose_last_row_is_lost_goes_on_and_is_guarded(task: Path, tmp_pat
     assert [row["step"] for row in metrics(tmp_path / "run")] == [2, 3]
 
 
-JUDGES_NOTHING_ONCE = """
-calls = 0
-
-def judge(completions, **columns):
-    # before training, step 1, step 2, and then the evaluation after it
-    global calls
-    calls += 1
-    return [None if calls == 4 else len(text) % 3 / 2 for text in completions]
-"""
-
-
 def test_an_evaluation_that_nothing_was_judged_in_stops_with_a_checkpoint(
     task: Path, tmp_path: Path
 ) -> None:
     """A resumed run evaluates again and goes on."""
-    (tmp_path / "judge.py").write_text(JUDGES_NOTHING_ONCE)
-    config = run_config(
-        task,
-        tmp_path / "run",
-        reward={"functions": [{"path": f"{tmp_path}/judge.py:judge"}]},
-        train={"steps": 3},
-        evaluation={
-            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
-            "verifier": "judge",
-            "every_steps": 2,
-            "num_samples": 2,
-            "k": [1],
-        },
-    )
+    run_dir = tmp_path / "run"
+    config = run_that_judges_nothing_once(task, run_dir, call=4, steps=3, every_steps=2)
     with pytest.raises(TrainingStopped, match="stopped after step 2: no problem has 1 completions"):
         train(config)
     assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [2]

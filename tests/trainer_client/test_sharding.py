@@ -137,35 +137,12 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
     assert not runs.same(runs.weights(task / "model"), runs.weights(run_dir / "model"))
 
 
-JUDGES_TWICE = """
-calls = 0
-
-def judge(completions, **columns):
-    # in the first process: before training, step 1, and then the evaluation after it
-    global calls
-    calls += 1
-    return [None if calls == 3 else len(text) % 3 / 2 for text in completions]
-"""
-
-
 def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
     task: Path, tmp_path: Path
 ) -> None:
     """The one that did not evaluate takes part in the checkpoint; it would wait for ever."""
-    (tmp_path / "judge.py").write_text(JUDGES_TWICE)
-    config = runs.run_config(
-        task,
-        tmp_path / "run",
-        reward={"functions": [{"path": f"{tmp_path}/judge.py:judge"}]},
-        train={"steps": 2},
-        evaluation={
-            "dataset": {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None},
-            "verifier": "judge",
-            "every_steps": 1,
-            "num_samples": 2,
-            "k": [1],
-        },
-    )
+    run_dir = tmp_path / "run"
+    config = runs.run_that_judges_nothing_once(task, run_dir, call=3, steps=2, every_steps=1)
     (tmp_path / "run.yaml").write_text(dump_config(config))
     with pytest.raises(AssertionError, match="stopped after step 1: no problem has 1 completions"):
         runs.run_python("-m", "trainer_client", "train", str(tmp_path / "run.yaml"), processes=2)

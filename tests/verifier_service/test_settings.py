@@ -18,6 +18,14 @@ from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
 
 
+def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command line says about arguments that are not as they should be."""
+    with pytest.raises(SystemExit) as ended:
+        run(arguments)
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
 def test_the_defaults_are_those_of_the_design() -> None:
     settings = Settings()
     assert (settings.host, settings.port) == ("127.0.0.1", 8080)
@@ -57,30 +65,21 @@ def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_a_wrong_flag_is_named(
     flags: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(["serve", *flags])
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
+    assert message in refusal(["serve", *flags], capsys)
 
 
 def test_a_wrong_variable_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VERIFIER_WORKERS", "-1")
-    with pytest.raises(SystemExit) as ended:
-        run(["serve"])
-    assert ended.value.code == 2
-    assert "VERIFIER_WORKERS: Input should be greater than 0" in capsys.readouterr().err
+    assert "VERIFIER_WORKERS: Input should be greater than 0" in refusal(["serve"], capsys)
 
 
 def test_a_wrong_value_in_a_list_is_reported_under_its_variable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VERIFIER_UNSAFE_CODE_WITHOUT", "landlock,foo")
-    with pytest.raises(SystemExit) as ended:
-        run(["serve"])
-    assert ended.value.code == 2
-    found = capsys.readouterr().err
+    found = refusal(["serve"], capsys)
     assert found.startswith("--unsafe-code-without / VERIFIER_UNSAFE_CODE_WITHOUT: Input should be")
     assert found.endswith("(found 'foo')\n")
 
@@ -96,10 +95,7 @@ def test_a_wrong_value_in_a_list_is_reported_under_its_variable(
 def test_a_flag_that_is_no_variable_is_named_alone(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(arguments)
-    assert ended.value.code == 2
-    found = capsys.readouterr().err
+    found = refusal(arguments, capsys)
     assert message in found
     assert "VERIFIER_" not in found
 
@@ -110,10 +106,7 @@ def test_a_flag_that_is_no_variable_is_named_alone(
 def test_a_value_that_is_not_json_is_named_with_a_form_that_works(
     form: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(["score", "rows", "--out", "o", *form])
-    assert ended.value.code == 2
-    found = capsys.readouterr().err
+    found = refusal(["score", "rows", "--out", "o", *form], capsys)
     assert found.startswith("--verifier: '{type:accuracy}' is not JSON (Expecting property name")
     works = shlex.split(found.partition("write it as ")[2])
     assert json.loads(works[1]) == {"type": "format", "weight": 0.1}
@@ -131,10 +124,7 @@ def test_a_value_that_is_not_json_is_named_with_a_form_that_works(
 def test_an_unknown_flag_is_one_of_its_command(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(arguments)
-    assert ended.value.code == 2
-    found = capsys.readouterr().err
+    found = refusal(arguments, capsys)
     assert message in found
     assert found.endswith(f" See verifier-service {arguments[0]} --help\n")
     assert "usage" not in found
@@ -226,7 +216,6 @@ def test_each_option_of_a_verifier_is_told_with_type_default_and_meaning(
 def test_a_verifier_that_is_not_there_is_told_those_that_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(["verifiers", "acuracy"])
-    assert ended.value.code == 2
-    assert "no verifier 'acuracy'; there are accuracy, code, " in capsys.readouterr().err
+    assert "no verifier 'acuracy'; there are accuracy, code, " in refusal(
+        ["verifiers", "acuracy"], capsys
+    )
