@@ -280,6 +280,8 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
         folder = folder / f"process_{processes.rank}"
         CONSOLE.quiet = True
     folder.mkdir(parents=True, exist_ok=True)
+    if processes.leads:
+        (folder / STEP_OF_MODEL).unlink(missing_ok=True)  # until the model is this run's
     changed = config_changes(folder / "config.yaml", config) if first_step else []
     (folder / "config.yaml").write_text(dump_config(config))
     keep_lines(folder / "solve_rates.jsonl", last_step=first_step)

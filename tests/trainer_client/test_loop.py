@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -243,6 +244,23 @@ def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
     (run_dir / STEP_OF_MODEL).write_text(of_step_1)
     train(run_config(task, run_dir, train={"steps": 2}), resume=True)
     assert same(weights(run_dir / "model"), expected)
+
+
+def test_an_earlier_runs_model_in_the_same_folder_is_not_taken_for_this_runs(
+    task: Path, tmp_path: Path
+) -> None:
+    """The earlier one had as many steps; this one was stopped before it wrote a model."""
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 1}))
+    for checkpoint in list_checkpoints(run_dir):
+        shutil.rmtree(checkpoint.folder)
+    config = run_that_judges_nothing_once(task, run_dir, call=3, steps=2, every_steps=2)
+    with pytest.raises(TrainingStopped, match="stopped after step 1"):
+        train(config)
+    shorter = config.model_copy(update={"train": config.train.model_copy(update={"steps": 1})})
+    train(shorter, resume=True)
+    (checkpoint,) = list_checkpoints(run_dir)
+    assert same(weights(run_dir / "model"), weights(checkpoint.folder))
 
 
 def test_a_run_that_goes_on_with_other_settings_says_which(task: Path, tmp_path: Path) -> None:
