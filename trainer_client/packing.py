@@ -133,7 +133,8 @@ def _attention(
             strict=True,
         )
     ]
-    return torch.cat(outputs, dim=2).transpose(1, 2), None
+    # As transformers' own gives it: some models, such as JetMoE, take views of it.
+    return torch.cat(outputs, dim=2).transpose(1, 2).contiguous(), None
 
 
 def _is_placeholder(attention_mask: Tensor | None) -> bool:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
+    JetMoeConfig,
     LlamaConfig,
     MistralConfig,
     NemotronConfig,
@@ -35,6 +36,18 @@ SHAPE = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
 }
+JETMOE = JetMoeConfig(
+    vocab_size=64,
+    hidden_size=16,
+    intermediate_size=32,
+    num_hidden_layers=1,
+    num_key_value_heads=2,
+    kv_channels=8,
+    num_local_experts=2,
+    num_experts_per_tok=1,
+    max_position_embeddings=64,
+)
+"""A model that takes a view of what its attention gives."""
 
 
 def model_of(config: PretrainedConfig) -> PreTrainedModel:
@@ -109,11 +122,13 @@ def test_packed_rows_without_their_lengths_are_an_error() -> None:
         packed_states(model, ids, attention_mask)
 
 
-@pytest.mark.parametrize("config", [LlamaConfig, Qwen2Config, Qwen3Config])
-def test_rows_that_stay_apart_may_be_packed(
-    config: type[LlamaConfig | Qwen2Config | Qwen3Config],
-) -> None:
-    model = model_of(config(**SHAPE))
+@pytest.mark.parametrize(
+    "config",
+    [LlamaConfig(**SHAPE), Qwen2Config(**SHAPE), Qwen3Config(**SHAPE), JETMOE],
+    ids=lambda config: config.model_type,
+)
+def test_rows_that_stay_apart_may_be_packed(config: PretrainedConfig) -> None:
+    model = model_of(config)
     enable_packing(model)
     assert packing_error(model) is None
 
