@@ -83,9 +83,9 @@ class Scorer:
     ) -> Future[list[Verdicts]]:
         """Start scoring a group at the service; the future raises VerifierError.
 
-        Where nothing is asked (only evaluations need the service) it is done, without verdicts.
+        Without a service it is done, without verdicts.
         """
-        if self._client is None or (question or self._client.question) == Question():
+        if self._client is None:
             done: Future[list[Verdicts]] = Future()
             done.set_result([{} for _ in group.rollouts])
             return done

@@ -160,8 +160,7 @@ class VerifierClient:
     ) -> None:
         self._config = config
         self._sleep = sleep
-        self.question = Question(config.verifiers)
-        """What is asked about a group that brings no question of its own."""
+        self._question = Question(config.verifiers)
         key = os.environ.get(KEY_VARIABLE)
         self._http = httpx.AsyncClient(
             base_url=config.url,
@@ -190,7 +189,7 @@ class VerifierClient:
             others: what will be asked besides the run's verifiers, such as by evaluations.
         """
         await self._try(partial(self._send, "GET", "/readyz"))
-        asked = [("reward", self.question), *(("evaluation", question) for question in others)]
+        asked = [("reward", self._question), *(("evaluation", question) for question in others)]
         for section, question in asked:
             if question == Question():
                 continue
@@ -202,7 +201,12 @@ class VerifierClient:
                 raise VerifierRejected(f"{error} (asked by {section}.{setting})") from error
 
     async def score(self, group: ScoreRequest) -> list[Verdicts]:
-        """The verdicts of each completion, in order; raises VerifierError."""
+        """The verdicts of each completion, in order; raises VerifierError.
+
+        Where no verifier is asked (only evaluations need the service) there are none.
+        """
+        if (group.question or self._question) == Question():
+            return [{} for _ in group.completions]
         verdicts = await self._try(partial(self._score_once, group))
         for attempt in range(1, self._config.max_attempts):
             failed = [index for index, item in enumerate(verdicts) if _has_failed(item)]
@@ -216,7 +220,7 @@ class VerifierClient:
         return verdicts
 
     async def _score_once(self, group: ScoreRequest) -> list[Verdicts]:
-        question = group.question or self.question
+        question = group.question or self._question
         body = {
             "deadline_seconds": DEADLINE_SHARE * self._config.timeout_seconds,
             **question.wire,

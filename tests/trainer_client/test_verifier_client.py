@@ -184,6 +184,11 @@ def test_what_keeps_failing_stays_failed_and_is_no_zero() -> None:
     assert [item["accuracy"].score for item in verdicts] == [None, None]
 
 
+def test_a_client_without_verifiers_asks_for_nothing() -> None:
+    """Only evaluations need its service, and bring their own question."""
+    assert ask(refuse, config=CONFIG.model_copy(update={"verifiers": ()})) == [{}, {}]
+
+
 def test_what_cannot_be_verified_is_not_asked_for_again() -> None:
     calls: list[int] = []
 
