@@ -46,9 +46,8 @@ def next_groups(
         seconds += time.perf_counter() - start
 
     def sample(problems: int, seed: int | None = None) -> tuple[ScoredGroups, int]:
-        return sample_groups(
-            learner, scorer, order, problems, config, seed=seed, local=ahead is None
-        )
+        asked = scorer if ahead is None else scorer.of_service
+        return sample_groups(learner, asked, order, problems, config, seed=seed)
 
     def sample_of(step: int) -> Sample:
         # A thread that drew from torch's generator would race with the one that trains.
@@ -82,11 +81,8 @@ def sample_groups(
     config: Config,
     *,
     seed: int | None = None,
-    local: bool = True,
 ) -> tuple[ScoredGroups, int]:
     """The scored groups of one step, and the position of the next problems.
-
-    Without `local` functions and models have not scored yet; they do not go with refills.
 
     Where groups with equal rewards are dropped, as many further problems are sampled, at most
     `rollout.max_refills` times; then the step goes on with what it has.
@@ -97,18 +93,14 @@ def sample_groups(
     wanted = config.rollout.prompts_per_step
     problems, position = order.take(problems_position, wanted)
     problems = learner.processes.share(problems)
-    scored = generate_and_score(
-        learner.engine, scorer, problems, _sampling(config, seed), local=local
-    )
+    scored = generate_and_score(learner.engine, scorer, problems, _sampling(config, seed))
     for refill in range(config.rollout.max_refills):
         teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
         if teaching == wanted:
             break
         problems, position = order.take(position, wanted - teaching)
         again = None if seed is None else seed + (refill + 1) * OTHER_SEEDS
-        more = generate_and_score(
-            learner.engine, scorer, problems, _sampling(config, again), local=local
-        )
+        more = generate_and_score(learner.engine, scorer, problems, _sampling(config, again))
         scored = scored.joined(more)
     return scored, position
 

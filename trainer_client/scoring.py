@@ -78,6 +78,11 @@ class Scorer:
         self._portal = portal
         self._local = local
 
+    @property
+    def of_service(self) -> Scorer:
+        """The same without functions and models."""
+        return Scorer(self._client, self._portal)
+
     def submit(
         self, group: RolloutGroup, question: Question | None = None
     ) -> Future[list[Verdicts]]:
@@ -142,8 +147,6 @@ def generate_and_score(
     problems: Sequence[Problem],
     sampling: Sampling,
     question: Question | None = None,
-    *,
-    local: bool = True,
 ) -> ScoredGroups:
     """A scored group for each problem; raises VerifierError and RewardError.
 
@@ -153,7 +156,6 @@ def generate_and_score(
         problems: one group each.
         sampling: how.
         question: None: the run's verifiers, functions and models; otherwise nothing but this.
-        local: whether functions and models score now, in this thread; else by `scored_here`.
     """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
@@ -167,9 +169,9 @@ def generate_and_score(
     engine.generate(problems, sampling, send)
     generated = time.perf_counter()
     in_order = [pending[index] for index in range(len(problems))]
-    ours_in_order = (
+    local = (
         scorer.score_here([group for group, _ in in_order])
-        if local and question is None
+        if question is None
         else [[{} for _ in group.rollouts] for group, _ in in_order]
     )
     groups = [
@@ -177,7 +179,7 @@ def generate_and_score(
             group,
             tuple({**ours, **theirs} for ours, theirs in zip(here, future.result(), strict=True)),
         )
-        for (group, future), here in zip(in_order, ours_in_order, strict=True)
+        for (group, future), here in zip(in_order, local, strict=True)
     ]
     return ScoredGroups(groups, generated - start, time.perf_counter() - generated)
 
