@@ -203,13 +203,12 @@ def _packs(
     errors = [error for error in processes.gather(packing_error(causal)) if error is not None]
     if errors:
         disable_packing(causal)
-        if processes.leads:
-            CONSOLE.print(
-                f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
-                f"({errors[0]})",
-                highlight=False,
-                soft_wrap=True,
-            )
+        CONSOLE.print(
+            f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
+            f"({errors[0]})",
+            highlight=False,
+            soft_wrap=True,
+        )
         return False
     if reference is not None:
         enable_packing(reference)

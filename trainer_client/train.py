@@ -110,9 +110,16 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         TrainingStopped: the service went away for too long, nothing was judged, a guard stopped
             the run, or SIGTERM came; a checkpoint has been saved.
     """
-    checkpoint = _checkpoint_to_resume(config.output_dir, resume=resume)
-    if checkpoint is not None and (finished := _finished(config, checkpoint)) is not None:
-        return finished
+    with launched() as processes:
+        # Until the process ends: what follows a run is said once too.
+        CONSOLE.quiet = not processes.leads
+        checkpoint = _checkpoint_to_resume(config.output_dir, resume=resume)
+        finished = None if checkpoint is None else _finished(config, checkpoint)
+        return _run(config, checkpoint, processes) if finished is None else finished
+
+
+def _run(config: Config, checkpoint: Checkpoint | None, processes: Processes) -> RunResult:
+    """The steps that are left, and the model."""
     problems = load_problems(config.dataset)
     order = ProblemOrder(
         problems,
@@ -121,11 +128,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
     )
     evaluations = Evaluations(config)
     questions = [question_of(evaluation) for evaluation in config.evaluation]
-    with (
-        launched() as processes,
-        open_scorer(config.reward, *questions) as scorer,
-        catch_sigterm() as interruption,
-    ):
+    with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
         check_processes(config, processes)
         learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)
@@ -273,12 +276,11 @@ def _kept(
 def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsLog:
     """The log of a run that starts or goes on here; `config.yaml` says what it was run with.
 
-    Processes that do not lead are silent and have a folder of their own, with their own times.
+    Processes that do not lead have a folder of their own, with their own times.
     """
     folder = config.output_dir
     if not processes.leads:
         folder = folder / f"process_{processes.rank}"
-        CONSOLE.quiet = True
     folder.mkdir(parents=True, exist_ok=True)
     if processes.leads:
         (folder / STEP_OF_MODEL).unlink(missing_ok=True)  # until the model is this run's
@@ -422,7 +424,11 @@ def _checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
     if resume and not checkpoints:
         if not (run_dir / "config.yaml").exists():
             raise ConfigError(f"output_dir {run_dir} holds no run to resume")
-        CONSOLE.print(f"{run_dir} holds no checkpoint yet: starting from the beginning")
+        CONSOLE.print(
+            f"{run_dir} holds no checkpoint yet: starting from the beginning",
+            highlight=False,
+            soft_wrap=True,
+        )
     return checkpoints[-1] if checkpoints else None
 
 

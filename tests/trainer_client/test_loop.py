@@ -25,6 +25,7 @@ from tests.trainer_client.runs import (
 )
 from trainer_client.checkpoint import list_checkpoints
 from trainer_client.config import Config, DatasetConfig, dump_config
+from trainer_client.console import CONSOLE
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
 from trainer_client.report import write_report
@@ -229,6 +230,18 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(
     assert result.model_dir == run_dir / "model"
     assert {path: path.stat().st_mtime_ns for path in run_dir.rglob("*")} == before
     assert f"{run_dir} has all 2 steps: raise train.steps to go on" in capsys.readouterr().out
+
+
+def test_a_run_speaks_after_one_that_did_not_lead(
+    task: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The terminal is one for all runs of a process."""
+    monkeypatch.setattr(CONSOLE, "quiet", True)
+    train(run_config(task, tmp_path / "run", train={"steps": 1}))
+    assert "step 1 " in capsys.readouterr().out
 
 
 def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(

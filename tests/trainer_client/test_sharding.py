@@ -13,6 +13,7 @@ from trainer_client.checkpoint import list_checkpoints
 from trainer_client.config import ConfigError, dump_config, make_config
 from trainer_client.errors import TrainerError
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
+from trainer_client.train import train
 
 History = list[dict[str, float]]
 SCRIPT = Path(__file__).with_name("sharded_steps.py")
@@ -147,6 +148,34 @@ def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
     with pytest.raises(AssertionError, match="stopped after step 1: no problem has 1 completions"):
         runs.run_python("-m", "trainer_client", "train", str(tmp_path / "run.yaml"), processes=2)
     assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [1]
+
+
+def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path: Path) -> None:
+    """By the process that leads; each of them looks for a checkpoint and asks the service."""
+    run_dir = tmp_path / "run"
+    reward = {"url": "http://127.0.0.1:9", "max_attempts": 2, "backoff_seconds": 0.01}
+    verifiers = {"verifiers": [{"type": "accuracy"}], "functions": []}
+    config = runs.run_config(task, run_dir, reward=reward | verifiers)
+    run_dir.mkdir()
+    (run_dir / "config.yaml").write_text(dump_config(config))
+    arguments = ("-m", "trainer_client", "train", str(run_dir / "config.yaml"), "--resume")
+    with pytest.raises(AssertionError, match="error: no answer from the verifier") as failed:
+        runs.run_python(*arguments, processes=2)
+    said = str(failed.value)
+    assert said.count("holds no checkpoint yet: starting from the beginning") == 1
+    assert said.count("waiting for the verifier at http://127.0.0.1:9 ") == 1
+
+
+@pytest.mark.slow
+def test_that_a_run_is_finished_is_said_once(task: Path, tmp_path: Path) -> None:
+    """And where its model is; nothing is loaded for it."""
+    config = runs.run_config(task, tmp_path / "run", train={"steps": 1})
+    train(config)
+    (tmp_path / "run.yaml").write_text(dump_config(config))
+    arguments = ("-m", "trainer_client", "train", str(tmp_path / "run.yaml"), "--resume")
+    said = runs.run_python(*arguments, processes=2)
+    assert said.count("raise train.steps to go on") == 1
+    assert said.count(f"trained model: {tmp_path / 'run' / 'model'}") == 1
 
 
 def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
