@@ -287,14 +287,14 @@ class VerifierClient:
                 return answer
             except (httpx.RequestError, _Again, VerifierNonsense) as error:
                 last = error
-            if attempt == 1 and not self._has_answered:
-                CONSOLE.print(
-                    f"waiting for the verifier at {self._config.url} ({_describe(last)})",
-                    markup=False,
-                    highlight=False,
-                    soft_wrap=True,
-                )
             if attempt < self._config.max_attempts:
+                if attempt == 1 and not self._has_answered:
+                    CONSOLE.print(
+                        f"waiting for the verifier at {self._config.url} ({_describe(last)})",
+                        markup=False,
+                        highlight=False,
+                        soft_wrap=True,
+                    )
                 asked = last.retry_after_seconds if isinstance(last, _Again) else 0.0
                 await self._sleep(max(asked, self._backoff(attempt)))
         if isinstance(last, VerifierNonsense):

@@ -84,6 +84,16 @@ def test_a_service_that_stays_down_gives_a_clear_error() -> None:
         ask(refuse)
 
 
+@pytest.mark.parametrize(("attempts", "times"), [(1, 0), (3, 1)])
+def test_that_a_service_is_waited_for_is_said_once_and_only_where_it_is(
+    capsys: pytest.CaptureFixture[str], attempts: int, times: int
+) -> None:
+    """The only attempt is followed by no other."""
+    with pytest.raises(VerifierUnavailable, match=rf"after {attempts} attempts"):
+        ask(refuse, config=CONFIG.model_copy(update={"max_attempts": attempts}))
+    assert capsys.readouterr().out.count("waiting for the verifier") == times
+
+
 def test_a_slow_service_gives_a_clear_error() -> None:
     def slow(request: httpx.Request) -> httpx.Response:
         raise httpx.ReadTimeout("timed out", request=request)
