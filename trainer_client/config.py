@@ -209,15 +209,16 @@ def dump_config(config: Config) -> str:
 def config_changes(path: Path, config: Config) -> list[str]:
     """The settings in which a configuration is not that of a file, each `key: old -> new`."""
     old = yaml.safe_load(path.read_text()) if path.exists() else None
-    new = yaml.safe_load(dump_config(config))
-    return list(_differences(old, new)) if isinstance(old, dict) else []
+    return list(_differences(old, config)) if isinstance(old, dict) else []
 
 
-def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in new.items():
-        before = old.get(key)
-        if isinstance(before, dict) and isinstance(value, dict):
-            yield from _differences(before, value, f"{prefix}{key}.")
+def _differences(old: dict[str, Any], new: Section, prefix: str = "") -> Iterator[str]:
+    for key, value in new.model_dump(mode="json").items():
+        if key not in old:
+            continue  # a setting that the version which wrote the file did not have
+        before, section = old[key], getattr(new, key)
+        if isinstance(before, dict) and isinstance(section, Section):
+            yield from _differences(before, section, f"{prefix}{key}.")
         elif before != value:
             yield f"{prefix}{key}: {json.dumps(before)} -> {json.dumps(value)}"
 

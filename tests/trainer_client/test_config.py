@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from trainer_client.config import Config, ConfigError, dump_config, load_config, make_config
+from trainer_client.config import (
+    Config,
+    ConfigError,
+    config_changes,
+    dump_config,
+    load_config,
+    make_config,
+)
 from trainer_client.peer_keys import EQUIVALENTS
 from trainer_client.presets import PRESETS
 
@@ -38,6 +45,21 @@ def test_the_file_wins_over_its_preset(tmp_path: Path) -> None:
 def test_a_configuration_survives_being_written_and_read(tmp_path: Path) -> None:
     config = load(tmp_path, MINIMAL + "preset: dapo\nevaluation: {dataset: {path: e.jsonl}}\n")
     assert load(tmp_path, dump_config(config)) == config
+
+
+def test_a_setting_that_a_runs_version_did_not_have_has_not_changed(tmp_path: Path) -> None:
+    """Its file has no line of it; of a table of the user's a line more is a change."""
+    old = tmp_path / "old.yaml"
+    old.write_text(
+        "dataset: {path: d.jsonl, reference_columns: {answer: answer}}\nrollout: {group_size: 8}\n"
+    )
+    assert config_changes(old, load(tmp_path, MINIMAL)) == []
+    columns = "dataset.reference_columns={answer: answer, tests: cases}"
+    config = load(tmp_path, MINIMAL, columns, "rollout.group_size=4")
+    assert config_changes(old, config) == [
+        'dataset.reference_columns: {"answer": "answer"} -> {"answer": "answer", "tests": "cases"}',
+        "rollout.group_size: 8 -> 4",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_that_a_service_is_waited_for_is_said_once_and_only_where_it_is(
     capsys: pytest.CaptureFixture[str], attempts: int, times: int
 ) -> None:
     """The only attempt is followed by no other."""
-    with pytest.raises(VerifierUnavailable, match=rf"after {attempts} attempts"):
+    with pytest.raises(VerifierUnavailable, match=rf"after {attempts} attempt"):
         ask(refuse, config=CONFIG.model_copy(update={"max_attempts": attempts}))
     assert capsys.readouterr().out.count("waiting for the verifier") == times
 
