@@ -16,6 +16,17 @@ class TrainerError(Exception):
     """Of the command that it ends."""
 
 
+def not_loaded(error: Exception, path: str, setting: str) -> str:
+    """The path of a model that cannot be loaded, why not, and what else to do.
+
+    Args:
+        error: of transformers.
+        path: a folder, or a name of the Hugging Face hub.
+        setting: that has it.
+    """
+    return f"{path!r}: {str(error).rstrip('.')}{or_local(path, setting)}"
+
+
 def or_local(path: str, setting: str) -> str:
     """What to add to a message about something that is nowhere here and that the hub did not give.
 

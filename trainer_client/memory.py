@@ -30,7 +30,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
 from trainer_client.config import Config, ConfigError
-from trainer_client.errors import or_local
+from trainer_client.errors import not_loaded
 from trainer_client.output_layer import CHUNK_TOKENS
 
 PROMPT_TOKENS = 256
@@ -87,8 +87,7 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         model = AutoConfig.from_pretrained(config.model.path).get_text_config()
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"model.path: cannot read {config.model.path!r}: {str(error).rstrip('.')}"
-            f"{or_local(config.model.path, 'model.path')}"
+            f"model.path: cannot read {not_loaded(error, config.model.path, 'model.path')}"
         ) from error
     total, adapters = _count_parameters(model, config)
     width = torch.finfo(getattr(torch, config.model.dtype)).bits // 8

@@ -15,16 +15,14 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
+from transformers.utils import ADAPTER_CONFIG_NAME
 
 from trainer_client.config import ConfigError, ModelConfig
-from trainer_client.errors import or_local
+from trainer_client.errors import not_loaded
 from trainer_client.lora import add_adapter, has_adapter, merged
 from trainer_client.quantization import four_bit
 from trainer_client.sharding import is_sharded
 from trainer_client.weights import save_weights
-
-ADAPTER_FILE = "adapter_config.json"
-"""Which peft writes beside an adapter's weights."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,11 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
     Raises:
         ConfigError: no such model, an adapter, no chat template, no end-of-sequence token.
     """
-    if (Path(config.path) / ADAPTER_FILE).exists():
+    if (Path(config.path) / ADAPTER_CONFIG_NAME).exists():
         raise ConfigError(
-            f"model.path: {config.path!r} holds an adapter ({ADAPTER_FILE}), expected a whole "
-            "model. Merge it first: a run's checkpoint with `trainer-client export RUN_DIR FOLDER`"
+            f"model.path: {config.path!r} holds an adapter ({ADAPTER_CONFIG_NAME}), expected a "
+            "whole model. Merge it first: a run's checkpoint with `trainer-client export RUN_DIR "
+            "FOLDER`"
         )
     # A checkpoint of LoRA is an adapter; the base model is where it was.
     source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
@@ -96,8 +95,7 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
         )
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"model.path: cannot load {config.path!r}: {str(error).rstrip('.')}"
-            f"{or_local(config.path, 'model.path')}"
+            f"model.path: cannot load {not_loaded(error, config.path, 'model.path')}"
         ) from error
     if config.chat_template is not None:
         try:

@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from trainer_client.config import ConfigError, RewardModelConfig
-from trainer_client.errors import or_local
+from trainer_client.errors import not_loaded
 from trainer_client.quantization import four_bit
 from trainer_client.reward_functions import RewardError
 from trainer_client.rollout import RolloutGroup
@@ -37,8 +37,7 @@ class RewardModel:
             model = AutoModelForSequenceClassification.from_pretrained(config.path, **options)
         except (OSError, ValueError) as error:
             raise ConfigError(
-                f"reward.models: cannot load {config.path!r}: {str(error).rstrip('.')}"
-                f"{or_local(config.path, 'its path')}"
+                f"reward.models: cannot load {not_loaded(error, config.path, 'its path')}"
             ) from error
         if model.config.num_labels != 1:
             raise ConfigError(

@@ -229,7 +229,6 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
 
 HANGING = """
 import threading
-from trainer_client import arithmetic
 from trainer_client.ahead import SamplingAhead
 ahead = SamplingAhead()
 ahead.start(lambda position: threading.Event().wait(), 0)

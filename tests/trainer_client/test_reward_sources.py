@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,13 @@ def test_a_reward_models_score_does_not_depend_on_its_batch(reward_model: Path) 
     scores = [verdict.score for verdict in together.score(GROUPS)]
     assert scores == pytest.approx([verdict.score for verdict in alone.score(GROUPS)], abs=1e-5)
     assert len(set(scores)) == 3
+
+
+def test_a_reward_model_that_is_nowhere_is_named(tmp_path: Path) -> None:
+    """With what else its path may be."""
+    said = r"reward\.models: cannot load '.*/none': .*[^.]; or set its path to a local folder$"
+    with pytest.raises(ConfigError, match=re.compile(said, re.DOTALL)):
+        RewardModel(RewardModelConfig(path=str(tmp_path / "none")))
 
 
 def test_a_classifier_with_several_outputs_is_no_reward_model(
