@@ -438,8 +438,9 @@ def _finished(config: Config, checkpoint: Checkpoint) -> RunResult | None:
     done = checkpoint.step >= config.train.steps
     if not done or not step.exists() or step.read_text().strip() != str(checkpoint.step):
         return None
+    steps = "its one step" if checkpoint.step == 1 else f"all {checkpoint.step} steps"
     CONSOLE.print(
-        f"{config.output_dir} has all {checkpoint.step} steps: raise train.steps to go on",
+        f"{config.output_dir} has {steps}: raise train.steps to go on",
         highlight=False,
         soft_wrap=True,
     )

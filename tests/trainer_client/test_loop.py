@@ -232,6 +232,15 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(
     assert f"{run_dir} has all 2 steps: raise train.steps to go on" in capsys.readouterr().out
 
 
+def test_a_finished_run_of_one_step_is_told_as_such(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = run_config(task, tmp_path / "run", train={"steps": 1})
+    train(config)
+    train(config, resume=True)
+    assert f"{tmp_path / 'run'} has its one step: raise train.steps" in capsys.readouterr().out
+
+
 def test_a_run_speaks_after_one_that_did_not_lead(
     task: Path,
     tmp_path: Path,
