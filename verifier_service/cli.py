@@ -169,6 +169,8 @@ class Score(EngineSettings):
                         sys.stdout.writelines(lines)
             else:
                 status = self._score(self.out, sys.stdout)
+        except BrokenPipeError:
+            raise  # of standard output: no file is at fault
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
