@@ -318,6 +318,42 @@ def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
         source.close()
 
 
+ENDS_AT_ONCE = """
+import os, socket, sys
+from verifier_service.workers.fork_server import fork_server
+
+def fork(fork=os.fork, pidfd_open=os.pidfd_open):
+    pid = fork()
+    if pid == 0:
+        os._exit(0)
+    ended = pidfd_open(pid)
+    os.waitpid(pid, 0)
+    os.pidfd_open = lambda _: ended
+    return os.getpid()  # one that has the pid now
+
+os.fork = fork
+fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), None)
+"""
+
+
+def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(_: str, arguments: tuple[str, ...], *, descriptors: list[int]) -> object:
+        command = [sys.executable, "-c", ENDS_AT_ONCE, *arguments]
+        return subprocess.Popen(command, pass_fds=descriptors)
+
+    monkeypatch.setattr(sources, "_start", start)
+    source = sources.ForkServer("", LIMITS.memory_bytes)
+    before = len(os.listdir("/proc/self/fd"))
+    try:
+        with pytest.raises(sources.WorkerStartError, match=r"watched: .* No such process"):
+            source.fork()
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        source.close()
+
+
 def test_a_pool_whose_own_work_ends_in_an_error_says_so() -> None:
     """It would wait for the worker for ever."""
 
