@@ -306,7 +306,11 @@ def _behind_disowned(text: str) -> str:
 
 def _is_disowned(phrase: re.Match[str], line_start: int) -> bool:
     begin = max(line_start, phrase.start() - MAX_DISOWNING_CHARACTERS)
-    return _DISOWNED.search(phrase.string, begin, phrase.start()) is not None
+    disowned, counted = (
+        expression.search(phrase.string, begin, phrase.start()) is not None
+        for expression in (_DISOWNED, _COUNTED)
+    )
+    return disowned and not counted
 
 
 _CLAIM = (
@@ -323,6 +327,13 @@ DISOWNING = (
 """What stands right before `answer is` where it tells what the answer is not. Nothing that ends a
 clause comes between: `I am not sure, but the answer is 5`."""
 _DISOWNED = re.compile(DISOWNING + "$", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(?:\b(?:total|(?:number|count|fraction|percentage|proportion|probability|chance)s?[ ]+"
+    r"(?:of|for|that))\b(?:(?!\b(?:is|are|so|but)\b)[^.,:;?!])*|\d[ *_]+)"
+    r"\b(?:wrong|incorrect)[ *_]+$",
+    re.IGNORECASE,
+)
+"""What counts wrong answers, and denies none: `the number of wrong answers is 12`."""
 
 
 _BULLET = re.compile(r"^[-*•]\s+")
