@@ -594,17 +594,18 @@ _CHOSEN = re.compile(
 )
 _OPTION = r"(?:[(\[][A-Za-z][)\]]|[(\[]?\b[A-Z]\b[)\]]?)"
 _NOUN = r"(?:(?i:option|choice|answer)s?\s+)?"
-_OPTIONS = (
-    rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*(?i:(?:and|or)\s+)?|\s+(?i:and|or)\s+){_NOUN}{_OPTION}"
-    rf"(?![)\]]?\s+(?i:is)\b))*"
-)
+_NEXT = rf"{_NOUN}{_OPTION}(?![)\]]?\s+(?i:is|are|must|remains?|stands|looks|seems|has)\b)"
+_OPTIONS = rf"{_NOUN}{_OPTION}(?:\s*,\s*{_NEXT})*(?:(?:\s*,)?\s+(?i:and|or)\s+{_NEXT})*"
+"""A list of options ends with what follows its `and`: in `A, C and D, option B` B is not of it."""
 REJECTED_OPTION = re.compile(
     rf"(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
-    rf"|(?i:\b(?:reject|eliminat|exclud|discard)\w*\s+|\brul(?:e[sd]?|ing)\s+out\s+){_OPTIONS}"
+    rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
+    rf"{_OPTIONS}"
     rf"|\(?(?i:\b(?:and|but)\s+)?(?i:\bnot\s+){_NOUN}{_OPTION}"
-    rf"|(?i:\b(?:option|choice)\s+)?{_OPTION}\s+(?:(?i:fails)\b|(?i:is|was)(?:"
+    rf"|(?i:\b(?:option|choice)\s+)?{_OPTION}\s+(?:(?i:fails)\b"
+    rf"|(?i:is|was|looks|seems|must\s+be|has\s+been)"
     rf"\s+(?i:wrong|false|incorrect|eliminated|rejected|excluded|discarded|ruled\s+out)\b"
-    rf"|(?i:n['’]t|\s+not)\b(?:\s+{_OPTION})?))"
+    rf"|(?i:is|was)(?i:n['’]t|\s+not)\b(?:\s+{_OPTION})?)"
 )
 """An option, by its letter, with the words that say that it is not the answer."""
 _REFUSED = re.compile(
