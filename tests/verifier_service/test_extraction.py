@@ -244,6 +244,7 @@ AMONG = (" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1
 DENIALS = (
     *("wrong answer is ", "not ", "not sure the ", "I don't think the answer is ", "wrong\n"),
     *("wrong option ", "reject A, ", "not sure that the ", "A is not ", "(A) and "),
+    *("not A or ", "not A, B or ", "isn't A, ", "A isn't B or ", "A, C and D, ", "A fails "),
     *("number of ", "number of wrong ", "the number of wrong answers is ", "12 ", "12 wrong "),
 )
 

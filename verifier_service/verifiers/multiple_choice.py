@@ -75,7 +75,8 @@ def final_answer(text: str) -> str | None:
         return lines[-1][-MAX_STATEMENT_CHARACTERS:] if lines else None
     _, is_there, rest = after.rpartition(found.statements[-1])
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS] if is_there else ""
-    return found.text + "".join(match[0] for match in _ALTERNATIVE.finditer(line))
+    offered = _ALTERNATIVE.finditer(REJECTED_OPTION.sub(" ", line))
+    return found.text + "".join(match[0] for match in offered)
 
 
 def named_letters(statement: str, choices: Mapping[str, str]) -> set[str]:
