@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from verifier_service.answer_part import after_reasoning
-from verifier_service.mathematics.extraction import REJECTED_OPTION, extract
+from verifier_service.mathematics.denials import REJECTED_OPTION
+from verifier_service.mathematics.extraction import extract
 from verifier_service.reference import bad, missing
 from verifier_service.verdict import Completion, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
