@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import re
@@ -44,6 +45,14 @@ def until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} seconds"
         time.sleep(0.005)
+
+
+async def until_async(condition: Callable[[], bool], *, seconds: float = 60) -> None:
+    """The same while the event loop goes on."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} seconds"
+        await asyncio.sleep(0.005)
 
 
 def pid_in(log: Path) -> int:

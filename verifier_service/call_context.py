@@ -78,7 +78,9 @@ class CallContext:
                     await self._app(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
-        except Exception:  # which is logged with its traceback outside of this
+        except Exception as error:  # which is logged with its traceback outside of this
+            if status and isinstance(error.__cause__, ApiError):
+                return  # refused after its first line: the server breaks an unfinished answer off
             state["error"] = "internal_error"
             if not status:
                 await bug()(scope, receive, send_with_id)

@@ -56,6 +56,8 @@ READ_VARIABLES = ("serve", "score")
 """The commands that have the service's settings, each of which is a variable too."""
 JSON_FORMS = {"--verifier": """; write it as --verifier '{"type": "format", "weight": 0.1}'"""}
 """What a flag takes that may be JSON, as a shell has to be told it."""
+POSITIONAL = get_args(CliPositionalArg[str])[1]
+"""What marks the fields that are no flags."""
 PLACEHOLDERS = {"int": "N", "float": "N", "str": "TEXT", "Path": "PATH"}
 """What stands for a flag's value in the help, by the name of its type."""
 
@@ -167,6 +169,8 @@ class Score(EngineSettings):
                         sys.stdout.writelines(lines)
             else:
                 status = self._score(self.out, sys.stdout)
+        except BrokenPipeError:
+            raise  # of standard output: no file is at fault
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
@@ -362,13 +366,14 @@ def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
 def _parse_arguments(
     parser: ArgumentParser, arguments: list[str], namespace: Namespace | None = None
 ) -> Namespace:
-    """As argparse does it, but an unknown flag is told as one of the command that got it."""
+    """As argparse does it, but an unknown flag is told as one of the command that it is behind."""
     found, unknown = parser.parse_known_args(arguments, namespace)
     if not unknown:
         return found
-    command = f"{parser.prog} {arguments[0]}"
+    has_command = not arguments[0].startswith("-")
+    command = f"{parser.prog} {arguments[0]}" if has_command else parser.prog
     names = [one.partition("=")[0] for one in unknown if one.startswith("-")]
-    flags = _flags(arguments[0])
+    flags = _flags(arguments[0]) if has_command else []
     near = [name for one in names for name in get_close_matches(one, flags, n=1)]
     meant = f"; did you mean {', '.join(near)}?" if near else "."
     print(  # noqa: T201
@@ -382,12 +387,19 @@ def _flags(command: str) -> list[str]:
     """Those of a command; argparse does not tell them."""
     field = VerifierService.model_fields[command.replace("-", "_")]
     models = [one for one in get_args(field.annotation) if one is not type(None)]
-    return [f"--{name.replace('_', '-')}" for one in models for name in one.model_fields]
+    return [
+        f"--{name.replace('_', '-')}"
+        for one in models
+        for name, field in one.model_fields.items()
+        if POSITIONAL not in field.metadata
+    ]
 
 
 def _bad_json(arguments: list[str], found: SettingsError) -> str | None:
     """What is wrong with the first flag whose value begins as JSON does and is none."""
-    separate = [part for one in arguments for part in one.split("=", 1)]
+    separate = [
+        part for one in arguments for part in one.split("=", 1 if one.startswith("--") else 0)
+    ]
     for flag, value in pairwise(separate):
         if flag.startswith("--") and value.startswith(("{", "[")):
             try:

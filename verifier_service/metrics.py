@@ -167,8 +167,8 @@ def _state(scheduler: Scheduler, pools: Mapping[str, WorkerPool]) -> Iterable[Me
     for name, text in (
         ("pending_completions", "Completions accepted and not yet answered."),
         ("max_pending_completions", "The bound on them."),
-        ("pending_bytes", "Bytes of bodies and of answers that are not yet read."),
-        ("max_pending_bytes", "The bound on them."),
+        ("pending_bytes", "Bytes of bodies, and of answers until they are read."),
+        ("max_pending_bytes", "The bound on them for a new request; twice that with answers."),
     ):
         yield GaugeMetricFamily(f"verifier_{name}", text, value=state[name])
     cache = scheduler.cache

@@ -22,7 +22,8 @@ from verifier_service.answer import (
     answer_request,
 )
 from verifier_service.drain import Drain
-from verifier_service.errors import answer_too_large
+from verifier_service.error_handlers import refused
+from verifier_service.errors import ApiError, answer_too_large
 from verifier_service.metrics import Metrics
 from verifier_service.profiles import Verifiers, profiles_to_json
 from verifier_service.requests.body import read_request
@@ -141,13 +142,19 @@ class _Call:
     async def _rest(
         self, first: bytes | None, scoring: asyncio.Task[Answer]
     ) -> AsyncIterator[bytes]:
+        """Raises ApiError: what is left is refused, and the answer breaks off."""
         line = first
         while line is not None:
             for start in range(0, len(line), PIECE_BYTES):  # the server takes a piece whole
                 yield line[start : start + PIECE_BYTES]
             self._num_unsent_bytes -= len(line)
             self._reservation.shrink(num_bytes=len(line))
-            line = await self._next_line(scoring)
+            try:
+                line = await self._next_line(scoring)
+            except (ApiError, QueueFull) as error:  # the status is sent: only the log can tell it
+                known = queue_full(error) if isinstance(error, QueueFull) else error
+                refused(known, self._request.scope, self._service.metrics)
+                raise known from None
         self._count(scoring.result())
 
     async def _next_line(self, scoring: asyncio.Task[Answer]) -> bytes | None:

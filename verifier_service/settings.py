@@ -105,7 +105,8 @@ class Settings(EngineSettings):
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
     """most completions accepted and not yet answered; a request over it is answered 503"""
     max_pending_bytes: Annotated[int, Field(gt=0)] = 256 * 2**20
-    """most bytes of bodies, and of answers not yet read; a request over it is answered 503"""
+    """most bytes of bodies, and of answers until they are read; a request over it is answered 503;
+    answers to those accepted may go beyond, to twice as many"""
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
     """longest that a request may take; also the default of `deadline_seconds`"""
     drain_seconds: Annotated[float, Field(ge=0)] = 25.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 import typer.main
 
 from trainer_client.cli import app
+from verifier_service import cli
+from verifier_service.__main__ import main
 from verifier_service.cli import VerifierService
 from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
@@ -49,6 +52,53 @@ def test_verifiers_are_listed_with_the_options_of_the_wire() -> None:
         options = set(found[1].split(", ")) if found else set()
         wire = set(verifier.model_json_schema()["properties"])
         assert options == wire - {"type", "name", "weight"}
+
+
+def run_unread(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command whose output nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", module, *arguments]
+    try:
+        return subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("verifier_service", ["verifiers"]),
+        ("verifier_service", ["openapi"]),
+        ("verifier_service", ["new-key"]),
+        ("trainer_client", ["presets"]),
+        ("trainer_client", ["--help"]),
+    ],
+)
+def test_a_command_whose_output_nobody_reads_ends_quietly(
+    module: str, arguments: list[str]
+) -> None:
+    result = run_unread(module, *arguments)
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+def test_scores_that_nobody_reads_are_no_fault_of_a_file(tmp_path: Path) -> None:
+    """They are more than Python keeps back until the end."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"completion": "1", "answer": "1"}\n' * 99)
+    result = run_unread("verifier_service", "score", str(rows), "--verifier", "exact_match")
+    assert (result.returncode, result.stderr.strip()) == (1, "exact_match: 99 scored/equal")
+
+
+def test_another_broken_pipe_than_that_of_the_output_is_a_bug(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken() -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(cli, "run", broken)
+    with pytest.raises(BrokenPipeError):
+        main()
 
 
 def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:

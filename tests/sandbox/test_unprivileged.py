@@ -54,7 +54,7 @@ def run_as_user(*command: str) -> subprocess.CompletedProcess[str]:
             extra_groups=[],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             check=False,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import httpx
 import pytest
 from pydantic import ValidationError
 from starlette.middleware.errors import ServerErrorMiddleware
-from starlette.types import Receive, Scope, Send
+from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from tests.processes import until
 from trainer_client.demo import running_service
@@ -20,6 +24,7 @@ from verifier_service.api_keys import hash_of, is_accepted, new_key
 from verifier_service.call_context import CallContext
 from verifier_service.cli import run
 from verifier_service.drain import Drain
+from verifier_service.errors import ApiError, answer_too_large
 from verifier_service.metrics import Metrics
 from verifier_service.settings import Settings
 
@@ -164,6 +169,41 @@ def test_a_bug_is_a_500_with_the_calls_id_and_in_the_log(caplog: pytest.LogCaptu
     assert (answer.status_code, answer.headers["x-request-id"]) == (500, "step-7")
     assert answer.json()["error"]["type"] == "internal_error"
     assert "status=500" in caplog.text
+    assert "error=internal_error" in caplog.text
+
+
+async def begun(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """An app that begins its answer and then raises."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    raise error
+
+
+def after_its_first_line(error: Exception) -> None:
+    """A call whose answer has begun when the app raises the error."""
+
+    async def send(message: Message) -> None:
+        pass
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        raise AssertionError
+
+    handled = ExceptionMiddleware(partial(begun, error), handlers={ApiError: refuse})
+    context = CallContext(handled, key_hashes=(), drain=Drain(), metrics=Metrics())
+    scope = {"type": "http", "method": "POST", "path": "/v1/score", "headers": []}
+    asyncio.run(context(scope, receive, send))
+
+
+def test_a_refusal_of_what_is_left_of_an_answer_is_no_bug(caplog: pytest.LogCaptureFixture) -> None:
+    """A bug has its traceback in the log."""
+    with caplog.at_level("INFO"):
+        after_its_first_line(answer_too_large(1))
+        assert "internal_error" not in caplog.text
+        with pytest.raises(ValueError, match="a bug"):
+            after_its_first_line(ValueError("a bug"))
+    assert "status=200" in caplog.text
     assert "error=internal_error" in caplog.text
 
 

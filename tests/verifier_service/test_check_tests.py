@@ -92,6 +92,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", "row 2: not JSON: Expecting property name"),
+        ("[" * 100_000, "row 2: nested too deeply to be read"),
         ("[]", "row 2: found list, expected an object"),
         ('{"tests": {}}', "row 2: no column 'solution'; there are tests"),
         ('{"solution": ""}', "row 2: no column 'tests'; there are solution"),

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import children
+from tests.processes import children, until_async
 from verifier_service.app import CODE_LIMITS
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.workers.pool import WorkerPool
@@ -132,13 +132,6 @@ class Left:
         )
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "waited 30 seconds"
-        await asyncio.sleep(0.02)
-
-
 async def judge(pool: WorkerPool, chosen: Case, limits: dict[str, Any]) -> Verdict:
     part = Part({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
     verdicts: list[Verdict | Question] = []
@@ -213,7 +206,7 @@ def test_many_programs_leave_nothing_behind(
             assert (after.mounts, after.objects) == (before.mounts, before.objects)
             for pid, size in after.resident_bytes.items():
                 assert size < before.resident_bytes[pid] + MAX_GROWTH_BYTES
-        await until(lambda: not list(descendants(os.getpid())))
+        await until_async(lambda: not list(descendants(os.getpid())))
 
     asyncio.run(soak())
     assert wrong == []
@@ -248,7 +241,7 @@ def test_kills_at_random_change_no_verdict(temporary: Path) -> None:
             killer = asyncio.create_task(kill())
             await repeat(LONG // 10, one)
             killer.cancel()
-        await until(lambda: not list(descendants(os.getpid())))
+        await until_async(lambda: not list(descendants(os.getpid())))
 
     asyncio.run(soak())
     assert wrong == []
@@ -274,7 +267,9 @@ def test_a_worker_that_is_killed_leaves_no_directory(temporary: Path) -> None:
         async with WorkerPool(1, CODE_LIMITS, CodeWorkers) as pool:
             for _ in range(2):
                 assert (await judge(pool, BENIGN[0], PATIENT)).reason == "passed"
-                await until(lambda: bool(workers()))  # a list of children may lack one for a moment
+                await until_async(
+                    lambda: bool(workers())
+                )  # a list of children may lack one for a moment
                 for worker in workers():
                     os.kill(worker, signal.SIGKILL)
             return os.listdir(temporary)

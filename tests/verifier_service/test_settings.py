@@ -106,7 +106,8 @@ def test_a_flag_that_is_no_variable_is_named_alone(
 def test_a_value_that_is_not_json_is_named_with_a_form_that_works(
     form: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = refusal(["score", "rows", "--out", "o", *form], capsys)
+    right = ["--verifier", '{"type": "regex", "pattern": "a=b"}']
+    found = refusal(["score", "rows", "--out", "o", *right, *form], capsys)
     assert found.startswith("--verifier: '{type:accuracy}' is not JSON (Expecting property name")
     works = shlex.split(found.partition("write it as ")[2])
     assert json.loads(works[1]) == {"type": "format", "weight": 0.1}
@@ -128,6 +129,26 @@ def test_an_unknown_flag_is_one_of_its_command(
     assert message in found
     assert found.endswith(f" See verifier-service {arguments[0]} --help\n")
     assert "usage" not in found
+
+
+def test_what_stands_behind_a_command_without_a_flag_is_no_flag_that_was_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = refusal(["check-tests", "rows", "--fil", "x"], capsys)
+    assert "check-tests: unrecognized arguments: --fil x. See" in found
+
+
+@pytest.mark.parametrize("before", [["--prot"], ["--prot=1"]])
+def test_an_unknown_flag_before_the_command_is_one_of_no_command(
+    before: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = refusal([*before, "verifiers"], capsys)
+    told = f"verifier-service: unrecognized arguments: {before[0]}. See verifier-service --help\n"
+    assert found == told
+
+
+def test_an_unknown_flag_without_a_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unrecognized arguments: --prot" in refusal(["--prot"], capsys)
 
 
 def test_the_help_of_score_says_how_several_verifiers_are_given(
@@ -216,6 +237,5 @@ def test_each_option_of_a_verifier_is_told_with_type_default_and_meaning(
 def test_a_verifier_that_is_not_there_is_told_those_that_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert "no verifier 'acuracy'; there are accuracy, code, " in refusal(
-        ["verifiers", "acuracy"], capsys
-    )
+    found = refusal(["verifiers", "acuracy"], capsys)
+    assert "no verifier 'acuracy'; there are accuracy, code, " in found

@@ -168,6 +168,7 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
         answer = await answer_score_call(Request(scope, receive), service)
         with pytest.raises(ApiError, match="larger than 2000 bytes"):
             await answer(scope, receive, send)
+        assert scope["state"]["error"] == "answer_too_large"
 
     scheduler = Scheduler({"text": Pool()}, max_cached_verdicts=0)
     asyncio.run(call())

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from tests.processes import children, fork_servers, without_descriptors
+from tests.processes import children, fork_servers, until, until_async, without_descriptors
 from tests.verifier_service.poison import POISON
 from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
 from verifier_service.workers import sources
@@ -49,13 +48,6 @@ async def judge(pool: WorkerPool, work: EncodedTask) -> list[Verdict]:
 
 def reasons(verdicts: list[Verdict]) -> list[str]:
     return [f"{verdict.outcome.value} {verdict.reason}" for verdict in verdicts]
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "waited 30 seconds"
-        await asyncio.sleep(0.005)
 
 
 def servers() -> list[int]:
@@ -93,7 +85,7 @@ async def judge_poison(pool: WorkerPool, how: int) -> tuple[list[str], dict[str,
         signalled.update(pid for pid in set(workers()) - signalled if kill_at_poison(pid, how))
         return judging.done()
 
-    await until(is_done_after_more)
+    await until_async(is_done_after_more)
     return reasons(await judging), dict(pool.restarts)
 
 
@@ -115,7 +107,7 @@ def resident_pages(pid: int) -> int:
 def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         judging = asyncio.create_task(judge(pool, task(POISON, "$2$", "$3$")))
-        await until(lambda: any(map(kill_at_poison, workers())))
+        await until_async(lambda: any(map(kill_at_poison, workers())))
         return await judging
 
     assert reasons(in_pool(work)) == ["scored too_slow", "scored equal", "scored different"]
@@ -130,7 +122,7 @@ def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() 
             killed.update(pid for pid in set(workers()) - killed if kill_at_poison(pid))
             return len(killed) == 4  # in the first run, and in three more of the item alone
 
-        await until(kill_another)
+        await until_async(kill_another)
         return await judging
 
     assert reasons(in_pool(work)) == ["scored equal", "failed worker_died", "scored different"]
@@ -164,7 +156,7 @@ def test_a_worker_with_half_of_the_memory_of_an_item_is_replaced_after_its_task(
 def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         judging = asyncio.create_task(judge(pool, task(POISON)))
-        await until(lambda: any(map(is_at_poison, workers())))
+        await until_async(lambda: any(map(is_at_poison, workers())))
         (before,) = workers()
         judging.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -204,7 +196,7 @@ def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         for pid in workers():
             os.kill(pid, signal.SIGKILL)
-        await until(lambda: not workers())
+        await until_async(lambda: not workers())
         return await judge(pool, task("$2$"))
 
     assert reasons(in_pool(work, size=8)) == ["scored equal"]
@@ -213,7 +205,7 @@ def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
 def test_workers_share_the_work() -> None:
     async def work(pool: WorkerPool) -> list[list[Verdict]]:
         judging = asyncio.gather(*(judge(pool, task(POISON)) for _ in range(2)))
-        await until(lambda: sum(map(is_at_poison, workers())) == 2)
+        await until_async(lambda: sum(map(is_at_poison, workers())) == 2)
         return await judging
 
     assert [reasons(found) for found in in_pool(work, size=2)] == [["scored too_slow"]] * 2
@@ -241,9 +233,7 @@ def test_nothing_is_left_when_the_pool_closes() -> None:
     before = len(os.listdir("/proc/self/fd"))
     started = in_pool(work, size=2)
     assert len(started) == 3
-    deadline = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() for pid in started):
-        assert time.monotonic() < deadline
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -252,10 +242,10 @@ def test_a_moment_without_descriptors_costs_neither_limits_nor_workers() -> None
 
     async def work(pool: WorkerPool) -> list[Verdict]:
         judging = asyncio.create_task(judge(pool, task(POISON, "$2$")))
-        await until(lambda: any(map(is_at_poison, workers())))
+        await until_async(lambda: any(map(is_at_poison, workers())))
         (before,) = workers()
         with without_descriptors():
-            await until(lambda: pool.restarts["too_slow"] == 1)
+            await until_async(lambda: pool.restarts["too_slow"] == 1)
         found = await judging
         assert workers() != [before]
         return [*found, *await judge(pool, task("$3$"))]
@@ -328,6 +318,42 @@ def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
         source.close()
 
 
+ENDS_AT_ONCE = """
+import os, socket, sys
+from verifier_service.workers.fork_server import fork_server
+
+def fork(fork=os.fork, pidfd_open=os.pidfd_open):
+    pid = fork()
+    if pid == 0:
+        os._exit(0)
+    ended = pidfd_open(pid)
+    os.waitpid(pid, 0)
+    os.pidfd_open = lambda _: ended
+    return os.getpid()  # one that has the pid now
+
+os.fork = fork
+fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), None)
+"""
+
+
+def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(_: str, arguments: tuple[str, ...], *, descriptors: list[int]) -> object:
+        command = [sys.executable, "-c", ENDS_AT_ONCE, *arguments]
+        return subprocess.Popen(command, pass_fds=descriptors)
+
+    monkeypatch.setattr(sources, "_start", start)
+    source = sources.ForkServer("", LIMITS.memory_bytes)
+    before = len(os.listdir("/proc/self/fd"))
+    try:
+        with pytest.raises(sources.WorkerStartError, match=r"watched: .* No such process"):
+            source.fork()
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        source.close()
+
+
 def test_a_pool_whose_own_work_ends_in_an_error_says_so() -> None:
     """It would wait for the worker for ever."""
 
@@ -345,7 +371,7 @@ def test_a_pool_whose_own_work_ends_in_an_error_says_so() -> None:
         async with WorkerPool(1, LIMITS, lambda: source) as pool:
             assert pool.problem is None
             assert reasons(await judge(pool, task(POISON))) == ["scored too_slow"]
-            await until(lambda: pool.problem is not None)
+            await until_async(lambda: pool.problem is not None)
             assert pool.problem == "the pool of workers has a bug: ValueError"
 
     asyncio.run(run())

@@ -92,6 +92,8 @@ def _read_row(number: int, line: str, solution_column: str, tests_column: str) -
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply to be read") from error
     if not isinstance(row, dict):
         raise ValueError(f"found {type(row).__name__}, expected an object")
     for column in (solution_column, tests_column):

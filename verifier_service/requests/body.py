@@ -65,7 +65,9 @@ def _gzip_pieces(body: bytes) -> Iterator[bytes]:
                 raise EOFError("it ends too early")
             part = rest[:GZIP_READ_BYTES]
             yield member.decompress(part, READ_BYTES)
-            rest = rest[len(part) - len(member.unconsumed_tail) - len(member.unused_data) :]
+            # At the end of a member zlib's tail may hold the unused data once more.
+            left = member.unused_data if member.eof else member.unconsumed_tail
+            rest = rest[len(part) - len(left) :]
 
 
 def _zstd_pieces(body: bytes) -> Iterator[bytes]:

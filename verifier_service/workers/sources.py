@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -110,7 +111,8 @@ class ForkServer:
                 os.close(shared)
             stack.callback(os.close, pidfd)
             stack.callback(connection.close)
-            started = StartedWorker(pid, pidfd, _open_stat(pid), connection, progress)
+            stat = _open_stat(pid, pidfd)
+            started = StartedWorker(pid, pidfd, stat, connection, progress)
             stack.pop_all()
         return started
 
@@ -194,7 +196,7 @@ class CodeWorkers:
                 raise WorkerStartError(problem)
             pidfd = os.pidfd_open(process.pid)
             stack.callback(os.close, pidfd)
-            stat = _open_stat(process.pid)
+            stat = _open_stat(process.pid, pidfd)
             stack.pop_all()
         os.close(shared)
         return StartedWorker(process.pid, pidfd, stat, ours, progress)
@@ -241,12 +243,17 @@ def _socket_pair() -> tuple[socket.socket, socket.socket]:
         raise WorkerStartError(f"there is no socket for a worker: {error}") from error
 
 
-def _open_stat(pid: int) -> int:
-    """Of a process that has not been waited for. Raises WorkerStartError."""
-    try:
-        return os.open(f"/proc/{pid}/stat", os.O_RDONLY)
-    except OSError as error:
-        raise WorkerStartError(f"a new worker cannot be watched: {error}") from error
+def _open_stat(pid: int, pidfd: int) -> int:
+    """Of the process of the pidfd. Raises WorkerStartError."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+            stack.callback(os.close, stat)
+            signal.pidfd_send_signal(pidfd, 0)  # its pid was no other's when the file was opened
+        except OSError as error:
+            raise WorkerStartError(f"a new worker cannot be watched: {error}") from error
+        stack.pop_all()
+    return stat
 
 
 def _start(

@@ -12,7 +12,6 @@ maps = []
 for number in range(24):
     flags = mmap.MAP_ANONYMOUS | (mmap.MAP_SHARED if number % 2 else mmap.MAP_PRIVATE)
     part = mmap.mmap(-1, 64 << 20, flags=flags)
-    for offset in range(0, len(part), 4096):
-        part[offset] = 1
+    part[::4096] = b"1" * (len(part) // 4096)
     maps.append(part)
 print("PWNED")
