@@ -705,6 +705,31 @@ AWAITS = "it awaits what the program's process would have to run"
         ("def same(a, b): assert a == b\na = [1]\nsame(a, f(1))\nsame(a, f(2))", ""),
         ("from numpy.testing import assert_equal\na = [1]\nassert_equal(a, f(1))\nassert a", ""),
         (
+            "def check(candidate):\n    from heapq import heapify\n    a = [3, 1, 2]\n"
+            "    heapify(a)\n    assert candidate(a) == 1",
+            "",
+        ),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+            "        from random import shuffle\n        a = [3, 1, 2]\n        shuffle(a)\n"
+            "        self.assertEqual(f(a), 1)",
+            "",
+        ),
+        (
+            "def test_a():\n    a = []\n    def add(xs, x): xs.append(x)\n    add(a, f(1))\n"
+            "    assert a == [2]",
+            "",
+        ),
+        (
+            "class T:\n    def f(self):\n        a = [2, 1]\n        f(a)\n        assert a == [1]",
+            f"{IN_PLACE} a",
+        ),
+        (
+            "def check(candidate):\n    from solution import f\n    a = [2, 1]\n    f(a)\n"
+            "    assert a == [1, 2]",
+            f"{IN_PLACE} a",
+        ),
+        (
             "def test_a():\n    a = [1]\n    f(a)\ndef test_b():\n    a = 1\n    assert f(a) == 1",
             "",
         ),
@@ -717,6 +742,16 @@ AWAITS = "it awaits what the program's process would have to run"
         ("import asyncio\nassert asyncio.run(f(1)) == 2", AWAITS),
         (
             "import asyncio\nasync def main():\n    assert await f(1) == 2\nasyncio.run(main())",
+            AWAITS,
+        ),
+        (
+            "import asyncio\ndef test_a():\n    async def go():\n        return f(3)\n"
+            "    assert asyncio.run(go()) == 9",
+            "",
+        ),
+        (
+            "import asyncio\ndef test_a():\n    async def go():\n        return await f(3)\n"
+            "    assert asyncio.run(go()) == 9",
             AWAITS,
         ),
         (

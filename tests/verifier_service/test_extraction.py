@@ -114,6 +114,10 @@ def test_a_completion_without_a_final_answer_has_none(text: str) -> None:
         "The wrong answer is 5.\nI cannot find the right one.",
         "The wrong answer is $5$.\nNobody knows the right one.",
         "<answer>The wrong answer is 5.</answer>",
+        "The number is odd so the wrong answer is 5",
+        "The number of cookies is 7 so the wrong answer is 5",
+        "After the count of them I don't think that the answer is 5",
+        "Given the total, the incorrect answer is 5",
     ],
 )
 def test_an_answer_that_is_disowned_is_none(text: str) -> None:
@@ -153,6 +157,17 @@ def test_what_follows_a_disowned_answer_is_read(text: str, source: str) -> None:
         "Whether we count it or not the answer is 5",
         "True or false? Answer: 5",
         "Do not forget that the answer is 5",
+        "So the number of wrong answers is 5.",
+        "The number of incorrect answers is $5$.",
+        "**Number of wrong answers:** 5",
+        "**Number of *wrong* answers:** 5",
+        "Number of correct answers: 28\nNumber of incorrect answers: 5",
+        "The total number of students with a wrong answer is 5.",
+        "Total incorrect answers: 5",
+        "So she gave 12 incorrect answers: 5",
+        "The probability of a wrong answer is $5$.",
+        "Thus the probability of choosing the wrong option is 5.",
+        "The chance that he gives a wrong answer is 5",
     ],
 )
 def test_what_is_said_of_something_else_disowns_no_answer(text: str) -> None:
@@ -229,6 +244,8 @@ AMONG = (" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1
 DENIALS = (
     *("wrong answer is ", "not ", "not sure the ", "I don't think the answer is ", "wrong\n"),
     *("wrong option ", "reject A, ", "not sure that the ", "A is not ", "(A) and "),
+    *("not A or ", "not A, B or ", "isn't A, ", "A isn't B or ", "A, C and D, ", "A fails "),
+    *("number of ", "number of wrong ", "the number of wrong answers is ", "12 ", "12 wrong "),
 )
 
 

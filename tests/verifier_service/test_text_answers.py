@@ -154,6 +154,35 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
         ("A is not B", "no_answer"),
         ("(B) isn't correct.", "no_answer"),
         ("A or B is wrong", "no_answer"),
+        ("It is not A or B", "no_answer"),
+        ("It isn't A or B", "no_answer"),
+        ("It's C, not A or B", "no_answer"),
+        ("Choose C, not A or B", "different"),
+        ("Answer: B (not A or C)", "equal"),
+        ("Answer: B, not A, C, or D", "equal"),
+        ("It is not A nor option C. Choose B.", "equal"),
+        ("not A or B is correct", "equal"),
+        ("Not A, B is correct", "equal"),
+        # options whose text denies something
+        ("Answer: (B) is not continuous", "equal"),
+        ("Answer: B) is not continuous", "equal"),
+        ("Answer: B. is not Euclidean", "equal"),
+        (r"\boxed{\text{(B) is not prime}}", "equal"),
+        ("<answer>(B) is not prime</answer>", "equal"),
+        ("Answer: (B) fails to converge", "equal"),
+        ("Answer: B) was not affected", "equal"),
+        ("Answer: (B) isn't a vector", "equal"),
+        ("Answer: (C) is not continuous", "different"),
+        ("Answer: (B) is not continuous, or maybe C", "ambiguous_answer"),
+        ("Answer: (B) is wrong for this reason", "no_answer"),
+        ("Answer: (B) is not correct", "no_answer"),
+        ("Answer: (B) isn't quite the right one", "no_answer"),
+        ("Answer: (B) is not, so C is best", "different"),
+        ("Answer: (B) fails because it is odd", "no_answer"),
+        ("Answer: (B) is not A", "no_answer"),
+        ("The text says little.\n(B) is not supported by it", "no_answer"),
+        ("We look at each.\nB) is not supported by the text", "no_answer"),
+        ("Answer: option B is not continuous", "no_answer"),
         # what is eliminated
         ("We reject option B. C.", "no_answer"),
         ("We eliminate (A), (C) and (D), leaving (B)", "equal"),
@@ -164,6 +193,17 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
         ("Option B is eliminated, so C is correct.", "different"),
         ("We discard choice (b)", "no_answer"),
         ("excluding (b) and (c)", "no_answer"),
+        ("Eliminating A, C and D, option B remains.", "equal"),
+        ("After eliminating A, C, and D, option B must be right.", "equal"),
+        ("Rejecting A and C, option B stands.", "equal"),
+        ("Ruling out A, C and D, option B looks right.", "equal"),
+        ("Excluding (A), (C) and (D), we have option B", "equal"),
+        ("Rejecting A and C, option B must be rejected.", "no_answer"),
+        ("We reject A, option B has been excluded too.", "no_answer"),
+        ("Eliminating A, B, and C", "no_answer"),
+        ("Answer: Gaussian elimination (B)", "equal"),
+        ("By process of elimination (B)", "equal"),
+        ("This is an elimination (B)", "equal"),
         # what is disowned
         ("The wrong answer is B", "no_answer"),
         ("The incorrect option is B.", "no_answer"),
@@ -202,6 +242,18 @@ def test_multiple_choice_gives_its_reason(text: str, reason: str) -> None:
 @pytest.mark.parametrize("choices", [CITIES, list(CITIES.values())])
 def test_an_option_can_be_named_by_its_text(choices: Any, text: str, reason: str) -> None:
     found = judge(MultipleChoice(), {"answer": "B", "choices": choices}, text)
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("letter", "reason"), [("A", "equal"), ("B", "ambiguous_answer"), ("C", "ambiguous_answer")]
+)
+def test_a_text_that_denies_something_is_compared_with_the_choices(
+    letter: str, reason: str
+) -> None:
+    choices = {"A": "is not continuous", "B": "is continuous", "C": "is not a function"}
+    text = f"Answer: ({letter}) is not continuous"
+    found = judge(MultipleChoice(), {"answer": letter, "choices": choices}, text)
     assert found.reason == reason
 
 

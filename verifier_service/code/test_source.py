@@ -110,11 +110,26 @@ class TestSource:
         imported = {
             alias.asname or alias.name
             for node in self._nodes
-            if isinstance(node, ast.ImportFrom)
-            and (node.module or "").partition(".")[0] not in _KNOWN_PACKAGES
+            if isinstance(node, ast.ImportFrom) and not _is_known(node)
             for alias in node.names
         }
-        return imported.union(self.free_names())
+        return imported.union(self.free_names()) - self._own_names()
+
+    def _own_names(self) -> set[str]:
+        """Names of its functions and classes, and of what it imports of known packages.
+
+        Inner ones are among them, methods are not: those are called through their object.
+        """
+        methods = {
+            node for owner in self._nodes if isinstance(owner, ast.ClassDef) for node in owner.body
+        }
+        own = (
+            node
+            for node in self._nodes
+            if isinstance(node, _DEFINITIONS)
+            or (isinstance(node, ast.ImportFrom) and _is_known(node))
+        )
+        return {name for node in own if node not in methods for name in _defined_names(node)}
 
     def imported_modules(self) -> set[str]:
         """The modules that it imports, and what may be one: `a.b` for `from a import b`."""
@@ -170,6 +185,7 @@ class TestSource:
 
 
 _KNOWN_PACKAGES = sys.stdlib_module_names | {"mpmath", "numpy", "sympy"}
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONTAINERS = frozenset(
     {"list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"}
 )
@@ -190,7 +206,7 @@ class _Scope:
         while waiting:
             node, fails = waiting.popleft()
             self._see(node, fails=fails)
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if not isinstance(node, _DEFINITIONS):
                 fails = fails or _expects_errors(node)
                 waiting += ((child, fails) for child in ast.iter_child_nodes(node))
         for uses in self._uses.values():
@@ -210,6 +226,10 @@ class _Scope:
         uses = self._uses.get(name, [])
         place = bisect.bisect(uses, (after.end_lineno or 0, after.end_col_offset or 0, False))
         return name in self._containers and place < len(uses) and uses[place][2]
+
+
+def _is_known(node: ast.ImportFrom) -> bool:
+    return (node.module or "").partition(".")[0] in _KNOWN_PACKAGES
 
 
 def _makes_a_container(node: ast.expr) -> bool:
@@ -252,7 +272,7 @@ def _name(node: ast.Name | ast.Attribute) -> str:
 
 
 def _defined_names(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, _DEFINITIONS):
         yield node.name
         return
     for inner in ast.walk(node):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from verifier_service.answer_part import after_reasoning
+from verifier_service.mathematics.denials import REJECTED_OPTION, is_disowned
 from verifier_service.mathematics.notation import brace_pairs
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
@@ -266,13 +267,13 @@ _PHRASE = re.compile(
 
 def _answer_phrase(text: str) -> Extraction | None:
     end = len(text)
-    is_disowned = False
+    has_disowned = False
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
-            if _is_disowned(match, start):
-                is_disowned = True
+            if is_disowned(match):
+                has_disowned = True
             else:
                 last = match
         if last is not None:
@@ -287,7 +288,7 @@ def _answer_phrase(text: str) -> Extraction | None:
                 )
             return Extraction("answer_phrase", (_without_reason(statement),))
         end = start
-    if is_disowned and not _behind_disowned(text):
+    if has_disowned and not _behind_disowned(text):
         return Extraction("answer_phrase", _NOTHING)
     return None
 
@@ -296,33 +297,11 @@ def _behind_disowned(text: str) -> str:
     """What follows the last value that is said not to be the answer; all, where there is none."""
     last = None
     for match in _PHRASE.finditer(text):
-        begin = max(0, match.start() - MAX_DISOWNING_CHARACTERS)
-        if _is_disowned(match, text.rfind("\n", begin, match.end() - 1) + 1):
+        if is_disowned(match):
             last = match
     if last is None:
         return text
     return text[last.end() :].lstrip(" *:\n\t").partition("\n")[2].strip(_BLANK)
-
-
-def _is_disowned(phrase: re.Match[str], line_start: int) -> bool:
-    begin = max(line_start, phrase.start() - MAX_DISOWNING_CHARACTERS)
-    return _DISOWNED.search(phrase.string, begin, phrase.start()) is not None
-
-
-_CLAIM = (
-    r"(?:say(?:ing)?|think|believe|claim|conclude|assume|agree|sure|certain|convinced|confident)"
-)
-_ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
-MAX_DISOWNING_CHARACTERS = 60
-DISOWNING = (
-    rf"(?:\b(?:wrong|incorrect)"
-    rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
-    rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
-    rf"|(?:\bnot|n['’]t)[ ]+(?:(?:true|correct|right|the[ ]+case)[ ]+)?that{_ARTICLES})[ *_]+"
-)
-"""What stands right before `answer is` where it tells what the answer is not. Nothing that ends a
-clause comes between: `I am not sure, but the answer is 5`."""
-_DISOWNED = re.compile(DISOWNING + "$", re.IGNORECASE)
 
 
 _BULLET = re.compile(r"^[-*•]\s+")
@@ -581,21 +560,6 @@ _CHOSEN = re.compile(
     r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
 )
-_OPTION = r"(?:[(\[][A-Za-z][)\]]|[(\[]?\b[A-Z]\b[)\]]?)"
-_NOUN = r"(?:(?i:option|choice|answer)s?\s+)?"
-_OPTIONS = (
-    rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*(?i:(?:and|or)\s+)?|\s+(?i:and|or)\s+){_NOUN}{_OPTION}"
-    rf"(?![)\]]?\s+(?i:is)\b))*"
-)
-REJECTED_OPTION = re.compile(
-    rf"(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
-    rf"|(?i:\b(?:reject|eliminat|exclud|discard)\w*\s+|\brul(?:e[sd]?|ing)\s+out\s+){_OPTIONS}"
-    rf"|\(?(?i:\b(?:and|but)\s+)?(?i:\bnot\s+){_NOUN}{_OPTION}"
-    rf"|(?i:\b(?:option|choice)\s+)?{_OPTION}\s+(?:(?i:fails)\b|(?i:is|was)(?:"
-    rf"\s+(?i:wrong|false|incorrect|eliminated|rejected|excluded|discarded|ruled\s+out)\b"
-    rf"|(?i:n['’]t|\s+not)\b(?:\s+{_OPTION})?))"
-)
-"""An option, by its letter, with the words that say that it is not the answer."""
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from verifier_service.answer_part import after_reasoning
-from verifier_service.mathematics.extraction import REJECTED_OPTION, extract
+from verifier_service.mathematics.denials import REJECTED_OPTION
+from verifier_service.mathematics.extraction import extract
 from verifier_service.reference import bad, missing
 from verifier_service.verdict import Completion, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
@@ -48,20 +50,28 @@ class MultipleChoice(TextVerifier):
             answer = final_answer(completion.text)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
-            is_short = len(answer) <= MAX_STATEMENT_CHARACTERS
-            letters = named_letters(answer, choices) if is_short else None
+            letters = named_letters(answer, choices)
             if not letters:
-                return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer)
+                return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
             if len(letters) > 1:
-                return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer)
+                return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             if letters == {right}:
-                return Judgement(1.0, MultipleChoiceReason.EQUAL, answer)
-            return Judgement(0.0, MultipleChoiceReason.DIFFERENT, answer)
+                return Judgement(1.0, MultipleChoiceReason.EQUAL, answer.text)
+            return Judgement(0.0, MultipleChoiceReason.DIFFERENT, answer.text)
 
         return judge
 
 
-def final_answer(text: str) -> str | None:
+@dataclass(frozen=True)
+class FinalAnswer:
+    """The statement that should name an option."""
+
+    text: str
+    is_announced: bool
+    """Whether a tag, a box or words say that it is the answer; else it is the last line."""
+
+
+def final_answer(text: str) -> FinalAnswer | None:
     """The statement that should name an option: as `accuracy` finds it, or else the last line.
 
     An alternative that follows the statement in its line is part of it.
@@ -72,28 +82,37 @@ def final_answer(text: str) -> str | None:
     found = extract(text, ("answer_tag", "boxed", "answer_phrase"))
     if found is None:
         lines = [line.strip() for line in after.split("\n") if line.strip()]
-        return lines[-1][-MAX_STATEMENT_CHARACTERS:] if lines else None
+        last = lines[-1][-MAX_STATEMENT_CHARACTERS:] if lines else ""
+        return FinalAnswer(last, is_announced=False) if last else None
     _, is_there, rest = after.rpartition(found.statements[-1])
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS] if is_there else ""
-    return found.text + "".join(match[0] for match in _ALTERNATIVE.finditer(line))
+    offered = _ALTERNATIVE.finditer(REJECTED_OPTION.sub(" ", line))
+    return FinalAnswer(found.text + "".join(match[0] for match in offered), is_announced=True)
 
 
-def named_letters(statement: str, choices: Mapping[str, str]) -> set[str]:
-    r"""The options that a statement names, by letter or by text.
+def named_letters(answer: FinalAnswer, choices: Mapping[str, str]) -> set[str]:
+    r"""The options that a final answer names, by letter or by text; none if it is too long.
 
-    >>> named_letters(r"\text{(B)}", {})
-    {'B'}
-    >>> sorted(named_letters("B or maybe C", {}))
+    >>> def letters(statement, choices={}):
+    ...     return sorted(named_letters(FinalAnswer(statement, is_announced=True), choices))
+    >>> letters(r"\text{(B)}")
+    ['B']
+    >>> letters("B or maybe C")
     ['B', 'C']
-    >>> named_letters("paris.", {"A": "London", "B": "Paris"})
-    {'B'}
-    >>> named_letters("A good question", {})
-    set()
+    >>> letters("paris.", {"A": "London", "B": "Paris"})
+    ['B']
+    >>> letters("A good question")
+    []
     """
-    plain = _plain(statement)
+    if len(answer.text) > MAX_STATEMENT_CHARACTERS:
+        return set()
+    plain = _plain(answer.text)
     named = _named_by_text(plain, choices)
     if named:
         return named
+    labelled = _LABELLED.match(plain) if answer.is_announced else None
+    if labelled and _DENYING_TEXT.match(plain, labelled.end()):
+        return {_letter(labelled), *_marked(REJECTED_OPTION.sub(" ", plain[labelled.end() :]))}
     kept, num_rejected = REJECTED_OPTION.subn(" ", plain)
     kept = kept.strip(" .,;") if num_rejected else kept
     listed = _LIST.fullmatch(_REASON.sub("", kept))
@@ -163,6 +182,13 @@ _LABELLED = re.compile(
     rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",  # noqa: RUF001
     re.IGNORECASE,
 )
+_DENYING_TEXT = re.compile(
+    r"(?:fails|(?:is|was)(?:\s+not|n['’]t))\s+"  # noqa: RUF001
+    r"(?!(?:\w+\s+){0,2}(?:correct|right|true|valid|possible|best|answer|option|choice|solution|it)\b"
+    r"|(?:so|because|since|as|but|and|or)\b|(?-i:[A-Z])\b)[a-z]",
+    re.IGNORECASE,
+)
+"""A denial that is the option's own text, behind its label: `(B) is not continuous`."""
 _LETTER_AFTER = re.compile(
     r"[\s,:–—-]+(?:[(\[](?:(?:option|choice)\s+)?([A-Za-z])[)\]]|(?:option|choice)\s+([A-Za-z]))[\s.!]*$",  # noqa: RUF001
     re.IGNORECASE,
