@@ -136,9 +136,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_solve_rates_of_others_may_have_ids_with_line_ends_of_unicode(tmp_path: Path) -> None:
     path = tmp_path / "solve_rates.jsonl"
-    row = {"id": "a\u2028\x85b", "passed": 1, "judged": 2}
+    row = {"id": "a\u2028\u2029\x85b", "passed": 1, "judged": 2}
     path.write_text((json.dumps(row, ensure_ascii=False) + "\n") * 2)
-    assert read_solve_rates(path) == {"a\u2028\x85b": 0.5}
+    assert read_solve_rates(path) == {"a\u2028\u2029\x85b": 0.5}
 
 
 def test_each_pass_takes_every_problem_once_in_another_order() -> None:

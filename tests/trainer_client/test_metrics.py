@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 
 from trainer_client.config import RewardConfig, RewardFunctionConfig, VerifierConfig
-from trainer_client.dataset import Problem, read_solve_rates
+from trainer_client.dataset import Problem
 from trainer_client.metrics import read_lines, rollout_metrics
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.scoring import ScoredGroup, ScoredGroups
@@ -48,15 +47,5 @@ def test_without_a_service_there_are_no_metrics_of_it() -> None:
 
 def test_only_a_line_feed_ends_a_line_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
-    path.write_text('{"completion": "a\u2028\x85b"}\n{"completion": "cut')
-    assert read_lines(path) == [{"completion": "a\u2028\x85b"}]
-
-
-@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
-def test_a_line_ends_where_json_lines_end(tmp_path: Path, separator: str) -> None:
-    """Other programs write these characters as they are."""
-    row = {"id": f"a{separator}b", "passed": 1, "judged": 2}
-    path = tmp_path / "rows.jsonl"
-    path.write_text(2 * (json.dumps(row, ensure_ascii=False) + "\n"))
-    assert read_lines(path) == [row, row]
-    assert read_solve_rates(path) == {row["id"]: 0.5}
+    path.write_text('{"completion": "a\u2028\u2029\x85b"}\n{"completion": "cut')
+    assert read_lines(path) == [{"completion": "a\u2028\u2029\x85b"}]
