@@ -41,5 +41,5 @@ def service_pid(service_url: str, service_log: Path) -> int:
 @pytest.fixture
 def http(service_url: str) -> Iterator[httpx.Client]:
     """A client of that service."""
-    with httpx.Client(base_url=service_url, timeout=60) as client:
+    with httpx.Client(base_url=service_url, timeout=600) as client:
         yield client

@@ -116,7 +116,7 @@ def test_a_control_prints_what_it_says_without_a_sandbox(control: Control, tmp_p
         input=control.stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (ended.returncode, ended.stdout) == (0, control.expected_stdout)
 

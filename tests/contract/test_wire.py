@@ -45,7 +45,7 @@ def test_client_and_service_agree_on_scores_and_rewards(service_url: str) -> Non
         "verifiers": [{**verifier.wire, "weight": verifier.weight} for verifier in VERIFIERS],
         "groups": [{"reference": {"answer": "2"}, "completions": COMPLETIONS}],
     }
-    answer = httpx.post(f"{service_url}/v1/score", json=body, timeout=60).json()
+    answer = httpx.post(f"{service_url}/v1/score", json=body, timeout=600).json()
     for ours, theirs in zip(ask(service_url), answer["groups"][0]["completions"], strict=True):
         assert {name: (v.score, v.reason) for name, v in ours.items()} == {
             name: (v["score"], v["reason"]) for name, v in theirs["verdicts"].items()
@@ -82,13 +82,13 @@ def test_what_the_service_does_not_know_is_refused_before_anything_is_sampled(
 
 
 def test_a_profile_is_what_the_client_gets_by_sending_its_verifiers(service_url: str) -> None:
-    listed = httpx.get(f"{service_url}/v1/profiles", timeout=60).json()["profiles"]
+    listed = httpx.get(f"{service_url}/v1/profiles", timeout=600).json()["profiles"]
     math = next(profile["verifiers"] for profile in listed if profile["name"] == "math")
     body = {
         "profile": "math",
         "groups": [{"reference": {"answer": "2"}, "completions": COMPLETIONS}],
     }
-    answer = httpx.post(f"{service_url}/v1/score", json=body, timeout=60).json()
+    answer = httpx.post(f"{service_url}/v1/score", json=body, timeout=600).json()
     verifiers = tuple(VerifierConfig.model_validate(verifier) for verifier in math)
     ours = [reward(verdicts, verifiers) for verdicts in ask(service_url, verifiers=verifiers)]
     assert ours == [one["reward"] for one in answer["groups"][0]["completions"]]

@@ -119,7 +119,7 @@ def running(stack: Stack) -> Stack:
 @pytest.fixture
 def http(running: Stack) -> Iterator[httpx.Client]:
     """A client of the published port, outside of the containers."""
-    with httpx.Client(base_url=running.url, timeout=120) as client:
+    with httpx.Client(base_url=running.url, timeout=600) as client:
         yield client
 
 

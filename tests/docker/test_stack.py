@@ -460,7 +460,7 @@ def test_requests_spread_and_none_is_lost_when_a_replica_is_killed(
 
 def test_sigterm_lets_a_replica_finish_what_it_has_accepted(running: Stack) -> None:
     container, *_ = running.containers("verifier")
-    with httpx.Client(base_url=running.url, timeout=60) as http:
+    with httpx.Client(base_url=running.url, timeout=600) as http:
         answers: list[dict[str, Any]] = []
         request = {
             "verifiers": [{"type": "code"}],

@@ -52,7 +52,7 @@ def test_the_curl_example_gets_the_answer_that_is_shown(service_url: str) -> Non
         f"{service_url}/v1/score",
         content=command[1],
         headers={"Content-Type": "application/json"},
-        timeout=60,
+        timeout=600,
     )
     assert without_seconds(response.json()) == without_seconds(json.loads(block("json")))
 

@@ -120,6 +120,6 @@ def reward_of(url: str, text: str, solution: str) -> float | None:
         "profile": "accuracy",
         "groups": [{"reference": {"answer": solution}, "completions": [text]}],
     }
-    answer = httpx.post(f"{url}/v1/score", json=body, timeout=60).json()
+    answer = httpx.post(f"{url}/v1/score", json=body, timeout=600).json()
     reward: float | None = answer["groups"][0]["completions"][0]["reward"]
     return reward

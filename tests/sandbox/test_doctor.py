@@ -18,7 +18,7 @@ ADDITIONS = frozenset(Layer) - COMMON_LAYERS
 
 def doctor(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "verifier_service", "doctor", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_doctor_prints_the_layers_and_every_check() -> None:

@@ -459,7 +459,7 @@ def test_sigterm_finishes_the_step_saves_and_ends_with_its_status(
         if "step      1" in line:
             break
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 128 + signal.SIGTERM, errors
     (checkpoint,) = list_checkpoints(run_dir)
     assert f"stopped after step {checkpoint.step}: SIGTERM. Saved {checkpoint.folder}" in errors

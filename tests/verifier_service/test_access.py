@@ -46,7 +46,7 @@ def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
         *("--workers", "1", "--enabled", "format", "--log-format", "json"),
         *("--api-key-hashes", hash_of(KEY), "--api-key-hashes-file", str(file)),
     )
-    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as client:
         yield client
 
 

@@ -37,7 +37,7 @@ def test_scoring_conforms(service_url: str, mode: GenerationMode) -> None:
     """No 5xx, nothing that is not documented, and what fits is refused for few reasons."""
 
     def check(case: Case[Any]) -> None:
-        response = case.call(timeout=60)
+        response = case.call(timeout=600)
         case.validate_response(response, excluded_checks=[positive_data_acceptance])
         if mode is GenerationMode.POSITIVE and response.status_code == 422:
             error = response.text  # of a union, a line for each member
@@ -51,7 +51,7 @@ def test_scoring_conforms(service_url: str, mode: GenerationMode) -> None:
 )
 def test_what_is_read_conforms(service_url: str, path: str) -> None:
     def check(case: Case[Any]) -> None:
-        case.call_and_validate(timeout=60)
+        case.call_and_validate(timeout=600)
 
     generate(service_url, path, "GET", GenerationMode.POSITIVE, 5, check)
 

@@ -63,7 +63,7 @@ def test_nothing_is_lost_while_workers_are_killed(tmp_path: Path) -> None:
 def alone(url: str) -> dict[str, Verdicts]:
     """The verdicts on each text by itself, of an undisturbed service."""
     found = {}
-    with httpx.Client(base_url=url, timeout=120) as http:
+    with httpx.Client(base_url=url, timeout=600) as http:
         for text in (*dict.fromkeys(PLAIN), *POISONED):
             found[text] = post(http, [text]).json()["groups"][0]["completions"][0]["verdicts"]
     return found

@@ -31,10 +31,10 @@ def test_a_call_under_way_is_finished_and_a_new_one_refused(tmp_path: Path) -> N
     flags = ("--workers", "1", "--enabled", "accuracy")
     with (
         running_service(log, *flags) as url,
-        httpx.Client(base_url=url, timeout=60) as client,
+        httpx.Client(base_url=url, timeout=600) as client,
         ThreadPoolExecutor(1) as thread,
     ):
-        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=60)
+        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=600)
         until(lambda: is_judging(client))
         process = pid_in(log)
         started = tree(process)
@@ -54,10 +54,10 @@ def test_a_call_that_takes_longer_than_the_limit_is_given_up(tmp_path: Path) -> 
     flags = ("--workers", "1", "--enabled", "accuracy", "--drain-seconds", "0.1")
     with (
         running_service(log, *flags) as url,
-        httpx.Client(base_url=url, timeout=60) as client,
+        httpx.Client(base_url=url, timeout=600) as client,
         ThreadPoolExecutor(1) as thread,
     ):
-        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=60)
+        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=600)
         until(lambda: is_judging(client))
         os.kill(pid_in(log), signal.SIGTERM)
         answer = first.result()
@@ -68,7 +68,7 @@ def test_the_work_of_a_client_that_is_gone_is_dropped(tmp_path: Path) -> None:
     """One worker, a queue of minutes: when its client is gone, the next one need not wait."""
     log = tmp_path / "service.log"
     flags = ("--workers", "1", "--enabled", "accuracy")
-    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as client:
         body = slow_body()
         body["groups"][0]["completions"] = [f"{n} {POISON}" for n in range(100)]
         for padding in ("", "x" * 100_000):  # here, and in a process of its own

@@ -27,7 +27,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         *("--max-pending-completions", "2", "--enabled", "format,accuracy"),
     )
     log = tmp_path_factory.mktemp("small") / "service.log"
-    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as client:
         yield client
 
 
@@ -283,7 +283,7 @@ def test_model_text_is_not_logged(tmp_path: Path) -> None:
     with running_service(log, "--workers", "1", "--item-cpu-seconds", "0.2") as url:
         group = {"reference": {"answer": "12345678"}, "completions": [POISON, "abcdefgh"]}
         verifiers = [{"type": "accuracy"}]
-        httpx.post(f"{url}/v1/score", json={"verifiers": verifiers, "groups": [group]}, timeout=60)
+        httpx.post(f"{url}/v1/score", json={"verifiers": verifiers, "groups": [group]}, timeout=600)
     text = log.read_text()
     assert json.dumps(POISON) not in text
     assert "9^{9" not in text

@@ -37,7 +37,7 @@ def score(rows: Path, out: Path, *flags: str) -> subprocess.CompletedProcess[str
         [*command, *(flags or verifiers), "--workers", "1"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
@@ -178,7 +178,7 @@ def test_without_a_file_the_verdicts_go_to_standard_output(
         [*command, "--verifier", "accuracy", "--workers", "1"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         cwd=tmp_path,
     )
     assert result.returncode == 0

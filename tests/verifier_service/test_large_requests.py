@@ -232,7 +232,7 @@ def test_an_answer_is_pending_until_it_is_read(
         f"Content-Length: {len(content)}\r\n\r\n"
     )
     until(lambda: pending_bytes(http) == 0)
-    with socket.create_connection((address.host, address.port or 80), timeout=60) as connection:
+    with socket.create_connection((address.host, address.port or 80), timeout=600) as connection:
         connection.sendall(head.encode() + content)
         until(lambda: pending_bytes(http) > 16_000_000)
         if is_read:

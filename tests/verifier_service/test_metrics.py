@@ -22,7 +22,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A service that nobody else asks."""
     log = tmp_path_factory.mktemp("metrics") / "service.log"
     flags = ("--workers", "1", "--enabled", "accuracy,format", "--item-cpu-seconds", "0.3")
-    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as client:
         yield client
 
 

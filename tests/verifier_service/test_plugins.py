@@ -46,7 +46,7 @@ def http_with_plugin(
     flags = ("--workers", "1", "--enabled", "format,contains_words", "--item-cpu-seconds", "0.03")
     with (
         running_service(log, *flags, python=str(python)) as url,
-        httpx.Client(base_url=url, timeout=60) as client,
+        httpx.Client(base_url=url, timeout=600) as client,
     ):
         yield client
 

@@ -64,7 +64,7 @@ def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
     limits = ("--item-memory-bytes", str(256 * 2**20), "--item-cpu-seconds", "60", "--workers", "1")
     with (
         running_service(tmp_path / "service.log", *limits) as url,
-        httpx.Client(base_url=url, timeout=60) as http,
+        httpx.Client(base_url=url, timeout=600) as http,
     ):
         verifier = {"type": "accuracy", "mode": "math_verify"}
         found = verdicts(http, verifier, RIGHT, MEMORY_BOMB, WRONG, answer="2")

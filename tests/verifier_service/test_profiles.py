@@ -79,9 +79,9 @@ def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
         "  - {type: regex, pattern: '[0-9]+', weight: 0.5}\n"
     )
     with running_service(tmp_path / "log", "--workers", "1", "--profiles", str(path)) as url:
-        listed = httpx.get(f"{url}/v1/profiles", timeout=60).json()["profiles"]
+        listed = httpx.get(f"{url}/v1/profiles", timeout=600).json()["profiles"]
         body = {"profile": "math", "groups": [GROUP]}
-        answer = httpx.post(f"{url}/v1/score", json=body, timeout=60).json()
+        answer = httpx.post(f"{url}/v1/score", json=body, timeout=600).json()
     assert [profile["name"] for profile in listed] == ["accuracy", "math", "code", "pattern"]
     assert listed[3]["verifiers"] == [
         {"type": "json_schema", "name": "list", "schema": {"type": "array"}},

@@ -46,9 +46,9 @@ def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("VERIFIER_MAX_COMPLETIONS", "1")
     flags = ("--workers", "1", "--enabled", "format")
     with running_service(tmp_path / "service.log", *flags) as url:
-        listed = httpx.get(f"{url}/v1/verifiers", timeout=60).json()["verifiers"]
+        listed = httpx.get(f"{url}/v1/verifiers", timeout=600).json()["verifiers"]
         body = {"verifiers": [{"type": "format"}], "groups": [{"completions": ["x", "y"]}]}
-        refused = httpx.post(f"{url}/v1/score", json=body, timeout=60)
+        refused = httpx.post(f"{url}/v1/score", json=body, timeout=600)
     assert [verifier["type"] for verifier in listed] == ["format"]  # the flag
     assert refused.status_code == 413  # the environment, where there is no flag
 
