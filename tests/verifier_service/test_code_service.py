@@ -111,19 +111,24 @@ def test_other_tags_can_be_asked_for(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tests", "reason"),
+    ("tests", "reason", "message"),
     [
-        (None, "missing_reference"),
-        ({"type": "stdio"}, "bad_reference"),
-        ({"type": "asserts", "code": "assert f("}, "bad_reference"),
-        ({"type": "asserts", "code": "assert f(lambda: 1)"}, "unsupported_test"),
+        (None, "missing_reference", "reference.tests is empty"),
+        ({"type": "stdio"}, "bad_reference", "cases"),
+        ({"type": "asserts", "code": "assert f("}, "bad_reference", "never closed"),
+        (
+            {"type": "asserts", "code": "assert f(lambda: 1)"},
+            "unsupported_test",
+            "passed to the program: a function",
+        ),
     ],
 )
 def test_the_fault_of_the_tests_is_not_the_programs(
-    http: httpx.Client, tests: Any, reason: str
+    http: httpx.Client, tests: Any, reason: str, message: str
 ) -> None:
     (found,) = judge(http, block("def f(x): return x"), tests=tests)
     assert (found["outcome"], found["score"], found["reason"]) == ("unverifiable", None, reason)
+    assert message in found["details"]["message"]
 
 
 def test_code_and_other_verifiers_make_one_reward(http: httpx.Client) -> None:

@@ -123,7 +123,8 @@ async def grade(
         except _BadJudge as error:
             return _only(Result.BAD_TESTS, expected=str(error))
     if not language.has_calls:
-        return _only(Result.UNSUPPORTED_TEST)
+        found = f"programs in {language.tags[0]} have tests of type stdio, found {tests.type}"
+        return _only(Result.UNSUPPORTED_TEST, found)
     return await _grade_calls(runner, payload, tests, plan)
 
 

@@ -76,13 +76,14 @@ def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
         if verifier.reveal_expected:
             details["expected"] = found.expected
     if found.result is Result.UNSUPPORTED_TEST:
-        return Verdict(
-            Outcome.UNVERIFIABLE, None, CodeReason.UNSUPPORTED_TEST, seconds, None, details
-        )
-    if found.result is Result.BAD_TESTS:
-        reason = EngineReason.BAD_REFERENCE
-        details["message"] = found.shown or "the tests cannot be run"
+        reason = CodeReason.UNSUPPORTED_TEST
+        details["message"] = found.shown
         return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
+    if found.result is Result.BAD_TESTS:
+        details["message"] = found.shown or "the tests cannot be run"
+        return Verdict(
+            Outcome.UNVERIFIABLE, None, EngineReason.BAD_REFERENCE, seconds, None, details
+        )
     share = found.passed / found.total if found.total else 0.0
     score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
     return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)

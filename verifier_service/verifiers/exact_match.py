@@ -26,8 +26,8 @@ class ExactMatch(TextVerifier):
     """1 if the answer is the reference character by character, else 0."""
 
     purpose: ClassVar[str] = (
-        "1 if the answer is reference.answer (a string, or a list of which one must be met) "
-        "character by character, else 0; white space around both is left out"
+        "1 if the answer is reference.answer (a string or a number, or a list of which one must "
+        "be met) character by character, else 0; white space around both is left out"
     )
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     reasons: ClassVar[Iterable[Reason]] = ExactMatchReason
