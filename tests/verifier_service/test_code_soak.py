@@ -218,19 +218,26 @@ def test_kills_at_random_change_no_verdict(temporary: Path) -> None:
     chance = random.Random(0)
     wrong: list[tuple[Case, Verdict]] = []
     killed: Counter[str] = Counter()
+    num_done = 0
 
     async def soak() -> None:
         async with WorkerPool(NUM_WORKERS, CODE_LIMITS, CodeWorkers) as pool:
 
             async def one() -> None:
+                nonlocal num_done
                 chosen = chance.choice(BENIGN)
                 verdict = await judge(pool, chosen, PATIENT)
                 if verdict.reason not in chosen.reasons:
                     wrong.append((chosen, verdict))
+                num_done += 1
 
             async def kill() -> None:
+                # Once in a few verdicts, however long they take: one whose worker is killed again
+                # and again has failed.
                 while True:
-                    await asyncio.sleep(chance.random() * 0.4)
+                    due = num_done + chance.randrange(2, 12)
+                    while num_done < due:  # noqa: ASYNC110  a wait for other tasks' progress
+                        await asyncio.sleep(0.01)
                     kind = chance.choice(["worker", "zygote"])
                     if pids := [pid for pid in descendants(os.getpid()) if what(pid) == kind]:
                         victim = chance.choice(pids)
