@@ -404,9 +404,9 @@ def test_an_evaluation_that_nothing_was_judged_in_stops_with_a_checkpoint(
     config = run_that_judges_nothing_once(task, run_dir, call=4, steps=3, every_steps=2)
     with pytest.raises(TrainingStopped, match="stopped after step 2: no problem has 1 completions"):
         train(config)
-    assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [2]
+    assert [checkpoint.step for checkpoint in list_checkpoints(run_dir)] == [2]
     train(config, resume=True)
-    evaluated = [row["step"] for row in metrics(tmp_path / "run") if "evaluation/pass@1" in row]
+    evaluated = [row["step"] for row in metrics(run_dir) if "evaluation/pass@1" in row]
     assert evaluated == [0, 2, 3]
 
 

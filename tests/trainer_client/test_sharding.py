@@ -147,7 +147,7 @@ def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
     (tmp_path / "run.yaml").write_text(dump_config(config))
     with pytest.raises(AssertionError, match="stopped after step 1: no problem has 1 completions"):
         runs.run_python("-m", "trainer_client", "train", str(tmp_path / "run.yaml"), processes=2)
-    assert [checkpoint.step for checkpoint in list_checkpoints(tmp_path / "run")] == [1]
+    assert [checkpoint.step for checkpoint in list_checkpoints(run_dir)] == [1]
 
 
 def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path: Path) -> None:

@@ -274,9 +274,8 @@ def test_a_worker_that_is_killed_leaves_no_directory(temporary: Path) -> None:
         async with WorkerPool(1, CODE_LIMITS, CodeWorkers) as pool:
             for _ in range(2):
                 assert (await judge(pool, BENIGN[0], PATIENT)).reason == "passed"
-                await until_async(
-                    lambda: bool(workers())
-                )  # a list of children may lack one for a moment
+                # A list of children may lack one for a moment.
+                await until_async(lambda: bool(workers()))
                 for worker in workers():
                     os.kill(worker, signal.SIGKILL)
             return os.listdir(temporary)

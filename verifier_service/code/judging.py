@@ -14,11 +14,11 @@ from verifier_service.verdict import Completion, EngineReason, Outcome, Verdict
 from verifier_service.verifiers.code import Code, CodeReason
 
 Tests = Stdio | Function | Asserts
-REASONS = {
-    result: CodeReason[result.name]
-    for result in Result
-    if result not in (Result.UNSUPPORTED_TEST, Result.BAD_TESTS)
+UNVERIFIABLE = {
+    Result.UNSUPPORTED_TEST: CodeReason.UNSUPPORTED_TEST,
+    Result.BAD_TESTS: EngineReason.BAD_REFERENCE,
 }
+REASONS = {result: CodeReason[result.name] for result in Result if result not in UNVERIFIABLE}
 WALL_SHARE, MIN_WAIT_SECONDS = 3.0, 5.0
 """Wall time in shares of CPU time, and at least so much more: on a busy machine a program waits."""
 
@@ -75,15 +75,9 @@ def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
         details["output"] = found.shown
         if verifier.reveal_expected:
             details["expected"] = found.expected
-    if found.result is Result.UNSUPPORTED_TEST:
-        reason = CodeReason.UNSUPPORTED_TEST
-        details["message"] = found.shown
-        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
-    if found.result is Result.BAD_TESTS:
+    if (reason := UNVERIFIABLE.get(found.result)) is not None:
         details["message"] = found.shown or "the tests cannot be run"
-        return Verdict(
-            Outcome.UNVERIFIABLE, None, EngineReason.BAD_REFERENCE, seconds, None, details
-        )
+        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
     share = found.passed / found.total if found.total else 0.0
     score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
     return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)
