@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 from benchmarks.accuracy_modes import FILES, math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
-from verifier_service.scheduler import Bounds, Scheduler
+from verifier_service.engine.scheduler import Bounds, Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 

@@ -30,15 +30,18 @@ from typing import Any
 
 from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
-from verifier_service.app import CODE_LIMITS
-from verifier_service.code.grading import ENTRIES, Plan, Result, grade
 from verifier_service.code.languages import LANGUAGES
-from verifier_service.code.problem import read_tests
+from verifier_service.code.reference_tests import read_tests
+from verifier_service.code.test_run import ENTRIES, Plan, Result, grade
+from verifier_service.completion import Completion
+from verifier_service.http.app import CODE_LIMITS
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 NUM_WORKERS = (1, 4)
 PLAN = Plan(
@@ -142,8 +145,8 @@ def with_pool(pool: WorkerPool) -> Judge:
 
     async def judge(problem: Problem) -> None:
         completion = Completion(f"```python\n{problem.source}\n```\n")
-        part = Part({"tests": problem.tests}, [completion])
-        verdicts: list[Verdict | Question] = []
+        part = TaskPart({"tests": problem.tests}, [completion])
+        verdicts: list[Verdict | OpenQuestion] = []
         task = EncodedTask.of(Task({"type": "code"}, [part]), "code")
         await pool.judge(task, verdicts)
         assert isinstance(verdicts[0], Verdict)

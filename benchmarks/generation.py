@@ -27,10 +27,10 @@ from rich.table import Table
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from tests.trainer_client.vllm_server import ENVIRONMENT, running_vllm
-from trainer_client import arithmetic
-from trainer_client.config import ModelConfig, VllmConfig, VllmServerConfig
+from trainer_client.config.run_config import ModelConfig, VllmConfig, VllmServerConfig
 from trainer_client.dataset import Problem
-from trainer_client.policy import Policy, load_policy
+from trainer_client.demo import sums_task
+from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rollout.vllm import VllmEngine
@@ -91,7 +91,7 @@ def main(rounds: int) -> None:
 def write_model(form: Form, folder: Path) -> None:
     """Random weights, untied: what vLLM's CPU build can load again."""
     torch.manual_seed(0)
-    tokenizer = arithmetic.make_tokenizer()
+    tokenizer = sums_task.make_tokenizer()
     Qwen2ForCausalLM(
         Qwen2Config(
             vocab_size=form.vocabulary,

@@ -19,13 +19,13 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from trainer_client import arithmetic
-from trainer_client.batch import make_batch
-from trainer_client.config import Config, make_config
+from trainer_client.config.run_config import Config, make_config
+from trainer_client.demo import sums_task
 from trainer_client.learner import make_learner
-from trainer_client.memory import estimate_memory
+from trainer_client.memory_estimate import estimate_memory
 from trainer_client.rollout import Rollout
-from trainer_client.update import update_policy
+from trainer_client.update.batch import make_batch
+from trainer_client.update.step import update_policy
 
 PROMPT_TOKENS, COMPLETION_TOKENS, GROUP = 64, 192, 16
 SETUPS: dict[str, dict[str, Any]] = {
@@ -40,7 +40,7 @@ def main() -> None:
     """Print a row for each set-up."""
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
-        tokenizer = arithmetic.make_tokenizer()
+        tokenizer = sums_task.make_tokenizer()
         LlamaForCausalLM(
             LlamaConfig(
                 vocab_size=32_000,

@@ -22,10 +22,10 @@ from rich.table import Table
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, Qwen2Config
 
-from trainer_client.batch import MicroBatch, micro_batches
-from trainer_client.logprobs import token_logprobs
-from trainer_client.output_layer import OutputLayer
-from trainer_client.packing import enable_packing
+from trainer_client.policy.logprobs import token_logprobs
+from trainer_client.policy.output_layer import OutputLayer
+from trainer_client.policy.packing import enable_packing
+from trainer_client.update.batch import MicroBatch, micro_batches
 
 TOKENS, VOCABULARY, HIDDEN = 4096, 150_000, 128
 NUM_SEQUENCES, MEDIAN_LENGTH, LONGEST, BUDGET = 48, 90, 768, 3072

@@ -16,12 +16,12 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from trainer_client.config import ConfigError, load_config, load_run
-from trainer_client.console import CONSOLE
-from trainer_client.demo_folder import DEFAULT as DEMO_FOLDER
-from trainer_client.demo_folder import clear_folder
+from trainer_client.config.presets import PRESETS
+from trainer_client.config.run_config import ConfigError, load_config, load_run
+from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER
+from trainer_client.demo.folder import clear_folder
 from trainer_client.errors import TrainerError
-from trainer_client.presets import PRESETS
+from trainer_client.run.console import CONSOLE
 
 app = typer.Typer(
     help="A light GRPO trainer whose rewards come from a verifier service.",
@@ -93,9 +93,9 @@ def evaluate_command(
 
     from trainer_client.dataset import load_problems
     from trainer_client.evaluate import evaluate, question_of
-    from trainer_client.policy import load_policy
+    from trainer_client.policy.policy import load_policy
+    from trainer_client.reward.group_scoring import open_scorer
     from trainer_client.rollout.transformers import TransformersEngine
-    from trainer_client.scoring import open_scorer
 
     torch.manual_seed(config.train.seed)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
@@ -129,7 +129,7 @@ def generate(
     config = load_run(run_dir, overrides)
     from trainer_client.generate import generate as generate_completions
     from trainer_client.generate import score as score_completions
-    from trainer_client.rewards import reward
+    from trainer_client.reward.rewards import reward
 
     group = generate_completions(config, prompt, num_completions=num, seed=seed)
     for rollout in group.rollouts:
@@ -152,7 +152,7 @@ def report(
     ] = None,
 ) -> None:
     """One self-contained page with a run's curves, configuration, warnings and rollouts."""
-    from trainer_client.report import write_report
+    from trainer_client.run.report import write_report
 
     path = output or run_dir / "report.html"
     summary = write_report(run_dir, path)
@@ -188,7 +188,7 @@ def memory(
 ) -> None:
     """An estimate of the memory that a run takes, without loading the model."""
     settings = load_config(config, overrides)
-    from trainer_client.memory import PROMPT_TOKENS, estimate_memory
+    from trainer_client.memory_estimate import PROMPT_TOKENS, estimate_memory
 
     estimate = estimate_memory(settings, prompt_tokens=prompt_tokens or PROMPT_TOKENS)
     table = Table("part", "GiB")
@@ -231,6 +231,6 @@ def demo(
 ) -> None:
     """Make a tiny model and a task, start the real service, and watch the reward rise."""
     clear_folder(output, replace=replace)
-    from trainer_client.demo import run_demo
+    from trainer_client.demo.run_demo import run_demo
 
     run_demo(output, seed=seed, url=url)

@@ -8,13 +8,13 @@ from math import comb
 
 import torch
 
-from trainer_client.config import Config, EvaluationConfig
+from trainer_client.config.run_config import Config, EvaluationConfig
 from trainer_client.dataset import Problem, load_problems
 from trainer_client.errors import TrainerError
+from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score
+from trainer_client.reward.verifier_client import Question
 from trainer_client.rollout import RolloutEngine, Sampling
-from trainer_client.rollout_log import SolveRate, solve_rate
-from trainer_client.scoring import ScoredGroup, Scorer, generate_and_score
-from trainer_client.verifier_client import Question
+from trainer_client.run.rollout_log import SolveRate, solve_rate
 
 
 class NothingJudged(TrainerError):

@@ -7,11 +7,11 @@ from typing import Literal
 
 import torch
 
-from trainer_client.checkpoint import Checkpoint, list_checkpoints
-from trainer_client.config import ConfigError, load_config
-from trainer_client.lora import has_adapter
-from trainer_client.metrics import read_lines
-from trainer_client.policy import load_policy
+from trainer_client.config.run_config import ConfigError, load_config
+from trainer_client.policy.lora import has_adapter
+from trainer_client.policy.policy import load_policy
+from trainer_client.run.checkpoint import Checkpoint, list_checkpoints
+from trainer_client.run.metrics import read_lines
 from trainer_client.train import best_step
 
 Dtype = Literal["float32", "bfloat16"]

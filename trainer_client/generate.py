@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import torch
 
-from trainer_client.config import Config, DatasetConfig
+from trainer_client.config.run_config import Config, DatasetConfig
 from trainer_client.dataset import Problem
-from trainer_client.policy import load_policy
+from trainer_client.policy.policy import load_policy
+from trainer_client.reward.group_scoring import ScoredGroup, open_scorer
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
-from trainer_client.scoring import ScoredGroup, open_scorer
 
 
 def generate(config: Config, prompt: str, *, num_completions: int, seed: int) -> RolloutGroup:

@@ -11,8 +11,20 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel, get_scheduler
 
-from trainer_client.ahead import SamplingAhead, Taken, read_groups
-from trainer_client.checkpoint import (
+from trainer_client.config.run_config import Config, OptimizerConfig
+from trainer_client.dataset import Problem
+from trainer_client.policy.logprobs import packing_error, recompute_layers
+from trainer_client.policy.lora import base_model, causal_model, has_adapter
+from trainer_client.policy.memory_savers import offloaded
+from trainer_client.policy.output_layer import check_output_layer
+from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
+from trainer_client.policy.policy import Policy, frozen_copy, load_policy
+from trainer_client.policy.sharding import shard
+from trainer_client.processes import Processes
+from trainer_client.rollout import RolloutEngine
+from trainer_client.rollout.engines import open_engine
+from trainer_client.rollout.sampling_ahead import SamplingAhead, Taken, read_groups
+from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
     RandomState,
@@ -20,19 +32,7 @@ from trainer_client.checkpoint import (
     restore_training_state,
     save_checkpoint,
 )
-from trainer_client.config import Config, OptimizerConfig
-from trainer_client.console import CONSOLE
-from trainer_client.dataset import Problem
-from trainer_client.logprobs import packing_error, recompute_layers
-from trainer_client.lora import base_model, causal_model, has_adapter
-from trainer_client.memory_savers import offloaded
-from trainer_client.output_layer import check_output_layer
-from trainer_client.packing import disable_packing, enable_packing, supports_packing
-from trainer_client.policy import Policy, frozen_copy, load_policy
-from trainer_client.processes import Processes
-from trainer_client.rollout import RolloutEngine
-from trainer_client.rollout.engines import open_engine
-from trainer_client.sharding import shard
+from trainer_client.run.console import CONSOLE
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 import torch
 from torch import distributed
 
-from trainer_client.config import Config, ConfigError
+from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.errors import TrainerError
 
 T = TypeVar("T")

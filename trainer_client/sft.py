@@ -8,15 +8,21 @@ from pathlib import Path
 
 import torch
 
-from trainer_client.batch import pad
-from trainer_client.config import Config, ConfigError, OptimizerConfig, SftConfig, dump_config
+from trainer_client.config.run_config import (
+    Config,
+    ConfigError,
+    OptimizerConfig,
+    SftConfig,
+    dump_config,
+)
 from trainer_client.dataset import DatasetError, load_rows, messages_of
 from trainer_client.learner import make_optimizer
-from trainer_client.logprobs import token_logprobs
-from trainer_client.lora import causal_model
-from trainer_client.metrics import MetricsLog
-from trainer_client.output_layer import check_output_layer
-from trainer_client.policy import Policy, load_policy
+from trainer_client.policy.logprobs import token_logprobs
+from trainer_client.policy.lora import causal_model
+from trainer_client.policy.output_layer import check_output_layer
+from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.run.metrics import MetricsLog
+from trainer_client.update.batch import pad
 
 CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
 

@@ -22,37 +22,37 @@ from typing import NoReturn
 
 import torch
 
-from trainer_client.advantages import group_advantages, groups_that_differ
-from trainer_client.batch import Batch, make_batch, standing_for_none
-from trainer_client.checkpoint import (
+from trainer_client.config.run_config import Config, ConfigError, config_changes, dump_config
+from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.errors import TrainerError
+from trainer_client.evaluate import Evaluations, NothingJudged, changes, question_of
+from trainer_client.learner import Learner, make_learner, start_position
+from trainer_client.policy.policy import Policy
+from trainer_client.processes import Processes, check_processes, launched
+from trainer_client.reward.group_scoring import ScoredGroups, Scorer, open_scorer
+from trainer_client.reward.rewards import raw_rewards
+from trainer_client.rollout import Rollout
+from trainer_client.rollout.next_groups import SAMPLING_ERRORS, next_groups
+from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
     RandomState,
     list_checkpoints,
     remove_checkpoints,
 )
-from trainer_client.config import Config, ConfigError, config_changes, dump_config
-from trainer_client.console import CONSOLE
-from trainer_client.dataset import ProblemOrder, load_problems
-from trainer_client.errors import TrainerError
-from trainer_client.evaluate import Evaluations, NothingJudged, changes, question_of
-from trainer_client.guards import (
+from trainer_client.run.console import CONSOLE
+from trainer_client.run.guards import (
     last_step_below_kl_limit,
     new_warnings,
     reason_to_stop,
     warnings_at_start,
 )
-from trainer_client.interruption import EXIT_STATUS, Interruption, catch_sigterm
-from trainer_client.learner import Learner, make_learner, start_position
-from trainer_client.metrics import MetricsLog, keep_lines, read_lines, rollout_metrics
-from trainer_client.policy import Policy
-from trainer_client.processes import Processes, check_processes, launched
-from trainer_client.rewards import raw_rewards
-from trainer_client.rollout import Rollout
-from trainer_client.rollout_log import append_solve_rates, write_rollouts
-from trainer_client.sampling import SAMPLING_ERRORS, next_groups
-from trainer_client.scoring import ScoredGroups, Scorer, open_scorer
-from trainer_client.update import update_on_rollouts
+from trainer_client.run.interruption import EXIT_STATUS, Interruption, catch_sigterm
+from trainer_client.run.metrics import MetricsLog, keep_lines, read_lines, rollout_metrics
+from trainer_client.run.rollout_log import append_solve_rates, write_rollouts
+from trainer_client.update.advantages import group_advantages, groups_that_differ
+from trainer_client.update.batch import Batch, make_batch, standing_for_none
+from trainer_client.update.step import update_on_rollouts
 
 EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
 """What can go wrong in an evaluation, and is not of this program's making."""

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from verifier_service.errors import first_problem
+from verifier_service.http.errors import first_problem
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy

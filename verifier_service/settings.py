@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from verifier_service.api_keys import is_hash
 from verifier_service.compat import ROUTERS
+from verifier_service.http.api_keys import is_hash
 from verifier_service.logs import LogFormat
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer

@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.verdict import Completion, EngineReason, Question, Reason
+from verifier_service.completion import Completion
+from verifier_service.verdict import EngineReason, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
 MAX_WEIGHT = 1e6
@@ -38,6 +39,11 @@ class Judgement:
     """Numbers behind the reason."""
 
 
+OpenQuestion = str
+"""What a verifier leaves open about a completion; equal questions about a reference have equal
+answers."""
+
+
 @dataclass(frozen=True)
 class Undecided:
     """A quick look at a completion does not decide; `SettlingVerifier.settle` has to.
@@ -46,12 +52,12 @@ class Undecided:
     completions it came from.
     """
 
-    question: Question
+    question: OpenQuestion
 
 
 Judge = Callable[[Completion], Judgement | Undecided]
 """Raises Unverifiable where the reference does not tell about this completion."""
-Settler = Callable[[Question], Judgement]
+Settler = Callable[[OpenQuestion], Judgement]
 
 
 class Unverifiable(Exception):

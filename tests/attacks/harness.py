@@ -37,15 +37,15 @@ from pathlib import Path
 
 from tests.attacks.corpus import FUNCTION_TESTS, Attack, Control, load, load_controls
 from verifier_service.code import languages
-from verifier_service.code.grading import ENTRIES, Grade, Plan, Result, grade
-from verifier_service.code.judging import plan_of
-from verifier_service.code.problem import (
+from verifier_service.code.reference_tests import (
     Asserts,
     Function,
     FunctionCase,
     Stdio,
     StdioCase,
 )
+from verifier_service.code.test_run import ENTRIES, Grade, Plan, Result, grade
+from verifier_service.code.verdicts import plan_of
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     Execution,

@@ -11,10 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from trainer_client.config import RewardConfig, VerifierConfig
-from trainer_client.rewards import reward
-from trainer_client.scoring import open_scorer
-from trainer_client.verifier_client import (
+from trainer_client.config.run_config import RewardConfig, VerifierConfig
+from trainer_client.reward.group_scoring import open_scorer
+from trainer_client.reward.rewards import reward
+from trainer_client.reward.verifier_client import (
     Question,
     ScoreRequest,
     Verdicts,
@@ -122,7 +122,7 @@ def test_a_package_imports_nothing_of_the_others_side(package: str, forbidden: s
 
 def test_the_api_process_loads_neither_a_mathematics_parser_nor_torch() -> None:
     script = (
-        "import sys, verifier_service.app;"
+        "import sys, verifier_service.http.app;"
         "heavy = {'sympy', 'math_verify', 'latex2sympy2_extended', 'torch', 'transformers'};"
         "print(*sorted(heavy & {*sys.modules}))"
     )

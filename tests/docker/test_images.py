@@ -25,7 +25,7 @@ SITE_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = """
 import time
 start = time.perf_counter()
-import verifier_service.app
+import verifier_service.http.app
 print(time.perf_counter() - start)
 """
 READY = "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz', timeout=4)"
@@ -224,9 +224,9 @@ def test_programs_in_cpp_need_an_option_of_the_build(stack: Stack) -> None:
     code = (
         "import asyncio\n"
         "from verifier_service.code import languages\n"
-        "from verifier_service.code.grading import ENTRIES, grade\n"
-        "from verifier_service.code.problem import Stdio, StdioCase\n"
-        "from verifier_service.code.judging import plan_of\n"
+        "from verifier_service.code.test_run import ENTRIES, grade\n"
+        "from verifier_service.code.reference_tests import Stdio, StdioCase\n"
+        "from verifier_service.code.verdicts import plan_of\n"
         "from verifier_service.sandbox.runner import Runner\n"
         "from verifier_service.verifiers.code import Code\n"
         "source = '#include <cstdio>\\nint main() { int n; scanf(\"%d\", &n); '\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from trainer_client.arithmetic import write_data
-from trainer_client.config import dump_config, load_config
-from trainer_client.demo import how_to_go_on, name_usual_address, write_grpo_config
+from trainer_client.config.run_config import dump_config, load_config
+from trainer_client.demo.run_demo import how_to_go_on, name_usual_address, write_grpo_config
+from trainer_client.demo.sums_task import write_data
 
 
 def trainer_client(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from trainer_client.config import load_config
+from trainer_client.config.run_config import load_config
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 

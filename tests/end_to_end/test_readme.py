@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import yaml
 
-from trainer_client.config import make_config
+from trainer_client.config.run_config import make_config
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 SERVICE = "http://127.0.0.1:8080"

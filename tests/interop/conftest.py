@@ -21,7 +21,7 @@ STOP_SECONDS = 30.0
 def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a service, run by the interpreter that SERVICE_PYTHON names.
 
-    `trainer_client.demo.running_service` needs all of the trainer, which peers do not have here.
+    `demo.run_demo.running_service` needs all of the trainer, which peers do not have here.
     """
     log = tmp_path_factory.mktemp("service") / "service.log"
     python = os.environ.get("SERVICE_PYTHON", sys.executable)

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from tests.interop.peer import peer
-from trainer_client import arithmetic
-from trainer_client.advantages import group_advantages
-from trainer_client.config import ImportanceConfig, LossConfig
-from trainer_client.loss import (
+from trainer_client.config.run_config import ImportanceConfig, LossConfig
+from trainer_client.demo import sums_task
+from trainer_client.update.advantages import group_advantages
+from trainer_client.update.loss import (
     StepTotals,
     entropy_bonus,
     importance_weights,
@@ -209,7 +209,7 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     folder: Path = tmp_path_factory.mktemp("trl")
     torch.manual_seed(0)
-    tokenizer = arithmetic.make_tokenizer()
+    tokenizer = sums_task.make_tokenizer()
     arguments = trl.GRPOConfig(
         output_dir=str(folder),
         num_generations=4,
@@ -219,7 +219,7 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
         report_to=[],
     )
     return trl.GRPOTrainer(
-        model=arithmetic.make_model(tokenizer),
+        model=sums_task.make_model(tokenizer),
         processing_class=tokenizer,
         reward_funcs=lambda completions, **columns: [0.0] * len(completions),
         args=arguments,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.sandbox import child, entries
+from verifier_service.sandbox import entries, execution_handle
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     ExitReason,
@@ -207,7 +207,7 @@ def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the watch looked at it again."""
-    monkeypatch.setattr(child, "WATCH_SECONDS", 10.0)
+    monkeypatch.setattr(execution_handle, "WATCH_SECONDS", 10.0)
     source = "import time\nwhile time.process_time() < 0.03: pass"
     execution = sandbox.run(source, limits=Limits(cpu_seconds=0.02, wall_seconds=10))
     assert (execution.reason, execution.exit_code) == (ExitReason.CPU_LIMIT, 0)
@@ -247,7 +247,7 @@ def test_a_flood_of_output_ends_the_program(sandbox: Sandbox, descriptor: int) -
 @pytest.fixture
 def overload(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], float]], None]:
     """Have the kernel say how long processes have waited, as on a busy machine."""
-    return lambda said: monkeypatch.setattr(child, "waited_seconds", lambda pid: said())
+    return lambda said: monkeypatch.setattr(execution_handle, "waited_seconds", lambda pid: said())
 
 
 Overload = Callable[[Callable[[], float]], None]
@@ -319,11 +319,11 @@ spin()
 def test_the_kernel_says_how_long_a_process_has_waited() -> None:
     if not Path("/proc/self/schedstat").exists():
         pytest.skip("this kernel does not say it")
-    before = child.waited_seconds(os.getpid())
+    before = execution_handle.waited_seconds(os.getpid())
     for _ in range(1000):
         os.sched_yield()
-    assert 0 <= before <= child.waited_seconds(os.getpid()) < time.monotonic()
-    assert child.waited_seconds(2**22 + 1) == 0.0
+    assert 0 <= before <= execution_handle.waited_seconds(os.getpid()) < time.monotonic()
+    assert execution_handle.waited_seconds(2**22 + 1) == 0.0
 
 
 @pytest.mark.parametrize(("num_bytes", "reason"), [(150_000, "exited"), (150_001, "output_limit")])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainer_client import arithmetic
+from trainer_client.demo import sums_task
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +15,8 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `model` (random weights), and `data` as the demonstration has it."""
     folder = tmp_path_factory.mktemp("task")
     torch.manual_seed(0)
-    tokenizer = arithmetic.make_tokenizer()
-    arithmetic.make_model(tokenizer).save_pretrained(folder / "model")
+    tokenizer = sums_task.make_tokenizer()
+    sums_task.make_model(tokenizer).save_pretrained(folder / "model")
     tokenizer.save_pretrained(folder / "model")
-    arithmetic.write_data(folder / "data", num_held_out=20, seed=0)
+    sums_task.write_data(folder / "data", num_held_out=20, seed=0)
     return folder

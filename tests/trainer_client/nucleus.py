@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from trainer_client.policy import Policy
+from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from trainer_client.config import Config, make_config
+from trainer_client.config.run_config import Config, make_config
 from trainer_client.rollout import Rollout
 
 REWARDS = """

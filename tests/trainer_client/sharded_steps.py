@@ -23,15 +23,15 @@ from pathlib import Path
 import torch
 
 from tests.trainer_client.runs import rollouts_of
-from trainer_client.checkpoint import RandomState, list_checkpoints
-from trainer_client.config import make_config
+from trainer_client.config.run_config import make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner, start_position
 from trainer_client.processes import launched
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
-from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.run.checkpoint import RandomState, list_checkpoints
 from trainer_client.train import batch_of
-from trainer_client.update import update_policy
+from trainer_client.update.step import update_policy
 
 # Unequal lengths and a number that two processes do not share evenly in micro-batches.
 ROLLOUTS = rollouts_of(1, 7, 3, 30, 2, 40, 9, 4)

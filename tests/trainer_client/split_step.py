@@ -14,11 +14,11 @@ import torch
 from torch import distributed
 
 from tests.trainer_client.runs import rollouts_of
-from trainer_client.batch import make_batch
-from trainer_client.config import make_config
+from trainer_client.config.run_config import make_config
 from trainer_client.learner import make_learner
-from trainer_client.loss import StepTotals
-from trainer_client.update import _backward, _select
+from trainer_client.update.batch import make_batch
+from trainer_client.update.loss import StepTotals
+from trainer_client.update.step import _backward, _select
 
 KINDS = ("grpo", "dapo", "dr_grpo", "gspo", "cispo", "unclipped")
 # Unequal lengths, so that no process has as many tokens as another.

@@ -15,14 +15,14 @@ import pytest
 
 from tests.trainer_client.runs import run_config, same, weights
 from tests.trainer_client.sampling_server import sampling_server
-from trainer_client.ahead import FILE, SamplingAhead, read_groups, write_groups
-from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import Config, dump_config
+from trainer_client.config.run_config import Config, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
+from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
-from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.rollout.sampling_ahead import FILE, SamplingAhead, read_groups, write_groups
+from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
-from trainer_client.verifier_client import Verdict
 
 PROBLEM = Problem("7", ({"role": "user", "content": "1+1=?"},), {"answer": "2"}, {"row": object()})
 ROLLOUT = Rollout((1, 2), (5, 6), (-0.1, -1 / 3), "2", truncated=False)

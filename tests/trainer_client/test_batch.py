@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainer_client.batch import make_batch, micro_batches
 from trainer_client.rollout import Rollout
+from trainer_client.update.batch import make_batch, micro_batches
 
 ROLLOUTS = [
     Rollout((1, 2), (3, 4), (-0.1, -0.2), "ab", truncated=False),

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from trainer_client.config import (
+from trainer_client.config.peer_keys import EQUIVALENTS
+from trainer_client.config.presets import PRESETS
+from trainer_client.config.run_config import (
     Config,
     ConfigError,
     config_changes,
@@ -18,8 +20,6 @@ from trainer_client.config import (
     load_config,
     make_config,
 )
-from trainer_client.peer_keys import EQUIVALENTS
-from trainer_client.presets import PRESETS
 
 MINIMAL = "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
 

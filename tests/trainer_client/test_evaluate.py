@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 from tests.trainer_client.runs import run_config
 from trainer_client.cli import app
-from trainer_client.config import dump_config
+from trainer_client.config.run_config import dump_config
 from trainer_client.dataset import Problem
 from trainer_client.evaluate import NothingJudged, pass_at_k, summarise
+from trainer_client.reward.group_scoring import ScoredGroup
+from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import RolloutGroup
-from trainer_client.scoring import ScoredGroup
-from trainer_client.verifier_client import Verdict
 
 
 def group(*scores: float | None) -> ScoredGroup:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
-from trainer_client.config import ConfigError
+from trainer_client.config.run_config import ConfigError
 from trainer_client.export import export
 from trainer_client.train import best_step, train
 

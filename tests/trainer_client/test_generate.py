@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.trainer_client.runs import run_config
-from trainer_client.config import dump_config
+from trainer_client.config.run_config import dump_config
 from trainer_client.generate import generate, score
 
 FUNCTION = """

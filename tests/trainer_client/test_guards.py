@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainer_client.config import Config, make_config
-from trainer_client.guards import (
+from trainer_client.config.run_config import Config, make_config
+from trainer_client.run.guards import (
     QUIET_STEPS,
     largest_group_std,
     last_step_below_kl_limit,

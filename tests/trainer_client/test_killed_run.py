@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
-from trainer_client.checkpoint import STATE_FILE, list_checkpoints
-from trainer_client.config import dump_config
+from trainer_client.config.run_config import dump_config
+from trainer_client.run.checkpoint import STATE_FILE, list_checkpoints
 
 STEPS = 30
 KILLS = 10

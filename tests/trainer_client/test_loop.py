@@ -23,18 +23,18 @@ from tests.trainer_client.runs import (
     same,
     weights,
 )
-from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import Config, DatasetConfig, dump_config
-from trainer_client.console import CONSOLE
+from trainer_client.config.run_config import Config, DatasetConfig, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
-from trainer_client.report import write_report
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
+from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.sampling import sample_groups
-from trainer_client.scoring import ScoredGroup, ScoredGroups, open_scorer
+from trainer_client.rollout.next_groups import sample_groups
+from trainer_client.run.checkpoint import list_checkpoints
+from trainer_client.run.console import CONSOLE
+from trainer_client.run.report import write_report
 from trainer_client.train import STEP_OF_MODEL, TrainingStopped, batch_of, train
-from trainer_client.update import update_on_rollouts
-from trainer_client.verifier_client import Verdict
+from trainer_client.update.step import update_on_rollouts
 
 
 def scored(*groups: tuple[float, ...], truncated: bool = False) -> ScoredGroups:

@@ -10,12 +10,12 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
-from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import Config, ConfigError, make_config
+from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.export import export
 from trainer_client.learner import make_learner
-from trainer_client.lora import merged
-from trainer_client.policy import load_policy
+from trainer_client.policy.lora import merged
+from trainer_client.policy.policy import load_policy
+from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.sft import sft
 from trainer_client.train import train
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.trainer_client.runs import run_config
-from trainer_client import arithmetic
-from trainer_client.config import ConfigError
+from trainer_client.config.run_config import ConfigError
+from trainer_client.demo import sums_task
 from trainer_client.learner import make_learner
-from trainer_client.memory import estimate_memory
+from trainer_client.memory_estimate import estimate_memory
 
 PARAMETERS = 1_015_424
 ROLLOUT = {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8}
@@ -27,7 +27,7 @@ def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path:
     # keys and values, 5 layers, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
     assert estimate.kv_cache == 2 * 5 * 128 * 4 * 16 * 16
     # 4 bytes, 4 copies, 10 rows of 8 completion tokens
-    assert estimate.logits == 4 * 4 * len(arithmetic.make_tokenizer()) * 80
+    assert estimate.logits == 4 * 4 * len(sums_task.make_tokenizer()) * 80
     assert estimate.peak == max(estimate.generating, estimate.updating)
 
 

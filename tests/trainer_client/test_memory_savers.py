@@ -16,18 +16,18 @@ from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from tests.trainer_client.runs import rollouts_of, run_config
-from trainer_client import arithmetic
-from trainer_client.ahead import SamplingAhead
-from trainer_client.batch import make_batch
-from trainer_client.config import ConfigError, make_config
+from trainer_client.config.run_config import ConfigError, make_config
 from trainer_client.dataset import Problem
+from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
-from trainer_client.memory_savers import offloaded
+from trainer_client.policy.memory_savers import offloaded
+from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import RolloutGroup, Sampling
+from trainer_client.rollout.sampling_ahead import SamplingAhead
 from trainer_client.rollout.transformers import TransformersEngine
-from trainer_client.scoring import ScoredGroups
 from trainer_client.train import train
-from trainer_client.update import update_policy
+from trainer_client.update.batch import make_batch
+from trainer_client.update.step import update_policy
 
 ROLLOUTS = rollouts_of(1, 7, 3, 5)
 
@@ -73,7 +73,7 @@ def test_recomputed_layers_give_the_same_update(task: Path) -> None:
 def dropping(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a `model` whose layers call `functional.dropout` themselves, at 0.5."""
     folder = tmp_path_factory.mktemp("dropping")
-    tokenizer = arithmetic.make_tokenizer()
+    tokenizer = sums_task.make_tokenizer()
     torch.manual_seed(0)
     config = OPTConfig(
         vocab_size=len(tokenizer),
@@ -107,7 +107,7 @@ def test_layers_that_compute_something_else_in_training_are_refused(
         layer = model.model.layers[0]
         layer.register_forward_hook(lambda module, _, states: states * (1 + module.training))
 
-    monkeypatch.setattr("trainer_client.logprobs.enable_recomputation", enable)
+    monkeypatch.setattr("trainer_client.policy.logprobs.enable_recomputation", enable)
     with pytest.raises(ConfigError, match="gradient_checkpointing: not with LlamaForCausalLM"):
         make_learner(make_config(values(task, train={"gradient_checkpointing": True})))
 
@@ -229,7 +229,7 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
 
 HANGING = """
 import threading
-from trainer_client.ahead import SamplingAhead
+from trainer_client.rollout.sampling_ahead import SamplingAhead
 ahead = SamplingAhead()
 ahead.start(lambda position: threading.Event().wait(), 0)
 ahead.close()

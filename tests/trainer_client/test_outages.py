@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from tests.trainer_client.runs import metrics, rollouts, run_config, same, weights
-from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import Config
+from trainer_client.config.run_config import Config
+from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import TrainingStopped, train
 
 DOWN_SECONDS = 20.0

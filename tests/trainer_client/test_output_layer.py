@@ -18,8 +18,8 @@ from transformers import (
     MptForCausalLM,
 )
 
-from trainer_client.config import ConfigError
-from trainer_client.output_layer import OutputLayer, check_output_layer, output_layer
+from trainer_client.config.run_config import ConfigError
+from trainer_client.policy.output_layer import OutputLayer, check_output_layer, output_layer
 
 NUM_TOKENS, HIDDEN, VOCABULARY = 23, 8, 41
 TEMPERATURE = 0.7
@@ -137,7 +137,7 @@ def test_an_architecture_that_changes_its_logits_is_refused() -> None:
 
 MEASURE = """
 import json, resource, sys, threading, torch
-from trainer_client.output_layer import OutputLayer
+from trainer_client.policy.output_layer import OutputLayer
 torch.set_num_threads(2)
 chunked, tokens, vocabulary, hidden = sys.argv[1] == "chunked", 4096, 150_000, 32
 states = torch.randn(tokens, hidden, requires_grad=True)

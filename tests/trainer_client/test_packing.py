@@ -20,12 +20,12 @@ from transformers import (
 )
 
 from tests.trainer_client.runs import rollouts_of, run_config
-from trainer_client import arithmetic
-from trainer_client.batch import make_batch
+from trainer_client.demo import sums_task
 from trainer_client.learner import make_learner
-from trainer_client.logprobs import packing_error, token_logprobs
-from trainer_client.packing import enable_packing, packed_states, supports_packing
-from trainer_client.update import update_policy
+from trainer_client.policy.logprobs import packing_error, token_logprobs
+from trainer_client.policy.packing import enable_packing, packed_states, supports_packing
+from trainer_client.update.batch import make_batch
+from trainer_client.update.step import update_policy
 
 LENGTHS = (9, 1, 4, 17, 2)
 SHAPE = {
@@ -151,7 +151,7 @@ def test_a_model_that_mixes_packed_rows_is_trained_on_padded_ones(
     task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the gradient of `train.packing: false`; the console says so."""
-    tokenizer = arithmetic.make_tokenizer()
+    tokenizer = sums_task.make_tokenizer()
     nemotron(len(tokenizer)).save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")
     norms = []

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.trainer_client.runs import run_config
-from trainer_client.config import dump_config
-from trainer_client.report import PLACEHOLDER, TEMPLATE, ReportError, charts, write_report
+from trainer_client.config.run_config import dump_config
+from trainer_client.run.report import PLACEHOLDER, TEMPLATE, ReportError, charts, write_report
 
 TEXT = "</script><script>alert(1)</script><!--<script>"
 

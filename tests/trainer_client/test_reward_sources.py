@@ -9,8 +9,7 @@ import pytest
 import torch
 from transformers import LlamaForSequenceClassification
 
-from trainer_client import arithmetic
-from trainer_client.config import (
+from trainer_client.config.run_config import (
     ConfigError,
     RewardConfig,
     RewardFunctionConfig,
@@ -18,9 +17,10 @@ from trainer_client.config import (
     VerifierConfig,
 )
 from trainer_client.dataset import Problem
-from trainer_client.quantization import four_bit
-from trainer_client.reward_functions import RewardError, RewardFunction
-from trainer_client.reward_model import RewardModel
+from trainer_client.demo import sums_task
+from trainer_client.policy.quantization import four_bit
+from trainer_client.reward.functions import RewardError, RewardFunction
+from trainer_client.reward.model import RewardModel
 from trainer_client.rollout import Rollout, RolloutGroup
 
 
@@ -108,8 +108,8 @@ def reward_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny classifier with random weights and one output."""
     folder = tmp_path_factory.mktemp("reward_model")
     torch.manual_seed(0)
-    tokenizer = arithmetic.make_tokenizer()
-    config = arithmetic.make_model(tokenizer).config
+    tokenizer = sums_task.make_tokenizer()
+    config = sums_task.make_model(tokenizer).config
     config.num_labels = 1
     LlamaForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -140,7 +140,7 @@ def test_a_classifier_with_several_outputs_is_no_reward_model(
         reward_model, num_labels=2, ignore_mismatched_sizes=True
     )
     model.save_pretrained(tmp_path)
-    arithmetic.make_tokenizer().save_pretrained(tmp_path)
+    sums_task.make_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(ConfigError, match="has 2 outputs, expected 1"):
         RewardModel(RewardModelConfig(path=str(tmp_path), device="cpu"))
 

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from tests.trainer_client.nucleus import cut_logprobs
-from trainer_client.batch import make_batch, micro_batches
-from trainer_client.config import ConfigError, ModelConfig
+from trainer_client.config.run_config import ConfigError, ModelConfig
 from trainer_client.dataset import Problem
-from trainer_client.logprobs import token_logprobs
-from trainer_client.policy import Policy, load_policy
+from trainer_client.policy.logprobs import token_logprobs
+from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.update.batch import make_batch, micro_batches
 
 PROBLEMS = [
     Problem(text, ({"role": "user", "content": text},), {}) for text in ("1+2=?", "11+222+3=?", "?")

@@ -11,11 +11,11 @@ import httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from trainer_client.config import RewardConfig, RewardFunctionConfig, VerifierConfig
+from trainer_client.config.run_config import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
+from trainer_client.reward.group_scoring import Scorer, generate_and_score
+from trainer_client.reward.verifier_client import Question, VerifierClient, VerifierRejected
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
-from trainer_client.scoring import Scorer, generate_and_score
-from trainer_client.verifier_client import Question, VerifierClient, VerifierRejected
 
 PROBLEMS = [
     Problem(str(n), ({"role": "user", "content": str(n)},), {"answer": str(n)}) for n in range(3)

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from tests.trainer_client import runs
-from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import ConfigError, dump_config, make_config
+from trainer_client.config.run_config import ConfigError, dump_config, make_config
 from trainer_client.errors import TrainerError
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
+from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 
 History = list[dict[str, float]]

@@ -12,17 +12,17 @@ import torch
 from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
-from trainer_client.batch import make_batch
-from trainer_client.checkpoint import list_checkpoints
-from trainer_client.config import Config, ConfigError, make_config
+from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
+from trainer_client.reward.verifier_client import Verdict, VerifierUnavailable
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.scoring import ScoredGroup, ScoredGroups
+from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.sft import sft
 from trainer_client.train import TrainingError, batch_of, rewards_of, train
-from trainer_client.update import update_policy
-from trainer_client.verifier_client import Verdict, VerifierUnavailable
+from trainer_client.update.batch import make_batch
+from trainer_client.update.step import update_policy
 
 
 def config(task: Path, run_dir: Path, url: str = "http://127.0.0.1:9", **sections: Any) -> Config:

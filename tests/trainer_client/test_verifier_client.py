@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from trainer_client.config import RewardConfig, VerifierConfig
-from trainer_client.verifier_client import (
+from trainer_client.config.run_config import RewardConfig, VerifierConfig
+from trainer_client.reward.verifier_client import (
     ScoreRequest,
     Verdicts,
     VerifierClient,

@@ -23,17 +23,23 @@ import torch
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
-from trainer_client.checkpoint import RandomState, list_checkpoints
-from trainer_client.config import Config, ConfigError, ModelConfig, dump_config, make_config
+from trainer_client.config.run_config import (
+    Config,
+    ConfigError,
+    ModelConfig,
+    dump_config,
+    make_config,
+)
 from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.learner import Learner, make_learner, start_position
-from trainer_client.logprobs import token_logprobs
-from trainer_client.policy import load_policy
+from trainer_client.policy.logprobs import token_logprobs
+from trainer_client.policy.policy import load_policy
+from trainer_client.policy.weights import save_weights
+from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
-from trainer_client.scoring import open_scorer
+from trainer_client.run.checkpoint import RandomState, list_checkpoints
 from trainer_client.sft import sft
 from trainer_client.train import TrainingStopped, train, train_step
-from trainer_client.weights import save_weights
 
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 pytest.importorskip("vllm")

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from tests.trainer_client.sampling_server import Spoil, sampling_server
-from trainer_client.config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.config.run_config import ConfigError, ModelConfig, VllmServerConfig
 from trainer_client.dataset import Problem
-from trainer_client.policy import Policy, load_policy
+from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.vllm_server import VllmServerEngine
 

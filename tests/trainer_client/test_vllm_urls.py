@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from trainer_client.config import ConfigError, ModelConfig, VllmServerConfig
-from trainer_client.policy import load_policy
+from trainer_client.config.run_config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.policy.policy import load_policy
 from trainer_client.rollout import vllm_server
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from verifier_service.verdict import Completion
+from verifier_service.completion import Completion
 from verifier_service.verifier import Judgement, SettlingVerifier, TextVerifier, Undecided
 
 

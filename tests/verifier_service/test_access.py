@@ -19,13 +19,13 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.processes import until
-from trainer_client.demo import running_service
-from verifier_service.api_keys import hash_of, is_accepted, new_key
-from verifier_service.call_context import CallContext
+from trainer_client.demo.run_demo import running_service
 from verifier_service.cli import run
-from verifier_service.drain import Drain
-from verifier_service.errors import ApiError, answer_too_large
-from verifier_service.metrics import Metrics
+from verifier_service.engine.metrics import Metrics
+from verifier_service.http.api_keys import hash_of, is_accepted, new_key
+from verifier_service.http.call_context import CallContext
+from verifier_service.http.drain import Drain
+from verifier_service.http.errors import ApiError, answer_too_large
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()

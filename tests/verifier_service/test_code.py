@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.shared_data import Row, shared_data
-from verifier_service.code import codec
-from verifier_service.code.checkers import Checker, accepts
+from verifier_service.code import value_codec
+from verifier_service.code.assertions import TestSource
 from verifier_service.code.extraction import last_block
-from verifier_service.code.grading import ENTRIES, Grade, Plan, grade
 from verifier_service.code.languages import LANGUAGES
-from verifier_service.code.problem import Asserts, Function, Stdio, read_tests
-from verifier_service.code.test_source import TestSource
+from verifier_service.code.output_checkers import Checker, accepts
+from verifier_service.code.reference_tests import Asserts, Function, Stdio, read_tests
+from verifier_service.code.test_run import ENTRIES, Grade, Plan, grade
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import EngineReason
@@ -134,12 +134,12 @@ plain = st.recursive(
 
 
 def refuse(value: Any) -> Any:
-    raise codec.NotPlain(type(value).__name__)
+    raise value_codec.NotPlain(type(value).__name__)
 
 
 @given(plain)
 def test_plain_data_arrives_as_it_was(value: object) -> None:
-    found = codec.decode(codec.encode(value, refuse), refuse)
+    found = value_codec.decode(value_codec.encode(value, refuse), refuse)
     assert (found, type(found)) == (value, type(value))
 
 
@@ -172,7 +172,7 @@ class Lies(list[int]):
     ],
 )
 def test_a_container_of_the_standard_library_arrives_as_it_was(value: Any) -> None:
-    found = codec.decode(codec.encode(value, refuse), refuse)
+    found = value_codec.decode(value_codec.encode(value, refuse), refuse)
     assert (found, type(found)) == (value, type(value))
     assert getattr(found, "maxlen", None) == getattr(value, "maxlen", None)
 
@@ -186,29 +186,29 @@ class Tally(Counter[str]):
 
 
 def test_subclasses_of_containers_do_not_pass_for_them() -> None:
-    with pytest.raises(codec.NotPlain):
-        codec.encode(Pile([1]), refuse)
-    assert codec.encode(Tally("a"), refuse) == ["dict", ["a", 1]]
+    with pytest.raises(value_codec.NotPlain):
+        value_codec.encode(Pile([1]), refuse)
+    assert value_codec.encode(Tally("a"), refuse) == ["dict", ["a", 1]]
 
 
 @pytest.mark.parametrize(("value", "arrives"), [(Liar("a"), "a"), (Lies([1, 2]), [1, 2])])
 def test_what_pretends_arrives_as_what_it_holds(value: object, arrives: object) -> None:
-    found = codec.decode(codec.encode(value, refuse), refuse)
+    found = value_codec.decode(value_codec.encode(value, refuse), refuse)
     assert type(found) is type(arrives)
     assert arrives == found
 
 
 @pytest.mark.parametrize("value", [object(), len, [[len]], iter([1]), (1).__class__])
 def test_what_is_not_plain_is_not_sent(value: object) -> None:
-    with pytest.raises(codec.NotPlain):
-        codec.encode(value, refuse)
+    with pytest.raises(value_codec.NotPlain):
+        value_codec.encode(value, refuse)
 
 
 def test_endless_nesting_is_not_sent() -> None:
     nested: list[Any] = []
     nested.append(nested)
-    with pytest.raises(codec.NotPlain):
-        codec.encode(nested, refuse)
+    with pytest.raises(value_codec.NotPlain):
+        value_codec.encode(nested, refuse)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +232,10 @@ def test_endless_nesting_is_not_sent() -> None:
 )
 def test_nonsense_is_malformed(data: Any) -> None:
     def find(data: list[Any]) -> Any:
-        raise codec.Malformed(str(data))
+        raise value_codec.Malformed(str(data))
 
-    with pytest.raises(codec.Malformed):
-        codec.decode(data, find)
+    with pytest.raises(value_codec.Malformed):
+        value_codec.decode(data, find)
 
 
 # Output
@@ -624,7 +624,7 @@ NESTS = "def enc(x):\n    for _ in range({}): x = [x]\n    return x\ndef dec(x):
 SENDS_RAW = """
 import json
 from verifier_service.code import codec
-codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
+value_codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
 def enc(x): return "é" * 8_000_000
 def dec(x): return x
 """

@@ -17,20 +17,23 @@ import pytest
 
 from tests.verifier_service.test_score import score, verdicts
 from verifier_service import frames
-from verifier_service.app import start_pools
-from verifier_service.code.grading import ENTRIES
-from verifier_service.code.judging import judge_completion
-from verifier_service.code.problem import read_tests
-from verifier_service.code.program_run import Asked, as_reference, judge_run
+from verifier_service.code.plain_run import Asked, as_reference, judge_run
+from verifier_service.code.reference_tests import read_tests
+from verifier_service.code.test_run import ENTRIES
+from verifier_service.code.verdicts import judge_completion
+from verifier_service.completion import Completion
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.http.app import start_pools
 from verifier_service.sandbox.runner import Runner
-from verifier_service.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
-from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.verifiers.code import Code
 from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 SQUARE = {
     "type": "stdio",
@@ -174,7 +177,7 @@ class Idle:
     size = 1
     problem = None
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         raise AssertionError(task)
 
 
@@ -205,7 +208,7 @@ def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
     source = CodeWorkers()
     try:
         worker = source.fork()
-        part = Part({"tests": SQUARE}, [Completion("the text of a model")])
+        part = TaskPart({"tests": SQUARE}, [Completion("the text of a model")])
         task = Task({"type": "code", "language": "the text of a model"}, [part])
         with worker.connection:
             worker.connection.sendall(frames.pack(msgspec.json.encode(task)))

@@ -21,10 +21,13 @@ from typing import Any
 import pytest
 
 from tests.processes import children, until_async
-from verifier_service.app import CODE_LIMITS
-from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
+from verifier_service.completion import Completion
+from verifier_service.http.app import CODE_LIMITS
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "5000"))
 NUM_BLOCKS = 10
@@ -133,8 +136,8 @@ class Left:
 
 
 async def judge(pool: WorkerPool, chosen: Case, limits: dict[str, Any]) -> Verdict:
-    part = Part({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
-    verdicts: list[Verdict | Question] = []
+    part = TaskPart({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
+    verdicts: list[Verdict | OpenQuestion] = []
     await pool.judge(EncodedTask.of(Task(limits, [part]), "code"), verdicts)
     (verdict,) = verdicts
     assert isinstance(verdict, Verdict)

@@ -14,9 +14,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from trainer_client.demo import running_service
-from verifier_service.api_keys import hash_of
-from verifier_service.call_context import CallContext
+from trainer_client.demo.run_demo import running_service
 from verifier_service.compat import (
     ROUTERS,
     nemo_gym,
@@ -28,8 +26,10 @@ from verifier_service.compat import (
     slime,
 )
 from verifier_service.compat.open_r1 import item_in
-from verifier_service.drain import Drain
-from verifier_service.metrics import Metrics
+from verifier_service.engine.metrics import Metrics
+from verifier_service.http.api_keys import hash_of
+from verifier_service.http.call_context import CallContext
+from verifier_service.http.drain import Drain
 from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"

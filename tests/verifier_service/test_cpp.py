@@ -15,14 +15,15 @@ import pytest
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code import languages
 from verifier_service.code.extraction import last_block
-from verifier_service.code.judging import judge_completion
 from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
-from verifier_service.code.problem import Stdio
 from verifier_service.code.reference_check import Row, find_misfits
+from verifier_service.code.reference_tests import Stdio
+from verifier_service.code.verdicts import judge_completion
 from verifier_service.compat import piston
+from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Limits, SandboxError
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Completion, Outcome
+from verifier_service.verdict import Outcome
 from verifier_service.verifiers.code import Code
 
 needs_compiler = pytest.mark.skipif(

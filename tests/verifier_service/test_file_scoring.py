@@ -14,8 +14,8 @@ import pytest
 
 from tests.verifier_service.test_large_requests import without_seconds
 from tests.verifier_service.test_scheduler import WatchedPool
+from verifier_service.engine.scheduler import Bounds, Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
-from verifier_service.scheduler import Bounds, Scheduler
 from verifier_service.schemas import Group
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.format import Format

@@ -22,14 +22,14 @@ import zstandard
 
 from tests.processes import children, fork_servers, until, without_descriptors
 from tests.verifier_service.poison import POISON
-from verifier_service import score_call
-from verifier_service.app import create_app
-from verifier_service.errors import ApiError
-from verifier_service.requests.body import READ_BYTES, read_request
-from verifier_service.requests.messages import Job, RequestLimits
-from verifier_service.requests.processes import RequestProcesses
-from verifier_service.requests.reception import SMALL_BODY_BYTES, Body
-from verifier_service.scheduler import Scheduler
+from verifier_service.engine.request_body import READ_BYTES, read_request
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.http import score_call
+from verifier_service.http.app import create_app
+from verifier_service.http.errors import ApiError
+from verifier_service.http.intake import SMALL_BODY_BYTES, Body
+from verifier_service.large_requests.launcher import RequestProcesses
+from verifier_service.large_requests.messages import Job, RequestLimits
 from verifier_service.schemas import ScoreResponse
 from verifier_service.settings import Settings
 from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
@@ -427,6 +427,6 @@ def request_processes(service: int) -> list[int]:
     """Processes of requests: the children of their fork server."""
     return [
         process
-        for server in fork_servers(service, "requests.worker")
+        for server in fork_servers(service, "large_requests.request_process")
         for process in children(server)
     ]

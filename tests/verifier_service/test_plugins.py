@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 import verifier_service.plugins
-from trainer_client.demo import running_service
+from trainer_client.demo.run_demo import running_service
+from verifier_service.engine.request_scoring import MAX_COMPLETION_CHARACTERS
 from verifier_service.plugins import PluginError, plugins
-from verifier_service.scoring import MAX_COMPLETION_CHARACTERS
 from verifier_service.verifier import TextVerifier
 from verifier_service.verifiers.format import Format
 

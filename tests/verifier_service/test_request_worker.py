@@ -15,22 +15,25 @@ import pytest
 
 from tests.verifier_service.poison import POISON
 from verifier_service import frame_stream, frames
-from verifier_service.requests.messages import (
+from verifier_service.completion import Completion
+from verifier_service.large_requests.messages import (
     Accepted,
     FromProcess,
     GiveUp,
     Job,
-    Judge,
-    Judged,
+    JudgedTask,
+    JudgeTask,
     LookUp,
     Parsed,
     RequestLimits,
     ToProcess,
     from_process,
 )
-from verifier_service.requests.worker import Parent
-from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
+from verifier_service.large_requests.request_process import Parent
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.sources import ForkServer
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 BODY = msgspec.json.encode(
     {
@@ -44,7 +47,7 @@ LIMITS = RequestLimits(("accuracy",), 2**20, 100, 60.0)
 @contextmanager
 def process() -> Iterator[socket.socket]:
     """The connection to a process that is to answer BODY, and has been told so."""
-    source = ForkServer("verifier_service.requests.worker", 2**30)
+    source = ForkServer("verifier_service.large_requests.request_process", 2**30)
     try:
         with tempfile.TemporaryFile() as body:
             body.write(BODY)
@@ -97,16 +100,16 @@ def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
             async with asyncio.timeout(60):
                 return from_process.decode(await frame_stream.read(other_reader))
 
-        part = Part({}, [Completion("x" * num_bytes)])
+        part = TaskPart({}, [Completion("x" * num_bytes)])
         task = EncodedTask.of(Task({"type": "accuracy"}, [part]), "text")
-        verdicts: list[Verdict | Question] = []
+        verdicts: list[Verdict | OpenQuestion] = []
         judging = asyncio.create_task(parent.judge(task, verdicts))
         await asyncio.sleep(0)  # until it has been written, and what fits has been sent
         judging.cancel()
         asked = await received()
-        assert isinstance(asked, Judge)
+        assert isinstance(asked, JudgeTask)
         assert await received() == GiveUp(asked.number)
-        reply = Judged(asked.number, b"[]", unavailable=True)
+        reply = JudgedTask(asked.number, b"[]", unavailable=True)
         other_writer.write(frames.pack(msgspec.msgpack.encode(reply)))
         await asyncio.wait([judging], timeout=600)
         assert judging.cancelled()

@@ -12,28 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
-from verifier_service.answer import Answer, answer_request
-from verifier_service.code.program_run import RunProgram
-from verifier_service.scheduler import Bounds, QueueFull, Scheduler
-from verifier_service.schemas import Group, ScoreRequest
-from verifier_service.scoring import (
+from verifier_service.code.plain_run import RunProgram
+from verifier_service.engine.request_scoring import (
     MAX_COMPLETION_CHARACTERS,
     MAX_REFERENCE_BYTES,
     SHARED_REFERENCE_BYTES,
     ScoredRequest,
     Scoring,
 )
-from verifier_service.verdict import (
-    EncodedTask,
-    EngineReason,
-    Outcome,
-    Question,
-    Task,
-    Verdict,
-    failed,
-)
-from verifier_service.verifier import Undecided
+from verifier_service.engine.scheduler import Bounds, QueueFull, Scheduler
+from verifier_service.engine.score_request import Answer, answer_request
+from verifier_service.schemas import Group, ScoreRequest
+from verifier_service.verdict import EngineReason, Outcome, Verdict, failed
+from verifier_service.verifier import OpenQuestion, Undecided
 from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.workers.tasks import EncodedTask, Task
 
 OPEN = r"\boxed{\sum_{k=1}^{3} k}"
 """Our own reader leaves it to math-verify."""
@@ -50,7 +43,7 @@ class WatchedPool:
         self.tasks: list[Task] = []
         self.encoded: list[EncodedTask] = []
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         self.encoded.append(encoded)
         task = encoded.decode()
         self.tasks.append(task)
@@ -91,7 +84,7 @@ class GroupPool:
     def __init__(self) -> None:
         self.groups: list[list[str]] = []
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         for part in encoded.decode().parts:
             self.groups.append([completion.text for completion in part.completions])
             verdicts += [Verdict(Outcome.SCORED, 0.0, "wrong", 0.0)] * len(part.completions)
@@ -106,7 +99,7 @@ class FailingPool:
     def __init__(self) -> None:
         self.num_tasks = 0
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         self.num_tasks += 1
         verdicts.append(
             failed(EngineReason.WORKER_DIED)
@@ -268,7 +261,7 @@ def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> N
 class StuckPool(FailingPool):
     """Never answers."""
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         await asyncio.Event().wait()
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.processes import children, fork_servers, pid_in
-from trainer_client.demo import running_service
-from verifier_service.server import MAX_OPEN_FILES, CannotServe, listen, serve
+from trainer_client.demo.run_demo import running_service
+from verifier_service.http.server import MAX_OPEN_FILES, CannotServe, listen, serve
 from verifier_service.settings import Settings, unknown_variables
 
 KUBERNETES = ("VERIFIER_SERVICE_HOST", "VERIFIER_SERVICE_PORT", "VERIFIER_PORT_8080_TCP_ADDR")

@@ -13,16 +13,18 @@ from starlette.types import Message
 
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_large_requests import large_body, without_seconds
-from verifier_service import score_call
-from verifier_service.drain import Drain
-from verifier_service.errors import ApiError
-from verifier_service.metrics import Metrics
-from verifier_service.requests.processes import RequestProcesses
-from verifier_service.requests.reception import SMALL_BODY_BYTES
-from verifier_service.scheduler import Scheduler
-from verifier_service.score_call import Service, answer_score_call
+from verifier_service.engine.metrics import Metrics
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.http import score_call
+from verifier_service.http.drain import Drain
+from verifier_service.http.errors import ApiError
+from verifier_service.http.intake import SMALL_BODY_BYTES
+from verifier_service.http.score_call import Service, answer_score_call
+from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.settings import Settings
-from verifier_service.verdict import EncodedTask, Outcome, Question, Verdict
+from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verifier import OpenQuestion
+from verifier_service.workers.tasks import EncodedTask
 
 NDJSON = {"Accept": "application/x-ndjson"}
 NDJSON_TYPE = NDJSON["Accept"].encode()
@@ -87,7 +89,7 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
         size = 1
         problem = None
 
-        async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
             try:
                 await asyncio.Event().wait()
             finally:
@@ -138,7 +140,7 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
         size = 1
         problem = None
 
-        async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+        async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
             for _ in range(task.num_completions):
                 await asyncio.sleep(0)
                 verdicts.append(Verdict(Outcome.SCORED, 1.0, "matched", 0.0))

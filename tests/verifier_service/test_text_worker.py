@@ -7,8 +7,11 @@ import os
 from pathlib import Path
 
 from tests.processes import children, fork_servers, until
-from verifier_service.verdict import Completion, EncodedTask, Outcome, Part, Question, Task, Verdict
+from verifier_service.completion import Completion
+from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
 
@@ -31,9 +34,9 @@ def filters() -> list[str]:
 def test_a_worker_has_a_filter_and_no_capability() -> None:
     async def inspect() -> tuple[list[Verdict], list[dict[str, str]]]:
         async with WorkerPool(2, LIMITS) as pool:
-            verdicts: list[Verdict | Question] = []
+            verdicts: list[Verdict | OpenQuestion] = []
             text = r"The answer is \boxed{\frac{1}{2} + \sin(0)}"
-            task = Task({"type": "accuracy"}, [Part({"answer": "0.5"}, [Completion(text)])])
+            task = Task({"type": "accuracy"}, [TaskPart({"answer": "0.5"}, [Completion(text)])])
             await pool.judge(EncodedTask.of(task, "text"), verdicts)
             # The other worker may be on its way yet; the filter is the last that it gets.
             await asyncio.to_thread(until, lambda: filters() == ["2", "2"])

@@ -16,9 +16,12 @@ import pytest
 
 from tests.processes import children, fork_servers, until, until_async, without_descriptors
 from tests.verifier_service.poison import POISON
-from verifier_service.verdict import Completion, EncodedTask, Part, Question, Task, Verdict
+from verifier_service.completion import Completion
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers import sources
 from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 T = TypeVar("T")
 
@@ -26,7 +29,7 @@ LIMITS = ItemLimits(cpu_seconds=2.0, memory_bytes=2**30)
 
 
 def task(*texts: str) -> EncodedTask:
-    part = Part({"answer": "2"}, [Completion(text) for text in texts])
+    part = TaskPart({"answer": "2"}, [Completion(text) for text in texts])
     return EncodedTask.of(Task({"type": "accuracy", "mode": "math_verify"}, [part]), "text")
 
 
@@ -41,7 +44,7 @@ def in_pool(
 
 
 async def judge(pool: WorkerPool, work: EncodedTask) -> list[Verdict]:
-    verdicts: list[Verdict | Question] = []
+    verdicts: list[Verdict | OpenQuestion] = []
     await pool.judge(work, verdicts)
     return [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainer_client.config import Config
-from trainer_client.policy import Policy
+from trainer_client.config.run_config import Config
+from trainer_client.policy.policy import Policy
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rollout.vllm import VllmEngine

@@ -21,9 +21,9 @@ from transformers import (
 )
 
 from trainer_client.dataset import Problem
-from trainer_client.policy import Policy
+from trainer_client.policy.policy import Policy
+from trainer_client.policy.sharding import whole
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
-from trainer_client.sharding import whole
 
 
 class TransformersEngine:

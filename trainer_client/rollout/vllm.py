@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from trainer_client.config import ConfigError, VllmConfig
+from trainer_client.config.run_config import ConfigError, VllmConfig
 from trainer_client.dataset import Problem
-from trainer_client.policy import Policy
+from trainer_client.policy.policy import Policy
+from trainer_client.policy.weights import checkpoint_weights
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
-from trainer_client.weights import checkpoint_weights
 
 
 class VllmEngine:

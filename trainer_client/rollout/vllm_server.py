@@ -21,9 +21,9 @@ import httpx
 import torch
 from pydantic import BaseModel, ValidationError
 
-from trainer_client.config import ConfigError, VllmServerConfig
+from trainer_client.config.run_config import ConfigError, VllmServerConfig
 from trainer_client.dataset import Problem
-from trainer_client.policy import Policy
+from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
 

@@ -19,10 +19,10 @@ from torch import Tensor
 from torch.multiprocessing.reductions import reduce_tensor
 from transformers import PreTrainedModel
 
-from trainer_client.config import VllmServerConfig
-from trainer_client.daemon import start_daemon
+from trainer_client.config.run_config import VllmServerConfig
+from trainer_client.policy.weights import checkpoint_weights, save_weights
 from trainer_client.rollout import RolloutError
-from trainer_client.weights import checkpoint_weights, save_weights
+from trainer_client.rollout.daemon_thread import start_daemon
 
 Each = Callable[..., Awaitable[list[Any]]]
 """Ask every server at once: `await each("POST", "/resume")`, the answers in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verifier_service.answer_part import after_reasoning
+from verifier_service.answer_text import after_reasoning
 
 # Each part takes all that it can and gives nothing back, so that the time stays linear in a line.
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}+|~{3,}+)[ \t]*+([^\s`]*+)[^\n`]*+$", re.MULTILINE)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from verifier_service.code import languages
-from verifier_service.code.grading import ENTRIES
-from verifier_service.code.judging import judge_program
-from verifier_service.code.problem import read_tests
+from verifier_service.code.reference_tests import read_tests
+from verifier_service.code.test_run import ENTRIES
+from verifier_service.code.verdicts import judge_program
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict

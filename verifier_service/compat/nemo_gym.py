@@ -26,9 +26,9 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from verifier_service.compat.completions import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
 from verifier_service.compat.route import StrictRoute
-from verifier_service.compat.scoring import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
-from verifier_service.errors import ApiError
+from verifier_service.http.errors import ApiError
 from verifier_service.profiles import Verifiers
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.multiple_choice import MultipleChoice

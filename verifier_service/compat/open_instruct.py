@@ -15,9 +15,9 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service.compat.completions import RewardedCompletion, judge
 from verifier_service.compat.route import StrictRoute
-from verifier_service.compat.scoring import Judged, judge
-from verifier_service.errors import ApiError, first_problem
+from verifier_service.http.errors import ApiError, first_problem
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers.code import Code
 
@@ -124,7 +124,7 @@ async def _test(
     )
 
 
-def _passed(judged: Judged) -> bool:
+def _passed(judged: RewardedCompletion) -> bool:
     return judged.first.outcome is Outcome.SCORED and judged.first.score == 1.0
 
 

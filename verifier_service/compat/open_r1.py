@@ -20,12 +20,12 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.code.program_run import Asked, ProgramRun
-from verifier_service.compat.execution import as_text, run_programs
+from verifier_service.code.plain_run import Asked, ProgramRun
+from verifier_service.compat.completions import Item, judge_each
 from verifier_service.compat.open_instruct import TestCase
+from verifier_service.compat.programs import as_text, run_programs
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
-from verifier_service.compat.scoring import Item, judge_each
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifiers.code import Code
 

@@ -20,14 +20,14 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_service.code.languages import LanguageName, ToolchainError, gxx_version
-from verifier_service.code.program_run import (
+from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
     MIN_MEMORY_BYTES,
     Asked,
     Ran,
 )
-from verifier_service.compat.execution import as_text, check_files, run_one
+from verifier_service.compat.programs import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
 from verifier_service.sandbox.execution import ExitReason

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_service.code.languages import LANGUAGES, is_language
-from verifier_service.code.program_run import (
+from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
@@ -24,7 +24,7 @@ from verifier_service.code.program_run import (
     ProgramRun,
     Ran,
 )
-from verifier_service.compat.execution import (
+from verifier_service.compat.programs import (
     as_text,
     check_files,
     decoded_files,
@@ -32,7 +32,7 @@ from verifier_service.compat.execution import (
 )
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
-from verifier_service.errors import ApiError
+from verifier_service.http.errors import ApiError
 from verifier_service.schemas import ErrorResponse
 
 router = APIRouter(route_class=StrictRoute, tags=["SandboxFusion"])

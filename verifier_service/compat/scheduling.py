@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fastapi import Request
 
-from verifier_service.errors import not_enabled, too_many_completions
-from verifier_service.scheduler import QueueFull, Scheduler
+from verifier_service.engine.scheduler import QueueFull, Scheduler
+from verifier_service.http.errors import not_enabled, too_many_completions
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Verifier

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from verifier_service.compat.completions import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
-from verifier_service.compat.scoring import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
 
 DEADLINE_SECONDS = 100.0
 

@@ -15,18 +15,6 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Literal
 
-from verifier_service.mathematics.answers import (
-    Answer,
-    Grid,
-    Named,
-    Range,
-    Ranges,
-    Relation,
-    Several,
-    Time,
-    Value,
-    Words,
-)
 from verifier_service.mathematics.equations import same_equation, same_relation
 from verifier_service.mathematics.evaluation import (
     DIGITS,
@@ -55,6 +43,18 @@ from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.reading import read, read_as_list, read_condition
 from verifier_service.mathematics.units import Unit
+from verifier_service.mathematics.values import (
+    Answer,
+    Grid,
+    Named,
+    Range,
+    Ranges,
+    Relation,
+    Several,
+    Time,
+    Value,
+    Words,
+)
 from verifier_service.mathematics.wording import read_as_time, text_key, unwrapped, unwrapped_text
 
 MAX_UNORDERED = 200

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verifier_service.mathematics.answers import Relation
 from verifier_service.mathematics.evaluation import (
     DIGITS,
     NotExact,
@@ -17,6 +16,7 @@ from verifier_service.mathematics.evaluation import (
 )
 from verifier_service.mathematics.expressions import Expression, difference, variables
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.values import Relation
 
 
 def same_relation(left: Relation, right: Relation, tolerance: float) -> bool | None:

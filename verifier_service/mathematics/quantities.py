@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verifier_service.mathematics.answers import Answer, Several, Value, Words
 from verifier_service.mathematics.expressions import (
     Number,
     difference,
@@ -25,6 +24,7 @@ from verifier_service.mathematics.units import (
     UNITS,
     Unit,
 )
+from verifier_service.mathematics.values import Answer, Several, Value, Words
 from verifier_service.mathematics.wording import NUMBER_WORDS
 
 

@@ -6,16 +6,6 @@ import contextlib
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verifier_service.mathematics.answers import (
-    EVERYTHING,
-    Answer,
-    Named,
-    Range,
-    Ranges,
-    Relation,
-    Several,
-    Value,
-)
 from verifier_service.mathematics.evaluation import DIGITS, NotExact, Undefined, exact, numeric
 from verifier_service.mathematics.expressions import (
     CONSTANTS,
@@ -29,6 +19,16 @@ from verifier_service.mathematics.expressions import (
     variables,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.values import (
+    EVERYTHING,
+    Answer,
+    Named,
+    Range,
+    Ranges,
+    Relation,
+    Several,
+    Value,
+)
 
 
 def is_constant(symbol: Symbol) -> bool:

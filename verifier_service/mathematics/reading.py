@@ -7,18 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verifier_service.mathematics.answers import (
-    EMPTY,
-    EVERYTHING,
-    Answer,
-    Grid,
-    Named,
-    Ranges,
-    Relation,
-    Several,
-    Value,
-    Words,
-)
 from verifier_service.mathematics.evaluation import same
 from verifier_service.mathematics.expressions import (
     Expression,
@@ -50,6 +38,18 @@ from verifier_service.mathematics.ranges import (
     without,
 )
 from verifier_service.mathematics.units import UNITS, Unit
+from verifier_service.mathematics.values import (
+    EMPTY,
+    EVERYTHING,
+    Answer,
+    Grid,
+    Named,
+    Ranges,
+    Relation,
+    Several,
+    Value,
+    Words,
+)
 from verifier_service.mathematics.wording import (
     ORDINAL,
     read_words,

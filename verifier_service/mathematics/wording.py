@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verifier_service.mathematics.answers import Answer, Time, Value, Words
 from verifier_service.mathematics.expressions import Number, negative
 from verifier_service.mathematics.notation import Token
 from verifier_service.mathematics.units import PERCENT
+from verifier_service.mathematics.values import Answer, Time, Value, Words
 
 _ARTICLES = frozenset({"the", "a", "an"})
 

@@ -111,7 +111,7 @@ class Config:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hello:
+class ZygoteStarted:
     """What the zygote says when it is ready, as JSON."""
 
     layers: list[str]
@@ -238,7 +238,7 @@ class _Zygote:
         _skip_repair_of_threads()
         gc.collect()
         gc.freeze()
-        hello = Hello(
+        hello = ZygoteStarted(
             layers=sorted(self._in_force),
             problems=self._problems,
             resident_bytes=self._resident_bytes,

@@ -16,7 +16,6 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from verifier_service.sandbox.child import GRACE_SECONDS, MESSAGE_BYTES, Child
 from verifier_service.sandbox.execution import (
     MAX_FETCHED_FILES,
     ExitReason,
@@ -27,13 +26,14 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     Tools,
 )
+from verifier_service.sandbox.execution_handle import GRACE_SECONDS, MESSAGE_BYTES, Child
 from verifier_service.sandbox.scratch import empty_directory, holds_more_than
 from verifier_service.sandbox.zygote import (
     ENDED,
     SCRATCH_INODES,
     STARTED,
     Config,
-    Hello,
+    ZygoteStarted,
 )
 
 START_TIMEOUT_SECONDS = 60.0
@@ -206,7 +206,7 @@ class ZygoteHandle:
         if not message:
             self.die(f"pid {self._process.pid} ended")
         elif not self._hello.done():
-            hello = Hello(**json.loads(message))
+            hello = ZygoteStarted(**json.loads(message))
             self.layers = frozenset(Layer(name) for name in hello.layers)
             self.problems = hello.problems
             self.resident_bytes = hello.resident_bytes

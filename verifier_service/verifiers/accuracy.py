@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from verifier_service.completion import Completion
 from verifier_service.mathematics.extraction import (
     MAX_ANSWER_CHARACTERS,
     SOURCES,
@@ -21,10 +22,11 @@ from verifier_service.mathematics.extraction import (
     extract,
 )
 from verifier_service.reference import acceptable_answers, bad
-from verifier_service.verdict import Completion, EngineReason, Question, Reason
+from verifier_service.verdict import EngineReason, Reason
 from verifier_service.verifier import (
     Judge,
     Judgement,
+    OpenQuestion,
     Settler,
     SettlingVerifier,
     Undecided,
@@ -152,7 +154,7 @@ class Accuracy(SettlingVerifier):
         for text in texts:
             math_verify_comparison.read(text)
 
-        def settle(question: Question) -> Judgement:
+        def settle(question: OpenQuestion) -> Judgement:
             # A reference that was decided to differ stays so: only open pairs are asked again.
             answer = comparison.reading(question)
             for text in texts:

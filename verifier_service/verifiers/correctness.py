@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from verifier_service.completion import Completion
 from verifier_service.reference import acceptable_answers
-from verifier_service.verdict import Completion, Question, Reason
-from verifier_service.verifier import Judgement, Undecided, Unverifiable, Verifier
+from verifier_service.verdict import Reason
+from verifier_service.verifier import Judgement, OpenQuestion, Undecided, Unverifiable, Verifier
 from verifier_service.verifiers.accuracy import Accuracy
 
 NO_TOKEN_COUNT = "the completion is needed as {text, num_tokens}"
@@ -62,7 +63,7 @@ def _correctness(reference: Mapping[str, Any]) -> IsCorrect:
     judge = accuracy.prepare(reference)
 
     @cache
-    def settled(question: Question) -> Judgement:
+    def settled(question: OpenQuestion) -> Judgement:
         return accuracy.settle(reference)(question)
 
     def is_correct(completion: Completion) -> bool:

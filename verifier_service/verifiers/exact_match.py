@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
+from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
+from verifier_service.completion import Completion
 from verifier_service.reference import acceptable_answers, bad
-from verifier_service.verdict import Completion, Reason
+from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 
@@ -33,7 +34,7 @@ class ExactMatch(TextVerifier):
     reasons: ClassVar[Iterable[Reason]] = ExactMatchReason
 
     type: Literal["exact_match"] = "exact_match"
-    part: Part = Field(default="answer", description=PART_DESCRIPTION)
+    part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
     collapse_white_space: bool = Field(
         default=False, description="whether any run of white space inside counts as one space"
     )

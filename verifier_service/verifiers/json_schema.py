@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
+from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.code.extraction import last_block
+from verifier_service.completion import Completion
 from verifier_service.reference import bad, kind, missing
-from verifier_service.verdict import Completion, Reason
+from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class JsonSchema(TextVerifier):
         alias="schema",
         description="default: that of the reference; `$ref` to an address is never followed",
     )
-    part: Part = Field(default="answer", description=PART_DESCRIPTION)
+    part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
 
     @property
     def task_size(self) -> int:

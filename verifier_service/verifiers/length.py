@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from verifier_service.verdict import Completion, Reason
+from verifier_service.completion import Completion
+from verifier_service.verdict import Reason
 from verifier_service.verifier import GroupVerifier, Judge, Judgement
 from verifier_service.verifiers.correctness import RewardsLength
 

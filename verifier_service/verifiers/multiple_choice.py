@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from verifier_service.answer_part import after_reasoning
+from verifier_service.answer_text import after_reasoning
+from verifier_service.completion import Completion
 from verifier_service.mathematics.denials import REJECTED_OPTION
 from verifier_service.mathematics.extraction import extract
 from verifier_service.reference import bad, missing
-from verifier_service.verdict import Completion, Reason
+from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_STATEMENT_CHARACTERS = 1000

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal
 import re2
 from pydantic import Field, ValidationInfo, field_validator
 
-from verifier_service.answer_part import PART_DESCRIPTION, Part, SeveralAnswers, answer_part
+from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
+from verifier_service.completion import Completion
 from verifier_service.reference import bad, kind, missing
-from verifier_service.verdict import Completion, Reason
+from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_PATTERN_CHARACTERS = 10_000
@@ -71,7 +72,7 @@ class Regex(TextVerifier):
     match: Literal["search", "full"] = Field(
         default="search", description="search: anywhere in the answer; full: all of it"
     )
-    part: Part = Field(default="answer", description=PART_DESCRIPTION)
+    part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
 
     @field_validator("pattern")
     @classmethod

@@ -23,30 +23,27 @@ import msgspec
 
 from verifier_service import frames
 from verifier_service.code import languages
-from verifier_service.code.grading import ENTRIES
-from verifier_service.code.judging import Tests, judge_completion
-from verifier_service.code.problem import read_tests
-from verifier_service.code.program_run import RUN_PROGRAM, judge_run
+from verifier_service.code.plain_run import RUN_PROGRAM, judge_run
+from verifier_service.code.reference_tests import read_tests
+from verifier_service.code.test_run import ENTRIES
+from verifier_service.code.verdicts import Tests, judge_completion
+from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import (
-    Completion,
-    Hello,
-    Judged,
-    Part,
-    Question,
-    SharedReference,
-    Task,
-    Verdict,
-    failed,
-    unverifiable,
-)
-from verifier_service.verifier import Unverifiable
+from verifier_service.verdict import Verdict, failed, unverifiable
+from verifier_service.verifier import OpenQuestion, Unverifiable
 from verifier_service.verifiers.code import Code, CodeReason
 from verifier_service.workers.fork_server import place
 from verifier_service.workers.progress import Progress
 from verifier_service.workers.shared_references import SharedReferences
+from verifier_service.workers.tasks import (
+    CodeWorkerStarted,
+    SharedReference,
+    Task,
+    TaskPart,
+    TaskVerdicts,
+)
 
 MAX_READ_BYTES = 2**20
 _decoder: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
@@ -69,9 +66,9 @@ async def work(
         try:
             await stack.enter_async_context(runner)
         except SandboxError as error:
-            _send(connection, Hello(f"the sandbox does not start: {error}"))
+            _send(connection, CodeWorkerStarted(f"the sandbox does not start: {error}"))
             return
-        _send(connection, Hello(None))
+        _send(connection, CodeWorkerStarted(None))
         shared: SharedReferences[_Reference] = SharedReferences()
         while (frame := await _receive(connection)) is not None:
             message = _decoder.decode(frame)
@@ -103,7 +100,7 @@ async def _exactly(connection: socket.socket, num_bytes: int) -> bytes | None:
     return bytes(parts)
 
 
-def _send(connection: socket.socket, message: Hello | Judged) -> None:
+def _send(connection: socket.socket, message: CodeWorkerStarted | TaskVerdicts) -> None:
     connection.sendall(frames.pack(msgspec.json.encode(message)))
 
 
@@ -122,7 +119,7 @@ class _Reference:
             return error
 
 
-def _reference(part: Part, shared: SharedReferences[_Reference]) -> _Reference:
+def _reference(part: TaskPart, shared: SharedReferences[_Reference]) -> _Reference:
     if part.shared_reference is not None:
         return shared[part.shared_reference]
     return _Reference(part.reference or {})
@@ -142,13 +139,16 @@ async def _work(
             judge = _prepare(runner, task.verifier, _reference(part, shared))
         except Unverifiable as error:
             verdict = unverifiable(error.reason, message=error.message)
-            verdicts: list[Verdict | Question] = [verdict] * len(part.completions)
+            verdicts: list[Verdict | OpenQuestion] = [verdict] * len(part.completions)
             index += len(part.completions)
-            _send(connection, Judged(verdicts, finished=index > last))
+            _send(connection, TaskVerdicts(verdicts, finished=index > last))
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            _send(connection, Judged([await verdict_of(judge, completion)], finished=index == last))
+            _send(
+                connection,
+                TaskVerdicts([await verdict_of(judge, completion)], finished=index == last),
+            )
             index += 1
 
 

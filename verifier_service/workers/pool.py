@@ -24,17 +24,8 @@ from typing import Self
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.verdict import (
-    EncodedTask,
-    EngineReason,
-    Judged,
-    Outcome,
-    Question,
-    SharedReference,
-    Verdict,
-    failed,
-    unverifiable,
-)
+from verifier_service.verdict import EngineReason, Outcome, Verdict, failed, unverifiable
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.shared_references import SharedReferences
 from verifier_service.workers.sources import (
     ForkServer,
@@ -42,6 +33,7 @@ from verifier_service.workers.sources import (
     WorkerSource,
     WorkerStartError,
 )
+from verifier_service.workers.tasks import EncodedTask, SharedReference, TaskVerdicts
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +49,7 @@ MAX_STAT_BYTES = 4096
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-_decoder: msgspec.json.Decoder[Judged] = msgspec.json.Decoder(Judged)
+_decoder: msgspec.json.Decoder[TaskVerdicts] = msgspec.json.Decoder(TaskVerdicts)
 
 
 @dataclass(frozen=True)
@@ -130,7 +122,7 @@ class Worker:
         self,
         task: EncodedTask,
         limits: ItemLimits,
-        verdicts: list[Verdict | Question],
+        verdicts: list[Verdict | OpenQuestion],
     ) -> Run:
         """Have the worker judge a task; the verdicts are appended as they come.
 
@@ -245,7 +237,7 @@ class Worker:
             self._writer.write(part)
             await self._writer.drain()
 
-    async def _read(self) -> Judged:
+    async def _read(self) -> TaskVerdicts:
         return _decoder.decode(await frame_stream.read(self._reader, max_bytes=MAX_FRAME_BYTES))
 
 
@@ -327,7 +319,7 @@ class WorkerPool:
         """Why no worker is running, or none is watched; None while all is well, or about to be."""
         return self._bug or (None if self._workers else self._start_error)
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 
         Whatever happens to workers, every completion gets one.
@@ -351,7 +343,7 @@ class WorkerPool:
                 verdicts += [_blame(run)] * (len(part.completions) if run.in_reference else 1)
 
     async def _run(
-        self, task: EncodedTask, verdicts: list[Verdict | Question], *, fresh: bool = False
+        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], *, fresh: bool = False
     ) -> Run:
         while True:
             async with self._worker() as worker:
@@ -363,7 +355,7 @@ class WorkerPool:
         # Workers end with their fork server. One that died idle must not count as a try of an item.
         return self._source is not None and self._source.alive and not worker.has_hung_up
 
-    async def _run_alone(self, task: EncodedTask, verdicts: list[Verdict | Question]) -> Run:
+    async def _run_alone(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> Run:
         """Try a task of one completion in fresh workers until a run explains what happens."""
         near_memory_limit = True
         before = len(verdicts)

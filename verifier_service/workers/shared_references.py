@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
-from verifier_service.verdict import Part
+from verifier_service.workers.tasks import TaskPart
 
 MAX_REFERENCES = 4
 
@@ -36,7 +36,7 @@ class SharedReferences(Generic[T]):
             self._held.popitem(last=False)
 
 
-def reference_of(part: Part, shared: SharedReferences[dict[str, Any]]) -> Mapping[str, Any]:
+def reference_of(part: TaskPart, shared: SharedReferences[dict[str, Any]]) -> Mapping[str, Any]:
     """The reference of a part, its own or a shared one."""
     if part.shared_reference is not None:
         return shared[part.shared_reference]

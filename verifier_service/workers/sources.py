@@ -19,8 +19,8 @@ import msgspec
 
 from verifier_service import frames
 from verifier_service.sandbox.scratch import remove_directory
-from verifier_service.verdict import Hello
 from verifier_service.workers.progress import Progress
+from verifier_service.workers.tasks import CodeWorkerStarted
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class ForkServer:
     """The parent's handle on a module that calls `fork_server`.
 
     Args:
-        module: `verifier_service.workers.text_worker` or `verifier_service.requests.worker`.
+        module: `workers.text_worker` or `large_requests.request_process`, by its full name.
         address_space_bytes: what a worker may map beyond what it inherits.
 
     Raises:
@@ -276,6 +276,6 @@ def _start(
 def _hello(connection: socket.socket) -> str | None:
     """What is wrong with a worker that starts; None if nothing is."""
     try:
-        return msgspec.json.decode(frames.receive(connection), type=Hello).problem
+        return msgspec.json.decode(frames.receive(connection), type=CodeWorkerStarted).problem
     except (OSError, EOFError, msgspec.MsgspecError) as error:
         return f"a worker did not start: {error or 'it ended'}"

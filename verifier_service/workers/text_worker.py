@@ -26,22 +26,13 @@ import msgspec
 from pydantic import TypeAdapter
 
 from verifier_service import frames
-from verifier_service.verdict import (
-    Completion,
-    EngineReason,
-    Judged,
-    Outcome,
-    Part,
-    Question,
-    SharedReference,
-    Task,
-    Verdict,
-    unverifiable,
-)
+from verifier_service.completion import Completion
+from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
 from verifier_service.verifier import (
     MAX_EXTRACTED_CHARACTERS,
     GroupVerifier,
     Judge,
+    OpenQuestion,
     SettlingVerifier,
     TextVerifier,
     Undecided,
@@ -54,6 +45,7 @@ from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.progress import Progress
 from verifier_service.workers.shared_references import SharedReferences, reference_of
+from verifier_service.workers.tasks import SharedReference, Task, TaskPart, TaskVerdicts
 
 SEND_SECONDS = 0.01
 """Verdicts wait for others at most so long, and for the item after that."""
@@ -98,10 +90,10 @@ class _Outbox:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._waiting: list[Verdict | Question] = []
+        self._waiting: list[Verdict | OpenQuestion] = []
         self._last_sent = time.perf_counter()
 
-    def add(self, verdicts: Iterable[Verdict | Question]) -> None:
+    def add(self, verdicts: Iterable[Verdict | OpenQuestion]) -> None:
         """Send them, now or soon."""
         self._waiting += verdicts
         if time.perf_counter() - self._last_sent >= SEND_SECONDS:
@@ -109,7 +101,7 @@ class _Outbox:
 
     def send(self, *, finished: bool = False) -> None:
         """Send what waits."""
-        message = Judged(self._waiting, finished)
+        message = TaskVerdicts(self._waiting, finished)
         self._connection.sendall(frames.pack(msgspec.json.encode(message)))
         self._waiting = []
         self._last_sent = time.perf_counter()
@@ -141,7 +133,7 @@ def _work(
 
 
 def _prepared(
-    verifier: Verifier, part: Part, reference: Mapping[str, Any], *, settle: bool
+    verifier: Verifier, part: TaskPart, reference: Mapping[str, Any], *, settle: bool
 ) -> Judge:
     """What judges the completions of a part, or settles the questions that stand in their place."""
     match verifier:
@@ -156,7 +148,7 @@ def _prepared(
             raise TypeError(f"{verifier.type}: not a verifier of text workers, or without a group")
 
 
-def _verdict(judge: Judge, completion: Completion) -> Verdict | Question:
+def _verdict(judge: Judge, completion: Completion) -> Verdict | OpenQuestion:
     start = time.perf_counter()
     try:
         judgement = judge(completion)

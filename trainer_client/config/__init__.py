@@ -1,0 +1,1 @@
+"""The configuration of a run: one YAML file, typed, with presets."""

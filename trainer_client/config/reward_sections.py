@@ -1,0 +1,157 @@
+"""The sections about scores: who gives them, for training and for evaluation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from trainer_client.config.sections import DatasetConfig, PositiveFloat, PositiveInt, Section
+
+
+class VerifierConfig(BaseModel):
+    """One verifier to ask for. Other keys are options of the verifier, checked by the service."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: str
+    name: str | None = Field(default=None, description="key of its verdicts; default: the type")
+    weight: float = Field(default=1.0, allow_inf_nan=False)
+
+    @property
+    def key(self) -> str:
+        """The key of this verifier's verdicts and metrics."""
+        return self.name or self.type
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """What is sent to the service: everything but the weight, which is the trainer's affair."""
+        return {"name": self.key, **self.model_dump(exclude={"weight", "name"})}
+
+
+class RewardFunctionConfig(Section):
+    """A Python function of the user's (`trainer_client.reward.functions`)."""
+
+    path: str = Field(pattern=r"^.+\.py:\w+$", description="file.py:function")
+    name: str | None = Field(default=None, description="of its metrics; default: the function's")
+    weight: float = Field(default=1.0, allow_inf_nan=False)
+
+    @property
+    def key(self) -> str:
+        """The key of this function's verdicts and metrics."""
+        return self.name or self.path.rpartition(":")[2]
+
+
+class RewardModelConfig(Section):
+    """A sequence classifier with one output (`trainer_client.reward.model`)."""
+
+    path: str = Field(description="Hugging Face model name or folder")
+    name: str = Field(default="reward_model", description="of its metrics")
+    weight: float = Field(default=1.0, allow_inf_nan=False)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    quantization: Literal["4bit"] | None = Field(
+        default=None, description="needs CUDA and bitsandbytes"
+    )
+    batch_size: PositiveInt = Field(default=16, description="completions in one forward")
+
+    @property
+    def key(self) -> str:
+        """The key of this model's verdicts and metrics."""
+        return self.name
+
+
+RewardSource = VerifierConfig | RewardFunctionConfig | RewardModelConfig
+"""What gives a completion one score: each has a `key` and a `weight`."""
+
+
+class RewardConfig(Section):
+    """Where scores come from, what they weigh, and how hard to try to get them."""
+
+    url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://\S+$")
+    verifiers: tuple[VerifierConfig, ...] = (
+        VerifierConfig(type="accuracy", weight=1.0),
+        VerifierConfig(type="format", weight=0.1),
+        VerifierConfig(type="tag_count", weight=0.05),
+    )
+    functions: tuple[RewardFunctionConfig, ...] = ()
+    models: tuple[RewardModelConfig, ...] = ()
+    timeout_seconds: PositiveFloat = Field(default=120.0, description="of one HTTP request")
+    max_attempts: PositiveInt = Field(default=8, description="tries of one group, first included")
+    backoff_seconds: PositiveFloat = Field(
+        default=0.5, description="wait before the second try; doubles, at most 30"
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_of_the_service(cls, url: str) -> str:
+        address = url.removesuffix("/").removesuffix("/v1/score")
+        if address != url.removesuffix("/"):
+            raise ValueError(f"give the service's address alone, {address}")
+        return url
+
+    @property
+    def sources(self) -> tuple[RewardSource, ...]:
+        """Verifiers, functions and models: what the reward is the weighted sum of."""
+        return (*self.verifiers, *self.functions, *self.models)
+
+    @property
+    def main(self) -> RewardSource:
+        """The source that says whether a problem is solved: `accuracy`, else the heaviest."""
+        named = [source for source in self.sources if source.key == "accuracy" and source.weight]
+        return named[0] if named else max(self.sources, key=lambda source: source.weight)
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> RewardConfig:
+        keys = [source.key for source in self.sources]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"two verifiers have the same name in {keys}; give one a `name`")
+        if not any(source.weight for source in self.sources):
+            raise ValueError("no verifier has a weight other than 0, so nothing could be learnt")
+        return self
+
+
+class EvaluationConfig(Section):
+    """Unbiased pass@k on held-out problems; a run may have several, each with a name."""
+
+    name: str | None = Field(
+        default=None, pattern=r"^\w[\w.-]*$", description="in metrics: evaluation/NAME/pass@1"
+    )
+    dataset: DatasetConfig
+    every_steps: PositiveInt | None = Field(
+        default=None, description="null: only before and after training"
+    )
+    num_samples: PositiveInt = Field(default=10, description="completions of each problem, n")
+    k: tuple[PositiveInt, ...] = (1, 10)
+    verifier: str = Field(
+        default="accuracy", description="a completion passes when this verdict's score is >= 0.99"
+    )
+    profile: str | None = Field(
+        default=None, description="of the service, asked for instead of reward.verifiers"
+    )
+    verifiers: tuple[VerifierConfig, ...] | None = Field(
+        default=None, description="asked for instead of reward.verifiers"
+    )
+    temperature: PositiveFloat | None = Field(default=None, description="null: rollout's")
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None, description="null: rollout's"
+    )
+    max_completion_tokens: PositiveInt | None = Field(default=None, description="null: rollout's")
+
+    @property
+    def prefix(self) -> str:
+        """What the names of this evaluation's metrics begin with."""
+        return f"evaluation/{self.name}" if self.name else "evaluation"
+
+    @model_validator(mode="after")
+    def _enough_samples(self) -> EvaluationConfig:
+        if max(self.k) > self.num_samples:
+            raise ValueError(f"pass@{max(self.k)} needs num_samples >= {max(self.k)}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_question(self) -> EvaluationConfig:
+        if self.profile is not None and self.verifiers is not None:
+            raise ValueError("an evaluation has a profile or verifiers, not both")
+        if self.verifiers == ():
+            raise ValueError("verifiers is empty; null asks for what reward has")
+        return self

@@ -1,0 +1,285 @@
+"""The configuration of a run: one YAML file, typed, frozen, made once and passed down.
+
+Values are taken in this order, later ones win: the defaults below, the preset the file names, the
+file, `section.key=value` overrides. An unknown key is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+from pydantic import ValidationError, field_validator, model_validator
+
+from trainer_client.config.peer_keys import EQUIVALENTS
+from trainer_client.config.presets import PRESETS
+from trainer_client.config.reward_sections import (
+    EvaluationConfig,
+    RewardConfig,
+    RewardFunctionConfig,
+    RewardModelConfig,
+    RewardSource,
+    VerifierConfig,
+)
+from trainer_client.config.sections import (
+    SYSTEM_PROMPT,
+    AdvantageConfig,
+    DatasetConfig,
+    GuardConfig,
+    ImportanceConfig,
+    LoraConfig,
+    LossConfig,
+    ModelConfig,
+    OptimizerConfig,
+    RolloutConfig,
+    Section,
+    SftConfig,
+    TrainConfig,
+    VllmConfig,
+    VllmServerConfig,
+)
+from trainer_client.errors import TrainerError
+
+__all__ = [
+    "SYSTEM_PROMPT",
+    "AdvantageConfig",
+    "Config",
+    "ConfigError",
+    "DatasetConfig",
+    "EvaluationConfig",
+    "GuardConfig",
+    "ImportanceConfig",
+    "LoraConfig",
+    "LossConfig",
+    "ModelConfig",
+    "OptimizerConfig",
+    "RewardConfig",
+    "RewardFunctionConfig",
+    "RewardModelConfig",
+    "RewardSource",
+    "RolloutConfig",
+    "SftConfig",
+    "TrainConfig",
+    "VerifierConfig",
+    "VllmConfig",
+    "VllmServerConfig",
+    "config_changes",
+    "dump_config",
+    "load_config",
+    "make_config",
+]
+
+
+class ConfigError(TrainerError):
+    """The configuration cannot be used; the message names the key and what was expected."""
+
+
+class Config(Section):
+    """A whole run."""
+
+    output_dir: Path
+    preset: Literal[tuple(PRESETS)] | None = None  # type: ignore[valid-type]
+    model: ModelConfig
+    dataset: DatasetConfig
+    rollout: RolloutConfig = RolloutConfig()
+    reward: RewardConfig = RewardConfig()
+    advantage: AdvantageConfig = AdvantageConfig()
+    loss: LossConfig = LossConfig()
+    optimizer: OptimizerConfig = OptimizerConfig()
+    train: TrainConfig = TrainConfig()
+    guards: GuardConfig = GuardConfig()
+    evaluation: tuple[EvaluationConfig, ...] = ()
+    sft: SftConfig = SftConfig()
+
+    @property
+    def num_updates(self) -> int:
+        """Optimizer steps of the whole run, those that may be skipped included."""
+        return self.train.steps * self.train.epochs_per_rollout * self.train.minibatches
+
+    @field_validator("evaluation", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, dict) else () if value is None else value
+
+    @model_validator(mode="after")
+    def _evaluation_verifiers_exist(self) -> Config:
+        prefixes = [evaluation.prefix for evaluation in self.evaluation]
+        if len(set(prefixes)) != len(prefixes):
+            raise ValueError("several evaluations need different names")
+        for evaluation in self.evaluation:
+            asked = evaluation.verifiers or self.reward.sources
+            keys = [source.key for source in asked]
+            if evaluation.profile is None and evaluation.verifier not in keys:
+                raise ValueError(
+                    f"evaluation.verifier is {evaluation.verifier!r}, "
+                    f"but its verifiers are only {keys}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _settings_agree(self) -> Config:
+        if self.rollout.max_refills and self.advantage.zero_variance == "keep":
+            raise ValueError("rollout.max_refills needs advantage.zero_variance drop")
+        if self.train.one_step_off:
+            if self.rollout.engine != "vllm_server":
+                raise ValueError("train.one_step_off needs rollout.engine vllm_server")
+            if self.loss.importance is None:
+                raise ValueError(
+                    "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
+                    "completions are of the weights before the last update"
+                )
+            if self.rollout.max_refills and (self.reward.functions or self.reward.models):
+                raise ValueError(
+                    "train.one_step_off with rollout.max_refills takes no reward.functions and no "
+                    "reward.models: they score in the main thread, once the refills are sampled"
+                )
+        if self.model.quantization is not None and self.rollout.engine != "transformers":
+            raise ValueError(
+                f"model.quantization {self.model.quantization} needs rollout.engine transformers, "
+                f"found {self.rollout.engine}: quantized weights cannot be sent to a sampler"
+            )
+        if self.train.minibatches > self.rollout.prompts_per_step:
+            raise ValueError(
+                f"train.minibatches {self.train.minibatches} is more than "
+                f"rollout.prompts_per_step {self.rollout.prompts_per_step}"
+            )
+        if self.model.lora is not None and self.loss.reference_sync_steps is not None:
+            raise ValueError(
+                "loss.reference_sync_steps needs a reference of its own; under model.lora it is "
+                "the base model"
+            )
+        return self
+
+
+def load_config(path: Path, overrides: list[str] | None = None) -> Config:
+    """The configuration in a YAML file.
+
+    Args:
+        path: the file.
+        overrides: `section.key=value`, the value in YAML, such as `loss.kl_coefficient=0.04`.
+
+    Raises:
+        ConfigError: file, key or value cannot be used.
+    """
+    try:
+        values = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not valid YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} must hold sections such as `model:`, found {values!r}")
+    return make_config(_merge(values, _parse_overrides(overrides or [])), source=str(path))
+
+
+def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
+    """The configuration of a finished run, its model being the one that was trained.
+
+    Raises:
+        ConfigError: the folder is no finished run.
+    """
+    if not (folder / "model").is_dir():
+        raise ConfigError(f"{folder} holds no trained model; a finished run has {folder}/model")
+    config = load_config(folder / "config.yaml", overrides)
+    model = config.model.model_copy(update={"path": str(folder / "model"), "chat_template": None})
+    return config.model_copy(update={"model": model})
+
+
+def make_config(values: dict[str, Any], *, source: str = "configuration") -> Config:
+    """The configuration from nested values; raises ConfigError, which names the source."""
+    preset = values.get("preset")
+    if isinstance(preset, str) and preset in PRESETS:
+        values = _merge(PRESETS[preset].nested, values)
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        lines = (_explain(details) for details in error.errors())
+        raise ConfigError("\n".join([f"{source} cannot be used:", *lines])) from error
+
+
+def dump_config(config: Config) -> str:
+    """The configuration as YAML that `load_config` reads back to an equal one."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+
+
+def config_changes(path: Path, config: Config) -> list[str]:
+    """The settings in which a configuration is not that of a file, each `key: old -> new`."""
+    old = yaml.safe_load(path.read_text()) if path.exists() else None
+    return list(_differences(old, config)) if isinstance(old, dict) else []
+
+
+def _differences(old: dict[str, Any], new: Section, prefix: str = "") -> Iterator[str]:
+    for key, value in new.model_dump(mode="json").items():
+        if key not in old:
+            continue  # a setting that the version which wrote the file did not have
+        before, section = old[key], getattr(new, key)
+        if isinstance(before, dict) and isinstance(section, Section):
+            yield from _differences(before, section, f"{prefix}{key}.")
+        elif before != value:
+            yield f"{prefix}{key}: {json.dumps(before)} -> {json.dumps(value)}"
+
+
+def _explain(details: Any) -> str:
+    key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
+    if details["type"] == "extra_forbidden":
+        section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
+        ours = EQUIVALENTS.get(str(details["loc"][-1]))
+        hint = f"; here it is {ours}" if ours else _names_like(details["loc"])
+        return f"  {key}: no such setting in {section}{hint}"
+    if details["type"] == "missing":
+        return f"  {key}: is required"
+    return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]
+
+
+def _names_like(location: tuple[int | str, ...]) -> str:
+    """What a setting that does not exist was meant to be, or what there is in its section."""
+    section: type[Section] | None = Config
+    for part in location[:-1]:
+        if isinstance(part, str) and section is not None:
+            field = section.model_fields.get(part)
+            section = None if field is None else _section_in(field.annotation)
+    if section is None:
+        return ""
+    near = get_close_matches(str(location[-1]), section.model_fields, n=1)
+    if near:
+        return f"; did you mean {'.'.join(map(str, (*location[:-1], near[0])))}?"
+    return f"; there are {', '.join(section.model_fields)}"
+
+
+def _section_in(annotation: Any) -> type[Section] | None:
+    """The section that a field holds, be it optional or one of several of its kind."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next(filter(None, map(_section_in, get_args(annotation))), None)
+
+
+def _parse_overrides(overrides: list[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for override in overrides:
+        key, separator, text = override.partition("=")
+        if not separator or not key.strip():
+            raise ConfigError(f"override {override!r} is not of the form section.key=value")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(
+                f"override {override!r}: the value is not valid YAML: {error}"
+            ) from error
+        for part in reversed(key.strip().split(".")):
+            value = {part: value}
+        values = _merge(values, value)
+    return values
+
+
+def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        if isinstance(under, dict) and isinstance(value, dict):
+            value = _merge(under, value)
+        merged[key] = value
+    return merged

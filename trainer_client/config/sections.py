@@ -1,0 +1,331 @@
+"""The sections of a configuration; `trainer_client.config.run_config` has the whole.
+
+Units are in the names; a description says what the name cannot.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+SYSTEM_PROMPT = (
+    "Solve the problem. First reason step by step between <think> and </think>, then give only "
+    "the final answer between <answer> and </answer>:\n"
+    "<think>\nyour reasoning\n</think>\n<answer>\nyour final answer\n</answer>"
+)
+
+PositiveInt = Annotated[int, Field(gt=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+NonNegativeInt = Annotated[int, Field(ge=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """Typed, frozen, and strict about unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class LoraConfig(Section):
+    """Low-rank adapters on a frozen base model (arXiv 2106.09685), through peft."""
+
+    rank: PositiveInt = 16
+    alpha: PositiveFloat = Field(default=32.0, description="the adapter is scaled by alpha / rank")
+    target_modules: str | tuple[str, ...] = Field(
+        default="all-linear", description="names of modules; all-linear: each but the output layer"
+    )
+
+
+class ModelConfig(Section):
+    """The policy."""
+
+    path: str = Field(description="Hugging Face model name or folder")
+    dtype: Literal["float32", "bfloat16"] = Field(
+        default="float32", description="of the weights that are trained"
+    )
+    autocast: Literal["bfloat16"] | None = Field(
+        default=None,
+        description="bfloat16: compute in it where that is safe, with float32 master weights",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto", description="auto: cuda where there is one"
+    )
+    chat_template: Path | None = Field(
+        default=None, description="Jinja file, for a tokenizer that has none or another one"
+    )
+    lora: LoraConfig | None = Field(default=None, description="null: all weights are trained")
+    quantization: Literal["4bit"] | None = Field(
+        default=None,
+        description="of the frozen base model under lora (QLoRA); needs CUDA, bitsandbytes and "
+        "rollout.engine transformers",
+    )
+
+    @model_validator(mode="after")
+    def _quantized_weights_are_frozen(self) -> ModelConfig:
+        if self.quantization is not None and self.lora is None:
+            raise ValueError("quantization needs lora: quantized weights cannot be trained")
+        return self
+
+
+class DatasetConfig(Section):
+    """Where problems come from and which columns hold what."""
+
+    path: str = Field(
+        description="a .jsonl file, a folder written by save_to_disk, or a Hugging Face data set"
+    )
+    name: str | None = Field(default=None, description="subset of a Hugging Face data set")
+    split: str = Field(default="train", description="a split expression, such as train[:100]")
+    problem_column: str = Field(default="problem", description="a string or a list of messages")
+    reference_columns: dict[str, str] = Field(
+        default={"answer": "answer"},
+        description="what the verifiers need: key of the reference -> column of the data set",
+    )
+    system_prompt: str | None = Field(
+        default=SYSTEM_PROMPT, description="null: none; not used where the row brings its own"
+    )
+    solve_rates: Path | None = Field(
+        default=None,
+        description="solve_rates.jsonl of a run or of `evaluate --solve-rates`, to select by",
+    )
+    solve_rate_range: tuple[Share, Share] = Field(
+        default=(0.0, 1.0), description="problems outside, or without a rate, are left out"
+    )
+
+    @model_validator(mode="after")
+    def _range_has_rates(self) -> DatasetConfig:
+        low, high = self.solve_rate_range
+        if low > high:
+            raise ValueError(f"solve_rate_range {low} to {high} is empty")
+        if self.solve_rates is None and (low, high) != (0.0, 1.0):
+            raise ValueError("solve_rate_range needs solve_rates, a file with a rate per problem")
+        return self
+
+
+class VllmConfig(Section):
+    """`rollout.engine: vllm`, an engine in the trainer's own process (`rollout.vllm`)."""
+
+    gpu_memory_utilization: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.3, description="share of the GPU's memory for its weights and KV cache"
+    )
+    max_model_tokens: PositiveInt | None = Field(
+        default=None, description="prompt and completion; null: what the model was made for"
+    )
+    compile: bool = Field(default=True, description="false: starts sooner, samples slower")
+
+
+class VllmServerConfig(Section):
+    """`rollout.engine: vllm_server`, stock vLLM servers over HTTP (`rollout.vllm_server`)."""
+
+    urls: tuple[Annotated[str, Field(pattern=r"^https?://\S+$")], ...] = Field(
+        default=("http://127.0.0.1:8000",), min_length=1, description="groups go to them in turn"
+    )
+    deadline_seconds: PositiveFloat = Field(
+        default=600.0, description="of sampling one step's groups, and of one weight update"
+    )
+    weight_transfer: Literal["disk", "nccl", "ipc"] = Field(
+        default="disk",
+        description="disk: safetensors in a folder that the servers see too, works everywhere; "
+        "nccl: broadcast to other GPUs; ipc: shared memory of the same GPU",
+    )
+    weights_dir: Path | None = Field(
+        default=None, description="for disk; null: server_weights in the run's folder"
+    )
+
+
+class RolloutConfig(Section):
+    """How completions are sampled; a step samples prompts_per_step * group_size of them."""
+
+    engine: Literal["transformers", "vllm", "vllm_server"] = "transformers"
+    vllm: VllmConfig = VllmConfig()
+    vllm_server: VllmServerConfig = VllmServerConfig()
+    prompts_per_step: PositiveInt = 8
+    group_size: Annotated[int, Field(ge=2)] = Field(
+        default=8, description="completions of one problem, G"
+    )
+    temperature: PositiveFloat = 1.0
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    max_completion_tokens: PositiveInt = 512
+    batch_size: PositiveInt = Field(
+        default=64,
+        description="completions generated at once, rounded down to whole groups, at least one",
+    )
+    max_refills: NonNegativeInt = Field(
+        default=0,
+        description="with advantage.zero_variance drop: how often a step samples further problems "
+        "in place of dropped groups",
+    )
+
+
+class AdvantageConfig(Section):
+    """How rewards of a group become advantages (`trainer_client.update.advantages`)."""
+
+    scale: Literal["group_std", "batch_std", "none"] = "group_std"
+    std: Literal["population", "bessel"] = "population"
+    epsilon: NonNegativeFloat = 1e-6
+    baseline: Literal["mean", "leave_one_out"] = "mean"
+    unjudged: Literal["keep", "drop"] = Field(
+        default="keep",
+        description="completions without a reward: keep (advantage 0, still in KL and "
+        "denominators) or drop",
+    )
+    zero_variance: Literal["keep", "drop"] = Field(
+        default="keep",
+        description="groups with equal rewards: keep (advantage 0, still in KL and denominators) "
+        "or drop; rollout.max_refills samples others in their place",
+    )
+
+
+class ImportanceConfig(Section):
+    """Correction for a sampler whose log-probabilities differ from the trainer's.
+
+    The ratio is then between the policy and itself before the step's first update, and each token
+    loss is weighted by trainer / sampler probability (`update.loss.importance_weights`).
+    """
+
+    mode: Literal["token_truncate", "token_mask", "sequence_truncate", "sequence_mask"]
+    low: NonNegativeFloat | None = Field(default=None, description="null: no lower bound")
+    high: PositiveFloat | None = Field(default=3.0, description="null: no upper bound")
+
+
+class LossConfig(Section):
+    """The policy loss (`trainer_client.update.loss`)."""
+
+    type: Literal["grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo", "unclipped"] = "grpo"
+    clip_low: NonNegativeFloat = Field(default=0.2, description="ratio is at least 1 - clip_low")
+    clip_high: NonNegativeFloat = Field(
+        default=0.2,
+        description="ratio is at most 1 + clip_high (gspo's paper: 3e-4 and 4e-4)",
+    )
+    ratio_cap: Annotated[float, Field(ge=1)] | None = Field(
+        default=None,
+        description="an absolute bound of the ratio whatever the advantage's sign; cispo needs "
+        "one (ScaleRL: 5.0)",
+    )
+    kl_coefficient: NonNegativeFloat = Field(
+        default=0.0, description="0: no reference policy is kept"
+    )
+    kl_estimator: Literal["k1", "k2", "k3"] = "k3"
+    kl_ratio_weighted: bool = Field(
+        default=False, description="multiply the KL term by the ratio, which unbiases its gradient"
+    )
+    reference_sync_steps: PositiveInt | None = Field(
+        default=None, description="how often the reference becomes the policy; null: never"
+    )
+    entropy_coefficient: NonNegativeFloat = Field(
+        default=0.0, description="of the mean token entropy, which is added to the objective"
+    )
+    truncated: Literal["keep", "mask"] = Field(
+        default="keep",
+        description="completions that met the token limit: mask leaves their tokens out of loss "
+        "and denominators; to shape them instead, give the verifier soft_overlong a weight",
+    )
+    importance: ImportanceConfig | None = Field(
+        default=None, description="null: the ratio is between policy and sampler"
+    )
+
+    @model_validator(mode="after")
+    def _cispo_has_its_cap(self) -> LossConfig:
+        if self.type == "cispo" and self.ratio_cap is None:
+            raise ValueError("cispo needs loss.ratio_cap, an absolute bound such as 5.0")
+        return self
+
+    @model_validator(mode="after")
+    def _sync_has_a_reference(self) -> LossConfig:
+        if self.reference_sync_steps is not None and not self.kl_coefficient:
+            raise ValueError("reference_sync_steps needs a kl_coefficient other than 0")
+        return self
+
+
+class OptimizerConfig(Section):
+    """AdamW and its schedule."""
+
+    learning_rate: PositiveFloat = 1e-6
+    betas: tuple[float, float] = (0.9, 0.999)
+    weight_decay: NonNegativeFloat = 0.0
+    max_grad_norm: PositiveFloat = 1.0
+    warmup_steps: NonNegativeInt = 0
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+
+
+class TrainConfig(Section):
+    """The loop."""
+
+    steps: PositiveInt = 100
+    seed: int = 0
+    epochs_per_rollout: PositiveInt = Field(
+        default=1, description="passes over the rollouts of one step"
+    )
+    minibatches: PositiveInt = Field(
+        default=1, description="optimizer steps that one pass is split into, by whole groups"
+    )
+    micro_batch_tokens: PositiveInt = Field(
+        default=16_384,
+        description="tokens of one forward; gradients accumulate over micro-batches",
+    )
+    packing: bool = Field(
+        default=True,
+        description="no padding in micro-batches, where the model's attention allows it; false, "
+        "and elsewhere: sequences of like length are padded",
+    )
+    gradient_checkpointing: bool = Field(
+        default=False, description="less memory for more time: layers are computed again backward"
+    )
+    offload: bool = Field(
+        default=False,
+        description="optimizer state and reference policy in CPU memory while completions are "
+        "sampled",
+    )
+    one_step_off: bool = Field(
+        default=False,
+        description="sample the next step's completions while this one trains; needs "
+        "rollout.engine vllm_server and loss.importance. A checkpoint waits for them and keeps "
+        "them, so that a resumed run goes on as if it had not stopped",
+    )
+    reshard_after_forward: bool = Field(
+        default=True,
+        description="with several processes: gather a layer's weights again for the backward pass "
+        "(ZeRO-3); false keeps them (ZeRO-2): more memory, less communication",
+    )
+    checkpoint_every_steps: PositiveInt | None = Field(
+        default=50, description="null: only at the end"
+    )
+    keep_checkpoints: PositiveInt | None = Field(
+        default=3, description="the newest ones; null: all. The best by evaluation stays as well"
+    )
+    write_rollouts: bool = Field(
+        default=True, description="each step's completions with verdicts, to rollouts/"
+    )
+    log_every_steps: PositiveInt = Field(default=1, description="lines on the console")
+
+
+class GuardConfig(Section):
+    """When to warn and when to stop (`trainer_client.run.guards`); null: never."""
+
+    warn_if_kl_above: PositiveFloat | None = Field(default=0.05, description="k3, nats a token")
+    stop_if_kl_above: PositiveFloat | None = 0.1
+    warn_if_zero_variance_above: Share | None = Field(
+        default=0.5, description="share of groups with equal rewards"
+    )
+    warn_if_spread_below: Share | None = Field(
+        default=0.1,
+        description="mean std within groups, as a share of the largest that the weights allow",
+    )
+    trend_steps: PositiveInt | None = Field(
+        default=20, description="window in which format may not rise while accuracy falls"
+    )
+    max_nonfinite_updates: PositiveInt = Field(
+        default=3, description="skipped updates in a row after which the run stops"
+    )
+
+
+class SftConfig(Section):
+    """The supervised phase (`trainer-client sft`)."""
+
+    completion_column: str = "completion"
+    batch_size: PositiveInt = 32
+    steps: PositiveInt = 100
+    learning_rate: PositiveFloat = 1e-5
+    warmup_steps: NonNegativeInt = 0

@@ -1,0 +1,240 @@
+"""The demonstration: a model made on the spot learns to add against the real verifier service.
+
+The reward is nothing but the service's verdicts, fetched over HTTP. Held-out problems are in
+neither training set. The service is started for it, or one that runs already.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import torch
+
+from trainer_client.config.run_config import Config, RewardConfig, load_config, make_config
+from trainer_client.demo import sums_task
+from trainer_client.errors import TrainerError
+from trainer_client.run.console import CONSOLE
+from trainer_client.run.report import write_report
+from trainer_client.sft import sft
+from trainer_client.train import RunResult, TrainingStopped, train
+
+SERVICE_START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+NUM_HELD_OUT = 100
+USUAL_ADDRESS = RewardConfig().url
+
+
+class DemoError(TrainerError):
+    """The demonstration cannot run; the message says why."""
+
+
+def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResult:
+    """Make data and model, fine-tune, train against the service, and tell the outcome.
+
+    Args:
+        folder: of the run; it does not exist, see `clear_folder`.
+        seed: of data, model and sampling.
+        url: of a running service; None starts one, and the configurations name the usual address
+            once it has ended.
+
+    Raises:
+        DemoError: the service does not start.
+    """
+    folder = folder.resolve()  # so that the configurations work from anywhere
+    start = time.monotonic()
+    torch.manual_seed(seed)
+    sums_task.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
+    tokenizer = sums_task.make_tokenizer()
+    model = sums_task.make_model(tokenizer)
+    model.save_pretrained(folder / "untrained")
+    tokenizer.save_pretrained(folder / "untrained")
+    CONSOLE.rule("1. a short supervised phase teaches the format")
+    CONSOLE.print(f"a model of {model.num_parameters():,} parameters, random weights, sees sums")
+    CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
+    sft(sft_config(folder, seed=seed))
+    CONSOLE.rule("2. GRPO, rewarded by the verifier service")
+    log = folder / "service.log"
+    with nullcontext(url) if url else running_service(log) as service:
+        where = "" if url else f" (log: {_shown(log)})"
+        CONSOLE.print(f"verifier service: {service}{where}", soft_wrap=True)
+        config = write_grpo_config(folder, url=service, seed=seed)
+        try:
+            result = train(config)
+        except TrainingStopped as error:
+            raise type(error)(f"{error}: {how_to_go_on(folder, url)}") from error
+        finally:
+            if url is None:
+                name_usual_address(folder, service)
+    CONSOLE.rule("3. result")
+    _tell(folder, result, time.monotonic() - start)
+    return result
+
+
+def sft_config(folder: Path, *, seed: int) -> Config:
+    """The supervised phase."""
+    return make_config(
+        {
+            "output_dir": str(folder / "sft"),
+            "model": {"path": str(folder / "untrained"), "device": "cpu"},
+            "dataset": {
+                "path": str(folder / "data" / "demonstrations.jsonl"),
+                "system_prompt": None,
+            },
+            "sft": {"steps": 500, "batch_size": 32, "learning_rate": 3e-3, "warmup_steps": 20},
+            "train": {"seed": seed},
+        }
+    )
+
+
+def write_grpo_config(folder: Path, *, url: str, seed: int) -> Config:
+    """The GRPO run, as a YAML file that `trainer-client train` would take too."""
+    path = folder / "grpo.yaml"
+    path.write_text(
+        f"""\
+# start `verifier-service serve` first, then: trainer-client train {path} --resume
+output_dir: {folder / "grpo"}
+model:
+  path: {folder / "sft" / "model"}
+  device: cpu
+dataset:
+  path: {folder / "data" / "train.jsonl"}
+  system_prompt: null
+rollout:
+  prompts_per_step: 16
+  group_size: 8
+  temperature: 1.0
+  max_completion_tokens: 48
+  batch_size: 512
+reward:
+  url: {url}
+  verifiers:
+    - {{type: accuracy, weight: 1.0}}
+    - {{type: format, weight: 0.1}}
+    - {{type: tag_count, weight: 0.05}}
+loss:
+  type: grpo
+  clip_low: 0.2
+  clip_high: 0.2
+  kl_coefficient: 0.01
+optimizer:
+  learning_rate: 1.0e-4
+  warmup_steps: 5
+  schedule: linear
+train:
+  steps: 80
+  seed: {seed}
+  checkpoint_every_steps: 40
+  log_every_steps: 5
+guards:  # wide, since so small a model has to move far from where it started
+  warn_if_kl_above: 0.2
+  stop_if_kl_above: 0.5
+evaluation:
+  dataset:
+    path: {folder / "data" / "held_out.jsonl"}
+    system_prompt: null
+  num_samples: 10
+  k: [1]
+"""
+    )
+    return load_config(path)
+
+
+def name_usual_address(folder: Path, url: str) -> None:
+    """Let the configurations name the address at which a service is found that is started later."""
+    for path in (folder / "grpo.yaml", folder / "grpo" / "config.yaml"):
+        if path.exists():
+            path.write_text(path.read_text().replace(f"url: {url}\n", f"url: {USUAL_ADDRESS}\n"))
+
+
+@contextmanager
+def running_service(log: Path, *flags: str, python: str = sys.executable) -> Iterator[str]:
+    """A verifier service on a free port of this machine; its URL. Stopped at the end.
+
+    Args:
+        log: where its output goes.
+        flags: more flags of `verifier-service serve`.
+        python: the interpreter that has the service installed.
+
+    Raises:
+        DemoError: it does not start, or not in time.
+    """
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [python, "-m", "verifier_service", "serve", "--port", "0", *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield _wait_for_url(process, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
+    deadline = time.monotonic() + SERVICE_START_SECONDS
+    while time.monotonic() < deadline:
+        found = re.search(r"running on (http://\S+)", log.read_text())
+        if found:
+            return found[1]
+        if process.poll() is not None:
+            raise DemoError(
+                f"the verifier service ended with status {process.returncode}; "
+                f"is the extra `service` installed? Its output:\n{log.read_text()}"
+            )
+        time.sleep(0.05)
+    raise DemoError(f"the verifier service did not start within {SERVICE_START_SECONDS:.0f} s")
+
+
+def _shown(path: Path) -> Path:
+    """A path as a person would type it from here."""
+    return Path(os.path.relpath(path))
+
+
+def how_to_go_on(folder: Path, url: str | None) -> str:
+    """How to resume the run of a demonstration; a service of its own has ended with it."""
+    commands = _shown(Path(sys.executable).parent)
+    train = f"{commands / 'trainer-client'} train {_shown(folder / 'grpo.yaml')} --resume"
+    if url is not None:
+        return f"`{train}`"
+    serve = f"{commands / 'verifier-service'} serve"
+    return f"start `{serve}`, then `{train}`"
+
+
+def _tell(folder: Path, result: RunResult, seconds: float) -> None:
+    before, after = result.before["evaluation/pass@1"], result.after["evaluation/pass@1"]
+    run_dir = _shown(folder / "grpo")
+    commands = _shown(Path(sys.executable).parent)
+    ask = f"{commands / 'trainer-client'} generate {run_dir} '7+8+9=?'"
+    write_report(folder / "grpo", folder / "grpo" / "report.html")
+    CONSOLE.print(
+        f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
+        f"({after - before:+.3f}, {NUM_HELD_OUT} problems never trained on)",
+        soft_wrap=True,
+    )
+    CONSOLE.print(
+        f"took {seconds / 60:.1f} minutes; everything is in {_shown(folder)}", soft_wrap=True
+    )
+    for what, where in {
+        "trained model": run_dir / "model",
+        "its configuration": _shown(folder / "grpo.yaml"),
+        "metrics of each step": run_dir / "metrics.jsonl",
+        "curves": f"{commands / 'tensorboard'} --logdir {run_dir / 'tensorboard'}",
+        "all of it on one page": run_dir / "report.html",
+        "ask it": ask,
+        "have its answer scored": f"{ask} --answer 24, while "
+        f"{commands / 'verifier-service'} serve is running",
+    }.items():
+        CONSOLE.print(f"  {what}: {where}", soft_wrap=True, highlight=False)

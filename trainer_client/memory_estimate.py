@@ -1,0 +1,158 @@
+"""How much memory a run will take, estimated from its configuration without loading weights.
+
+The parts, in bytes, with P parameters of which T are trained, w bytes per weight:
+
+| part | estimate |
+|---|---|
+| weights | P w |
+| gradients | T w |
+| optimizer | 2 T w (AdamW's two moments, in the weights' format) |
+| reference | P w with a KL term and without LoRA, else 0 |
+| KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
+| logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
+| activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
+
+The four copies are logits, scaled logits, log-softmax and a gradient. a is w, with `model.autocast`
+2. With `train.gradient_checkpointing` only the inputs of layers are kept, w * tokens * layers *
+hidden size, beside the activations of one layer and their gradients; without it the gradients take
+the place of activations that are needed no more.
+
+The step's peak is the larger of generating (weights, optimizer, reference, KV cache) and updating
+(everything but the KV cache). With `train.offload` optimizer and reference are on the GPU for
+updating only. Allocator overhead and the CUDA context (about 1 GB) come on top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
+
+from trainer_client.config.run_config import Config, ConfigError
+from trainer_client.errors import not_loaded
+from trainer_client.policy.output_layer import CHUNK_TOKENS
+
+PROMPT_TOKENS = 256
+"""Assumed length of a prompt: the estimate reads no data."""
+LOGIT_COPIES = 4
+HIDDEN_ACTIVATIONS = 14
+INTERMEDIATE_ACTIVATIONS = 4
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes of each part."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+    reference: int
+    kv_cache: int
+    logits: int
+    activations: int
+    offloads: bool = False
+    """Whether optimizer and reference are elsewhere while completions are sampled."""
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Bytes, by name."""
+        return {name: size for name, size in asdict(self).items() if name != "offloads"}
+
+    @property
+    def generating(self) -> int:
+        """Bytes while completions are sampled."""
+        state = 0 if self.offloads else self.optimizer + self.reference
+        return self.weights + state + self.kv_cache
+
+    @property
+    def updating(self) -> int:
+        """Bytes while gradients are computed."""
+        return sum(self.parts.values()) - self.kv_cache
+
+    @property
+    def peak(self) -> int:
+        """The larger of the two."""
+        return max(self.generating, self.updating)
+
+
+def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> MemoryEstimate:
+    """The estimate of this file's table; raises ConfigError when there is no such model.
+
+    Args:
+        config: of the run.
+        prompt_tokens: length of a prompt.
+    """
+    try:
+        model = AutoConfig.from_pretrained(config.model.path).get_text_config()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"model.path: cannot read {not_loaded(error, config.model.path, 'model.path')}"
+        ) from error
+    total, adapters = _count_parameters(model, config)
+    width = torch.finfo(getattr(torch, config.model.dtype)).bits // 8
+    base_bytes = int(total * (0.5 if config.model.quantization else width))
+    trained = adapters if config.model.lora else total
+    trained_width = 4 if config.model.lora else width  # peft keeps adapters in float32
+    copy = config.loss.kl_coefficient and not config.model.lora
+    length = prompt_tokens + config.rollout.max_completion_tokens
+    rows = max(1, config.train.micro_batch_tokens // length)
+    return MemoryEstimate(
+        weights=base_bytes + (trained * trained_width if config.model.lora else 0),
+        gradients=trained * trained_width,
+        optimizer=2 * trained * trained_width,
+        reference=base_bytes if copy else 0,
+        kv_cache=_kv_bytes_per_token(model) * width * length * _generated_together(config),
+        logits=4
+        * LOGIT_COPIES
+        * model.vocab_size
+        * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
+        activations=rows * length * _activation_bytes_per_token(model, config, width),
+        # On a CPU the state stays in the same memory.
+        offloads=config.train.offload and config.model.device != "cpu",
+    )
+
+
+def _activation_bytes_per_token(model: PretrainedConfig, config: Config, width: int) -> int:
+    layer = (2 if config.model.autocast else width) * (
+        HIDDEN_ACTIVATIONS * model.hidden_size + INTERMEDIATE_ACTIVATIONS * model.intermediate_size
+    )
+    if config.train.gradient_checkpointing:
+        return int(model.num_hidden_layers * model.hidden_size * width + 2 * layer)
+    return int(model.num_hidden_layers * layer)
+
+
+def _generated_together(config: Config) -> int:
+    group = config.rollout.group_size
+    groups = max(1, config.rollout.batch_size // group)
+    return min(groups, config.rollout.prompts_per_step) * group
+
+
+def _kv_bytes_per_token(model: PretrainedConfig) -> int:
+    """Numbers of the cache per token and per byte of width."""
+    head_size: int = (
+        getattr(model, "head_dim", None) or model.hidden_size // model.num_attention_heads
+    )
+    heads: int = getattr(model, "num_key_value_heads", None) or model.num_attention_heads
+    return int(2 * model.num_hidden_layers * heads * head_size)
+
+
+def _count_parameters(model: PretrainedConfig, config: Config) -> tuple[int, int]:
+    """Of the model, and of adapters on every linear layer but the last."""
+    with torch.device("meta"):
+        module = AutoModelForCausalLM.from_config(model)
+    total = sum(parameter.numel() for parameter in module.parameters())
+    if config.model.lora is None:
+        return total, 0
+    wanted = config.model.lora.target_modules
+    rank = config.model.lora.rank
+    adapters = 0
+    for name, layer in module.named_modules():
+        chosen = (
+            layer is not module.get_output_embeddings()
+            if wanted == "all-linear"
+            else name.rpartition(".")[2] in ([wanted] if isinstance(wanted, str) else wanted)
+        )
+        if isinstance(layer, torch.nn.Linear) and chosen:
+            adapters += rank * (layer.in_features + layer.out_features)
+    return total, adapters

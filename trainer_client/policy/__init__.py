@@ -1,0 +1,1 @@
+"""The policy: its model, adapters, log-probabilities, memory and sharding."""

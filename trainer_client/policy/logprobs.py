@@ -1,0 +1,179 @@
+"""Log-probabilities of given tokens under a causal language model.
+
+Shapes: B sequences, T token positions (right-padded), N tokens of all sequences together, H hidden
+size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from trainer_client.config.run_config import ConfigError
+from trainer_client.policy.lora import causal_model
+from trainer_client.policy.memory_savers import enable_recomputation, recomputing
+from trainer_client.policy.output_layer import CHUNK_TOKENS, output_layer
+from trainer_client.policy.packing import packed_states
+
+SCORE = "score_tokens"
+"""A model that needs its own forward around `score` has it as this method."""
+
+PROBE_LENGTHS = (3, 5)
+"""Of made-up rows, on which ways to compute are compared."""
+MAX_DIFFERENCE = 1e-3
+"""In nats, between two ways to compute; what sees another row's tokens is off by more."""
+MAX_HALF_DIFFERENCE = 0.5
+"""The same in half precision, where a logit of 20 is rounded by 0.06 and kernels differ."""
+
+
+@dataclass(frozen=True)
+class TokenLogprobs:
+    """Aligned to tokens, 0 off the mask."""
+
+    logprobs: Tensor
+    """float32 `[B, T]`, with gradient where the model has one."""
+    entropy: Tensor
+    """float32 `[B, T]`, in nats, detached unless asked otherwise."""
+
+
+def token_logprobs(
+    model: PreTrainedModel,
+    input_ids: Tensor,
+    attention_mask: Tensor,
+    mask: Tensor,
+    *,
+    temperature: float,
+    entropy_gradient: bool = False,
+    packed: bool = False,
+    autocast: torch.dtype | None = None,
+    chunk_tokens: int = CHUNK_TOKENS,
+) -> TokenLogprobs:
+    """log softmax(logits / temperature)[token], over the whole vocabulary, where mask is True.
+
+    Only the masked positions are normalised, and chunk by chunk, so that their logits never exist
+    together (`trainer_client.policy.output_layer`).
+
+    Args:
+        model: a causal language model.
+        input_ids: int64 `[B, T]`.
+        attention_mask: bool `[B, T]`.
+        mask: bool `[B, T]`; position 0 is never True, since nothing predicts it.
+        temperature: of the sampler.
+        entropy_gradient: for a loss with an entropy bonus.
+        packed: compute nothing for padding; after `packing.enable_packing`.
+        autocast: the type to compute in where that is safe; None: that of the weights.
+        chunk_tokens: tokens whose logits exist at a time.
+    """
+    causal = causal_model(model)
+    precision = torch.autocast(input_ids.device.type, autocast, enabled=autocast is not None)
+    with precision, recomputing(causal):
+        logprobs, entropy = getattr(causal, SCORE, partial(score, causal))(
+            input_ids,
+            attention_mask,
+            mask,
+            temperature=temperature,
+            entropy_gradient=entropy_gradient,
+            packed=packed,
+            chunk_tokens=chunk_tokens,
+        )
+    return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
+
+
+def packing_error(model: PreTrainedModel) -> str | None:
+    """What is wrong with packed rows; None: each has the log-probabilities that it has alone.
+
+    An architecture may take an attention implementation and yet not tell it the lengths, or attend
+    in a way of its own. Call it after `packing.enable_packing`.
+    """
+    alone = torch.cat([_probe(model, lengths=(length,)) for length in PROBE_LENGTHS])
+    try:
+        together = _probe(model, lengths=PROBE_LENGTHS, packed=True)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    difference = _difference(model, together, alone)
+    if difference is None:
+        return None
+    return f"log-probabilities of packed sequences are off by {difference:.2g}"
+
+
+def recompute_layers(model: PreTrainedModel) -> None:
+    """`memory_savers.enable_recomputation`, where it changes no log-probability.
+
+    Raises:
+        ConfigError: the architecture cannot, or its layers compute something else then.
+    """
+    before = _probe(model, lengths=PROBE_LENGTHS)
+    enable_recomputation(model)
+    if difference := _difference(model, _probe(model, lengths=PROBE_LENGTHS), before):
+        raise ConfigError(
+            f"train.gradient_checkpointing: not with {type(model).__name__}, whose "
+            f"log-probabilities it changes by {difference:.2g}"
+        )
+
+
+def _difference(model: PreTrainedModel, one: Tensor, other: Tensor) -> float | None:
+    """The largest, where it is more than rounding."""
+    difference = (one - other).abs().max().item()
+    limit = MAX_DIFFERENCE if model.dtype == torch.float32 else MAX_HALF_DIFFERENCE
+    return difference if not difference <= limit else None
+
+
+@torch.no_grad()
+def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = False) -> Tensor:
+    """Log-probabilities, float32 `[N - B]`, of all but the first token of made-up rows.
+
+    A row of n tokens has the ids from n on, all of them other ones.
+    """
+    sizes = torch.tensor(lengths, device=model.device)[:, None]
+    positions = torch.arange(max(lengths), device=model.device)[None]
+    attention_mask = positions < sizes
+    mask = attention_mask & (positions > 0)
+    ids = (sizes + positions) % model.config.get_text_config().vocab_size
+    result = token_logprobs(model, ids, attention_mask, mask, temperature=1.0, packed=packed)
+    return result.logprobs[mask]
+
+
+def score(
+    model: PreTrainedModel,
+    input_ids: Tensor,
+    attention_mask: Tensor,
+    mask: Tensor,
+    *,
+    temperature: float,
+    entropy_gradient: bool,
+    packed: bool,
+    chunk_tokens: int,
+) -> tuple[Tensor, Tensor]:
+    """Log-probability and entropy, float32 `[N]`, of the tokens under the mask."""
+    states = _states(model, input_ids, attention_mask, packed=packed)
+    # Among all tokens, each stands right after the one that predicts it.
+    tokens = mask[attention_mask].nonzero()[:, 0]
+    return output_layer(model).logprobs(
+        states[tokens - 1],
+        input_ids[mask],
+        temperature=temperature,
+        entropy_gradient=entropy_gradient,
+        chunk_tokens=chunk_tokens,
+    )
+
+
+def _states(
+    model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor, *, packed: bool
+) -> Tensor:
+    """Last hidden states of the tokens under the mask, `[N, H]`."""
+    if packed:
+        return packed_states(model, input_ids, attention_mask)
+    output = model.get_decoder()(
+        input_ids=input_ids, attention_mask=attention_mask.long(), use_cache=False
+    )
+    states: Tensor = output.last_hidden_state[attention_mask]
+    return states
+
+
+def _scatter(values: Tensor, mask: Tensor) -> Tensor:
+    return values.new_zeros(mask.shape).masked_scatter(mask, values)

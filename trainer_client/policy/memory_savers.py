@@ -1,0 +1,95 @@
+"""Ways to train in less memory: recomputed layers, and what only updates need out of the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+from transformers import PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
+
+from trainer_client.config.run_config import ConfigError
+
+
+def enable_recomputation(model: PreTrainedModel) -> None:
+    """Keep only the inputs of layers and compute the rest again in the backward pass.
+
+    It takes effect inside `recomputing`. Raises ConfigError where the architecture cannot.
+    """
+    try:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    except ValueError as error:
+        raise ConfigError(f"train.gradient_checkpointing: {error}") from error
+    for layer in _recomputed_layers(model):
+        layer._gradient_checkpointing_func = partial(
+            _in_evaluation, layer, layer._gradient_checkpointing_func
+        )
+
+
+@contextmanager
+def recomputing(model: PreTrainedModel) -> Iterator[None]:
+    """Inside, layers recompute, if that is enabled.
+
+    `transformers` asks whether a layer is in training mode. It is while it is asked, only here (in
+    generation it would do without its cache), and not while it computes: layers that call
+    `functional.dropout` themselves would drop.
+    """
+    layers = _recomputed_layers(model)
+    for layer in layers:
+        layer.training = True
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.training = False
+
+
+@contextmanager
+def offloaded(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterator[None]:
+    """Inside, optimizer state and reference policy lie in the CPU's memory."""
+    devices = {
+        (weight, name): value.device
+        for weight, state in optimizer.state.items()
+        for name, value in state.items()
+        if torch.is_tensor(value)
+    }
+    for weight, name in devices:
+        optimizer.state[weight][name] = optimizer.state[weight][name].cpu()
+    reference_device = None if reference is None else reference.device
+    if reference is not None:
+        reference.cpu()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    try:
+        yield
+    finally:
+        for (weight, name), device in devices.items():
+            optimizer.state[weight][name] = optimizer.state[weight][name].to(device)
+        if reference is not None:
+            reference.to(reference_device)
+
+
+def _recomputed_layers(model: PreTrainedModel) -> list[GradientCheckpointingLayer]:
+    return [
+        module
+        for module in model.modules()
+        if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing
+    ]
+
+
+def _in_evaluation(
+    layer: GradientCheckpointingLayer,
+    checkpoint: Callable[..., Any],
+    forward: Callable[..., Any],
+    *arguments: Any,
+) -> Any:
+    """A layer's forward as evaluation mode has it; in the backward pass it is in that anyway."""
+    layer.training = False
+    try:
+        return checkpoint(forward, *arguments)
+    finally:
+        layer.training = True

@@ -1,0 +1,149 @@
+"""The policy: a causal language model, its tokenizer, and the tokens that begin and end things."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils import ADAPTER_CONFIG_NAME
+
+from trainer_client.config.run_config import ConfigError, ModelConfig
+from trainer_client.errors import not_loaded
+from trainer_client.policy.lora import add_adapter, has_adapter, merged
+from trainer_client.policy.quantization import four_bit
+from trainer_client.policy.sharding import is_sharded
+from trainer_client.policy.weights import save_weights
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A model with its tokenizer on a device.
+
+    The model stays in evaluation mode while it is trained: dropout would make the policy that is
+    trained another one than the policy that sampled.
+    """
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    device: torch.device
+    eos_ids: tuple[int, ...]
+    """Every token that ends a completion: of the tokenizer and of the model's generation config."""
+    pad_id: int
+    autocast: torch.dtype | None = None
+    """The type to compute in where that is safe; None: that of the weights."""
+
+    def prompt_ids(self, messages: Sequence[dict[str, str]]) -> list[int]:
+        """Token ids of a chat, ending where the assistant's answer begins."""
+        encoded = self.tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=True, tokenize=True, return_dict=True
+        )
+        return list(encoded["input_ids"])
+
+    def decode(self, completion_ids: Sequence[int]) -> str:
+        """The text of a completion, special tokens left out."""
+        text: str = self.tokenizer.decode(completion_ids, skip_special_tokens=True)
+        return text
+
+    def save(self, folder: Path) -> None:
+        """Write model and tokenizer in Hugging Face format (safetensors); of LoRA the adapter.
+
+        Collective where the model is sharded: the first process writes.
+        """
+        if not is_sharded(self.model):
+            self.model.save_pretrained(folder)
+        elif save_weights(self.model, folder):
+            self.model.generation_config.save_pretrained(folder)
+        else:
+            return
+        self.tokenizer.save_pretrained(folder)
+
+    def save_merged(self, folder: Path) -> None:
+        """Write model and tokenizer, an adapter added to the weights it belongs to."""
+        model = merged(self.model) if has_adapter(self.model) else self.model
+        replace(self, model=model).save(folder)
+
+
+def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
+    """The policy that a configuration names, with the weights of a checkpoint if there is one.
+
+    Raises:
+        ConfigError: no such model, an adapter, no chat template, no end-of-sequence token.
+    """
+    if (Path(config.path) / ADAPTER_CONFIG_NAME).exists():
+        raise ConfigError(
+            f"model.path: {config.path!r} holds an adapter ({ADAPTER_CONFIG_NAME}), expected a "
+            "whole model. Merge it first: a run's checkpoint with `trainer-client export RUN_DIR "
+            "FOLDER`"
+        )
+    # A checkpoint of LoRA is an adapter; the base model is where it was.
+    source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
+    options = four_bit("model") if config.quantization else {}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(config.path)
+        model = AutoModelForCausalLM.from_pretrained(
+            source, dtype=getattr(torch, config.dtype), **options
+        )
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"model.path: cannot load {not_loaded(error, config.path, 'model.path')}"
+        ) from error
+    if config.chat_template is not None:
+        try:
+            tokenizer.chat_template = config.chat_template.read_text()
+        except OSError as error:
+            raise ConfigError(f"model.chat_template: cannot read the file: {error}") from error
+    if tokenizer.chat_template is None:
+        raise ConfigError(
+            f"the tokenizer of {config.path!r} has no chat template; "
+            "set model.chat_template to a Jinja file"
+        )
+    device = torch.device(
+        config.device
+        if config.device != "auto"
+        else ("cuda" if torch.cuda.is_available() else "cpu")
+    )
+    policy = make_policy(model if config.quantization else model.to(device), tokenizer)
+    if config.autocast is not None:
+        policy = replace(policy, autocast=getattr(torch, config.autocast))
+    if config.lora is None:
+        return policy
+    return replace(policy, model=add_adapter(policy.model, config.lora, checkpoint))
+
+
+def make_policy(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Policy:
+    """A policy from a loaded model and tokenizer; the model's sampling defaults are dropped.
+
+    Many models ship a top_k, top_p or repetition penalty in their generation config. Samples drawn
+    with them are not samples of the policy, so only the token ids are kept.
+    """
+    eos = [tokenizer.eos_token_id, *_as_list(model.generation_config.eos_token_id)]
+    eos_ids = tuple(dict.fromkeys(token for token in eos if token is not None))
+    if not eos_ids:
+        raise ConfigError("neither tokenizer nor model has an end-of-sequence token")
+    pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else eos_ids[0]
+    model.generation_config = GenerationConfig(
+        bos_token_id=model.generation_config.bos_token_id,
+        eos_token_id=list(eos_ids),
+        pad_token_id=pad_id,
+    )
+    return Policy(model.eval(), tokenizer, model.device, eos_ids, pad_id)
+
+
+def frozen_copy(model: PreTrainedModel) -> PreTrainedModel:
+    """A copy for the reference policy: evaluation mode, no gradients."""
+    reference = copy.deepcopy(model).eval()
+    return reference.requires_grad_(False)
+
+
+def _as_list(value: int | list[int] | None) -> list[int | None]:
+    return list(value) if isinstance(value, list) else [value]

@@ -1,0 +1,116 @@
+"""A policy whose weights, gradients and optimizer state are split over the processes (FSDP2).
+
+Gradients are summed over the processes, not averaged: the loss already is divided by the totals of
+all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import distributed
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_optimizer_state_dict,
+    set_optimizer_state_dict,
+)
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
+from torch.distributed.tensor import DTensor
+from torch.optim import Optimizer
+from transformers import PreTrainedModel
+
+from trainer_client.policy.logprobs import SCORE, score
+
+OPTIMIZER_FOLDER = "optimizer"
+RESHARDS = "reshards_after_forward"
+
+
+def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
+    """Split the model in place, layer by layer; collective.
+
+    Args:
+        model: the same in every process.
+        reshard_after_forward: free the gathered weights between forward and backward (ZeRO-3);
+            False keeps them (ZeRO-2): more memory, less communication.
+    """
+    mesh = init_device_mesh(model.device.type, (distributed.get_world_size(),))
+    for layer in model.get_decoder().layers:
+        fully_shard(layer, mesh=mesh, reshard_after_forward=reshard_after_forward)
+    fully_shard(model, mesh=mesh, reshard_after_forward=False)
+    for module in _parts(model):
+        module.set_gradient_divide_factor(1.0)
+        # As said by the divide factor; gloo has no averaging.
+        module.set_force_sum_reduction_for_comms(True)
+    setattr(model, RESHARDS, reshard_after_forward)
+    setattr(model, SCORE, MethodType(score, model))
+    register_fsdp_forward_method(model, SCORE)
+
+
+def is_sharded(model: PreTrainedModel) -> bool:
+    """Whether `shard` was called on it."""
+    return isinstance(model, FSDPModule)
+
+
+@contextmanager
+def whole(model: PreTrainedModel) -> Iterator[None]:
+    """Inside, every process has all weights and may run the model on its own; collective."""
+    parts = _parts(model)
+    for part in parts:
+        part.unshard()
+        part.set_reshard_after_forward(False, recurse=False)
+    try:
+        yield
+    finally:
+        for part in parts:
+            reshards = getattr(model, RESHARDS) and part is not model
+            part.set_reshard_after_forward(reshards, recurse=False)
+            part.reshard()
+
+
+def clip_gradient(model: PreTrainedModel, max_norm: float) -> float:
+    """Scale the gradient down to this norm, over all processes; the norm before. Collective."""
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    return float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
+
+
+def save_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -> None:
+    """Write the optimizer's state, each process its part; collective."""
+    state = get_optimizer_state_dict(model, optimizer)
+    save(state, checkpoint_id=folder / OPTIMIZER_FOLDER)
+
+
+def load_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -> None:
+    """Read what any number of processes has written; collective."""
+    state = get_optimizer_state_dict(model, optimizer)
+    load(
+        state,
+        checkpoint_id=folder / OPTIMIZER_FOLDER,
+        no_dist=not distributed.is_initialized(),
+    )
+    set_optimizer_state_dict(model, optimizer, state)
+
+
+def spread_optimizer(model: PreTrainedModel, optimizer: Optimizer, state: dict[str, Any]) -> None:
+    """Take the state dict of an optimizer of one process, whose weights have numbers for names."""
+    names = [name for name, weight in model.named_parameters() if weight.requires_grad]
+    named: dict[str, Any] = {
+        "state": {names[index]: values for index, values in state["state"].items()},
+        "param_groups": [
+            {**group, "params": [names[index] for index in group["params"]]}
+            for group in state["param_groups"]
+        ],
+    }
+    options = StateDictOptions(full_state_dict=True)
+    set_optimizer_state_dict(model, optimizer, named, options=options)
+
+
+def _parts(model: PreTrainedModel) -> list[FSDPModule]:
+    return [module for module in model.modules() if isinstance(module, FSDPModule)]

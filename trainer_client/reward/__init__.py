@@ -1,0 +1,1 @@
+"""Rewards: scores from the verifier service, from functions and from models."""

@@ -1,0 +1,119 @@
+"""Rewards by a Python function of the user's, in the trainer's own process.
+
+    def brevity(completions, **columns):
+        return [-len(completion) / 1000 for completion in completions]
+
+A function is called once for a step, with one entry of each list for each completion: `prompts`
+(the text of the problem), `completions` (the text of the answer), and every column of the data set
+under its own name. It returns a score for each completion, or None where it cannot judge, which
+keeps the completion out of its group's mean. It may be `async`. It sees model output as text; what
+runs such output belongs into the verifier service, which has a sandbox for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from trainer_client.config.run_config import ConfigError, RewardFunctionConfig
+from trainer_client.errors import TrainerError
+from trainer_client.reward.verifier_client import Verdict
+from trainer_client.rollout import RolloutGroup
+
+
+class RewardError(TrainerError):
+    """A reward function or model did not give one finite score for each completion."""
+
+
+class RewardFunction:
+    """A loaded function; raises ConfigError when there is no such file or function."""
+
+    def __init__(self, config: RewardFunctionConfig) -> None:
+        self.key = config.key
+        self._path = config.path
+        self._function = _load(config.path)
+        parameters = inspect.signature(self._function).parameters.values()
+        self._takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        self._names = {p.name for p in parameters if p.kind is not p.VAR_KEYWORD}
+        self._required = {
+            p.name
+            for p in parameters
+            if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        }
+
+    def score(self, groups: Sequence[RolloutGroup]) -> list[Verdict]:
+        """A verdict for each completion, group by group.
+
+        Raises:
+            RewardError: the function asks for what is not there, or returns something else than one
+                finite number or None for each completion. What it raises itself is the cause.
+        """
+        columns = self._arguments(groups)
+        try:
+            result = self._function(**columns)
+            if inspect.isawaitable(result):
+                result = asyncio.run(_awaited(result))
+        except Exception as error:
+            raise RewardError(
+                f"reward function {self._path} raised {type(error).__name__}: {error}"
+            ) from error
+        count = sum(len(group.rollouts) for group in groups)
+        if not isinstance(result, Sequence) or len(result) != count:
+            found = f"{len(result)} values" if isinstance(result, Sequence) else repr(result)[:80]
+            raise RewardError(
+                f"reward function {self._path} must return a list of {count} numbers or None, one "
+                f"for each completion, found {found}"
+            )
+        return [self._verdict(value) for value in result]
+
+    def _arguments(self, groups: Sequence[RolloutGroup]) -> dict[str, list[Any]]:
+        problems = [group.problem for group in groups for _ in group.rollouts]
+        shared = set.intersection(*(set(problem.columns) for problem in problems))
+        columns = {name: [problem.columns[name] for problem in problems] for name in shared}
+        columns["prompts"] = [problem.text for problem in problems]
+        columns["completions"] = [rollout.text for group in groups for rollout in group.rollouts]
+        missing = self._required - columns.keys()
+        if missing:
+            raise RewardError(
+                f"reward function {self._path} asks for {sorted(missing)}; there are "
+                f"{sorted(columns)}"
+            )
+        return {name: v for name, v in columns.items() if self._takes_all or name in self._names}
+
+    def _verdict(self, value: Any) -> Verdict:
+        if value is None:
+            return Verdict(outcome="unverifiable", reason="not_judged")
+        if isinstance(value, Real) and math.isfinite(value):
+            return Verdict(outcome="scored", score=float(value), reason="function")
+        raise RewardError(
+            f"reward function {self._path} must return finite numbers or None, found {value!r}"
+        )
+
+
+async def _awaited(result: Any) -> Any:
+    return await result
+
+
+def _load(path: str) -> Callable[..., Any]:
+    file, _, name = path.rpartition(":")
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    if spec is None or spec.loader is None or not Path(file).is_file():
+        raise ConfigError(f"reward.functions: there is no Python file {file!r}")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ConfigError(
+            f"reward.functions: {file} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise ConfigError(f"reward.functions: {file} has no function {name!r}")
+    loaded: Callable[..., Any] = function
+    return loaded

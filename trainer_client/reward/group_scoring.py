@@ -1,0 +1,199 @@
+"""Generate and score at the same time: each group is sent as soon as it is complete."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from trainer_client.config.run_config import RewardConfig
+from trainer_client.dataset import Problem
+from trainer_client.reward.functions import RewardFunction
+from trainer_client.reward.model import RewardModel
+from trainer_client.reward.verifier_client import (
+    Question,
+    SampledText,
+    ScoreRequest,
+    Verdict,
+    Verdicts,
+    VerifierClient,
+)
+from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
+
+
+@dataclass(frozen=True)
+class ScoredGroup:
+    """A group and the verdicts of each of its completions."""
+
+    group: RolloutGroup
+    verdicts: tuple[Verdicts, ...]
+
+
+@dataclass(frozen=True)
+class ScoredGroups:
+    """The groups of one step, in the order of their problems, and where the time went."""
+
+    groups: list[ScoredGroup]
+    generate_seconds: float
+    scoring_exposed_seconds: float
+    """Seconds spent waiting for verdicts after the last completion had been generated."""
+
+    def joined(self, other: ScoredGroups) -> ScoredGroups:
+        """These groups and then the other ones."""
+        return ScoredGroups(
+            self.groups + other.groups,
+            self.generate_seconds + other.generate_seconds,
+            self.scoring_exposed_seconds + other.scoring_exposed_seconds,
+        )
+
+
+class LocalSource(Protocol):
+    """A source of scores in this process: a function or a model."""
+
+    @property
+    def key(self) -> str:
+        """The name of its verdicts."""
+        ...
+
+    def score(self, groups: Sequence[RolloutGroup]) -> list[Verdict]:
+        """A verdict for each completion, group by group; from the calling thread."""
+        ...
+
+
+class Scorer:
+    """A verifier client in a thread with an event loop, for a trainer that is not async."""
+
+    def __init__(
+        self,
+        client: VerifierClient | None,
+        portal: BlockingPortal,
+        local: Sequence[LocalSource] = (),
+    ) -> None:
+        self._client = client
+        self._portal = portal
+        self._local = local
+
+    @property
+    def of_service(self) -> Scorer:
+        """The same without functions and models."""
+        return Scorer(self._client, self._portal)
+
+    def submit(
+        self, group: RolloutGroup, question: Question | None = None
+    ) -> Future[list[Verdicts]]:
+        """Start scoring a group at the service; the future raises VerifierError.
+
+        Without a service it is done, without verdicts.
+        """
+        if self._client is None:
+            done: Future[list[Verdicts]] = Future()
+            done.set_result([{} for _ in group.rollouts])
+            return done
+        request = ScoreRequest(
+            completions=tuple(
+                SampledText(rollout.text, len(rollout.completion_ids), rollout.truncated)
+                for rollout in group.rollouts
+            ),
+            reference=group.problem.reference,
+            prompt=group.problem.text,
+            question=question,
+        )
+        return self._portal.start_task_soon(self._client.score, request)
+
+    def score_here(self, groups: Sequence[RolloutGroup]) -> list[list[Verdicts]]:
+        """The verdicts of this process's own sources, for each group; raises RewardError."""
+        verdicts: list[list[Verdicts]] = [[{} for _ in group.rollouts] for group in groups]
+        flat = [item for group in verdicts for item in group]
+        for source in self._local:
+            for item, verdict in zip(flat, source.score(groups), strict=True):
+                item[source.key] = verdict
+        return verdicts
+
+
+@contextmanager
+def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[Scorer]:
+    """A scorer whose service, if one is needed, is ready and takes what it will be asked.
+
+    Args:
+        config: of the run.
+        questions: what else than the run's verifiers will be asked, such as for evaluations.
+
+    Raises:
+        ConfigError: a function or a reward model cannot be loaded.
+        VerifierError: the service does not answer, or refuses the verifiers.
+    """
+    local: list[LocalSource] = [
+        *map(RewardFunction, config.functions),
+        *map(RewardModel, config.models),
+    ]
+    with start_blocking_portal() as portal:
+        if not config.verifiers and not any(questions):
+            yield Scorer(None, portal, local)
+            return
+        client = VerifierClient(config)
+        with portal.wrap_async_context_manager(client):
+            portal.call(client.check, *filter(None, questions))
+            yield Scorer(client, portal, local)
+
+
+def generate_and_score(
+    engine: RolloutEngine,
+    scorer: Scorer,
+    problems: Sequence[Problem],
+    sampling: Sampling,
+    question: Question | None = None,
+) -> ScoredGroups:
+    """A scored group for each problem; raises VerifierError and RewardError.
+
+    Args:
+        engine: that samples.
+        scorer: that asks the service and this process's own sources.
+        problems: one group each.
+        sampling: how.
+        question: None: the run's verifiers, functions and models; otherwise nothing but this.
+    """
+    pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
+
+    def send(index: int, group: RolloutGroup) -> None:
+        for _, future in pending.values():
+            if future.done():
+                future.result()  # one that failed stops the step now, not after all generation
+        pending[index] = (group, scorer.submit(group, question))
+
+    start = time.perf_counter()
+    engine.generate(problems, sampling, send)
+    generated = time.perf_counter()
+    in_order = [pending[index] for index in range(len(problems))]
+    local = (
+        scorer.score_here([group for group, _ in in_order])
+        if question is None
+        else [[{} for _ in group.rollouts] for group, _ in in_order]
+    )
+    groups = [
+        ScoredGroup(
+            group,
+            tuple({**ours, **theirs} for ours, theirs in zip(here, future.result(), strict=True)),
+        )
+        for (group, future), here in zip(in_order, local, strict=True)
+    ]
+    return ScoredGroups(groups, generated - start, time.perf_counter() - generated)
+
+
+def scored_here(scorer: Scorer, scored: ScoredGroups) -> ScoredGroups:
+    """The groups with the verdicts of this process's own sources added; raises RewardError."""
+    start = time.perf_counter()
+    local = scorer.score_here([item.group for item in scored.groups])
+    groups = [
+        ScoredGroup(
+            item.group,
+            tuple({**ours, **theirs} for ours, theirs in zip(here, item.verdicts, strict=True)),
+        )
+        for item, here in zip(scored.groups, local, strict=True)
+    ]
+    seconds = scored.scoring_exposed_seconds + time.perf_counter() - start
+    return replace(scored, groups=groups, scoring_exposed_seconds=seconds)

@@ -1,0 +1,1 @@
+"""What a run keeps and tells: checkpoints, metrics, guards, rollouts, the report."""

@@ -1,0 +1,210 @@
+"""Checkpoints: everything a run needs to go on as if it had not stopped.
+
+A checkpoint is a folder `checkpoints/step_000050` that also is a Hugging Face model folder; under
+LoRA, an adapter's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import distributed
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from transformers import PreTrainedModel
+
+from trainer_client.policy.policy import Policy
+from trainer_client.policy.sharding import (
+    is_sharded,
+    load_optimizer,
+    save_optimizer,
+    spread_optimizer,
+)
+from trainer_client.policy.weights import save_weights
+from trainer_client.rollout.sampling_ahead import Taken, write_groups
+
+STATE_FILE = "trainer_state.pt"
+REFERENCE_FOLDER = "reference"
+
+
+@dataclass(frozen=True)
+class RandomState:
+    """Of torch's generators, which sample completions and shuffle minibatches."""
+
+    cpu: torch.Tensor
+    cuda: list[torch.Tensor]
+
+    @classmethod
+    def now(cls) -> RandomState:
+        """The state at this moment."""
+        cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+        return cls(torch.get_rng_state(), cuda)
+
+    def restore(self) -> None:
+        """Make the generators go on from this state."""
+        torch.set_rng_state(self.cpu)
+        if self.cuda and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(self.cuda)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands between two steps."""
+
+    step: int
+    """Finished steps."""
+    problems: int
+    """Of `ProblemOrder`."""
+    random: RandomState
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A complete checkpoint on disk."""
+
+    folder: Path
+    step: int
+    """Finished steps."""
+
+    @property
+    def reference_folder(self) -> Path | None:
+        """The reference policy, where it is another one than the start model."""
+        folder = self.folder / REFERENCE_FOLDER
+        return folder if folder.exists() else None
+
+
+def save_checkpoint(
+    run_dir: Path,
+    position: Position,
+    *,
+    policy: Policy,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    reference: PreTrainedModel | None = None,
+    ahead: Taken | None = None,
+) -> Checkpoint:
+    """Write a checkpoint, whole or not at all; one of this step that is there stays as it is.
+
+    Args:
+        run_dir: of the run.
+        position: between two steps.
+        policy: its weights.
+        optimizer: its state.
+        scheduler: its state.
+        reference: the reference policy, where it is not the start model.
+        ahead: the groups of the next step, where they have been sampled already.
+    """
+    folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
+    if folder.exists():
+        return Checkpoint(folder, position.step)
+    partial = folder.with_suffix(".partial")
+    if is_sharded(policy.model):
+        return _save_sharded(folder, position, policy, optimizer, scheduler, reference, ahead)
+    shutil.rmtree(partial, ignore_errors=True)
+    policy.save(partial)
+    if reference is not None:
+        reference.save_pretrained(partial / REFERENCE_FOLDER)
+    if ahead is not None:
+        write_groups(partial, ahead)
+    _save_state(partial, position, scheduler, optimizer.state_dict())
+    os.replace(partial, folder)
+    return Checkpoint(folder, position.step)
+
+
+def _save_sharded(
+    folder: Path,
+    position: Position,
+    policy: Policy,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+    reference: PreTrainedModel | None,
+    ahead: Taken | None,
+) -> Checkpoint:
+    """Weights whole, by the first process; the optimizer's state by each its part. Collective."""
+    partial = folder.with_suffix(".partial")
+    leads = distributed.get_rank() == 0
+    if leads:
+        shutil.rmtree(partial, ignore_errors=True)
+    policy.save(partial)
+    if reference is not None:
+        save_weights(reference, partial / REFERENCE_FOLDER)
+    save_optimizer(policy.model, optimizer, partial)
+    if leads:
+        if ahead is not None:
+            write_groups(partial, ahead)
+        _save_state(partial, position, scheduler, None)
+        os.replace(partial, folder)
+    distributed.barrier()
+    return Checkpoint(folder, position.step)
+
+
+def _save_state(
+    folder: Path, position: Position, scheduler: LRScheduler, optimizer: dict[str, Any] | None
+) -> None:
+    torch.save(
+        {
+            "step": position.step,
+            "problems": position.problems,
+            "optimizer": optimizer,
+            "scheduler": scheduler.state_dict(),
+            "cpu_rng": position.random.cpu,
+            "cuda_rng": position.random.cuda,
+        },
+        folder / STATE_FILE,
+    )
+
+
+def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int] = ()) -> None:
+    """Remove all but the newest `keep` (None: all stay) and those of the steps in `also`."""
+    old = list_checkpoints(run_dir)[: -keep if keep else 0]
+    for checkpoint in old:
+        if checkpoint.step not in also:
+            # Renamed first, so that no half-removed folder counts as complete.
+            doomed = checkpoint.folder.with_suffix(".partial")
+            shutil.rmtree(doomed, ignore_errors=True)
+            os.replace(checkpoint.folder, doomed)
+            shutil.rmtree(doomed)
+
+
+def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
+    """The complete checkpoints of a run, oldest first."""
+    folders = sorted((run_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
+    return [Checkpoint(folder, int(folder.name.removeprefix("step_"))) for folder in folders]
+
+
+def restore_training_state(
+    checkpoint: Checkpoint,
+    *,
+    model: PreTrainedModel,
+    optimizer: Optimizer,
+    scheduler: LRScheduler,
+) -> None:
+    """Put optimizer and schedule back as they were, for any number of processes."""
+    state = _state(checkpoint)
+    if state["optimizer"] is None:
+        load_optimizer(model, optimizer, checkpoint.folder)
+    elif is_sharded(model):
+        spread_optimizer(model, optimizer, state["optimizer"])
+    else:
+        optimizer.load_state_dict(state["optimizer"])
+    scheduler.load_state_dict(state["scheduler"])
+
+
+def position_of(checkpoint: Checkpoint) -> Position:
+    """Where the run stood."""
+    state = _state(checkpoint)
+    random = RandomState(state["cpu_rng"], state["cuda_rng"])
+    return Position(checkpoint.step, state["problems"], random)
+
+
+def _state(checkpoint: Checkpoint) -> dict[str, Any]:
+    state: dict[str, Any] = torch.load(
+        checkpoint.folder / STATE_FILE, map_location="cpu", weights_only=True
+    )
+    return state

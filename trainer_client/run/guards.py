@@ -1,0 +1,225 @@
+"""What is watched while a run trains: each warning says what it saw and what to try.
+
+Everything is a function of the metrics so far, so a resumed run warns and stops as if it had never
+stopped. A warning is given when its condition begins to hold, not at each step it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from trainer_client.config.run_config import Config
+
+History = Sequence[Mapping[str, float]]
+"""Rows of `metrics.jsonl`, oldest first; a row may lack any key but `step`."""
+
+HOTTER = 1.2
+HOTTEST = 1.5
+QUIET_STEPS = 20
+"""A warning is not repeated until its condition did not hold for this many steps."""
+TREND = 0.05
+"""How far the mean score of half a window must move to count as rising or falling."""
+
+
+def warnings_at_start(config: Config) -> list[str]:
+    """What is doubtful about a configuration."""
+    warnings = []
+    main = config.reward.main
+    for source in config.reward.sources:
+        if source.key != main.key and source.weight >= main.weight > 0:
+            warnings.append(
+                f"the weight of {source.key!r} is {source.weight:g}, that of {main.key!r} is "
+                f"{main.weight:g}: a policy can earn as much by form as by being right. Suggested: "
+                f"at most {main.weight / 10:g} for {source.key!r}"
+            )
+    if config.loss.kl_coefficient and config.loss.kl_estimator == "k1":
+        warnings.append(
+            "loss.kl_estimator is k1, whose gradient has expectation 0 on-policy: it constrains "
+            "nothing. Suggested: k3 (or k2)"
+        )
+    if config.rollout.top_p < 1:
+        warnings.append(_cut_distribution_warning(config))
+    return warnings
+
+
+def new_warnings(history: History, config: Config) -> list[str]:
+    """Warnings whose condition holds after the newest step and did not hold for a while before.
+
+    Args:
+        history: the newest step last.
+        config: of the run.
+    """
+    found = _warnings(history, config)
+    earlier = range(max(len(history) - QUIET_STEPS, 0), len(history)) if found else ()
+    before = {name for end in earlier for name, _ in _warnings(history[:end], config)}
+    return [message for name, message in found if name not in before]
+
+
+def reason_to_stop(history: History, config: Config) -> str | None:
+    """Why the run must not go on after its newest step; None: it may."""
+    newest = history[-1]
+    limit = config.guards.stop_if_kl_above
+    kl = newest.get("policy/kl_divergence")
+    if limit is not None and kl is not None and kl > limit:
+        return (
+            f"policy/kl_divergence is {kl:.4g}, above guards.stop_if_kl_above {limit:g}. "
+            f"{_kl_remedy(config)}, or raise the limit"
+        )
+    count = _skipped_in_a_row(history)
+    if count >= config.guards.max_nonfinite_updates:
+        return (
+            f"loss or gradient was not finite in {count} updates in a row "
+            f"(guards.max_nonfinite_updates {config.guards.max_nonfinite_updates}). "
+            f"{_rate_remedy(config)}"
+        )
+    return None
+
+
+def last_step_below_kl_limit(history: History, steps: Sequence[int], limit: float) -> int | None:
+    """The newest of these finished steps whose policy had a KL within the limit.
+
+    A step's KL is measured on completions of the policy before its update, so the policy after
+    step n is measured in step n + 1.
+    """
+    measured = {int(row["step"]) - 1: row.get("policy/kl_divergence") for row in history}
+    good = [step for step in steps if (kl := measured.get(step)) is not None and kl <= limit]
+    return max(good, default=None)
+
+
+def _warnings(history: History, config: Config) -> list[tuple[str, str]]:
+    if not history or not history[-1]["step"]:
+        return []
+    found = {
+        "kl": _kl_warning(history[-1], config),
+        "zero_variance": _zero_variance_warning(history[-1], config),
+        "spread": _spread_warning(history[-1], config),
+        "trend": _trend_warning(history, config),
+    }
+    return [(name, message) for name, message in found.items() if message is not None]
+
+
+def _cut_distribution_warning(config: Config) -> str:
+    """What weighing by policy / sampler probability makes up for, and what it cannot."""
+    top_p, lowest = config.rollout.top_p, 1 - config.loss.clip_low
+    message = (
+        f"rollout.top_p is {top_p:g}: the sampler never draws what it cuts off, so nothing is "
+        "learnt about those tokens, and the KL is not that of the policy. The others are weighed "
+        f"by policy over sampler probability, which is between {top_p:g} and 1"
+    )
+    clips = config.loss.type not in ("cispo", "unclipped")
+    if config.loss.importance is None and clips and top_p < lowest:
+        return (
+            f"{message}; below 1 - loss.clip_low = {lowest:g} a negative advantage is clipped "
+            "away. Suggested: loss.importance {mode: token_truncate}, or rollout.top_p 1.0"
+        )
+    return f"{message}. Suggested: 1.0"
+
+
+def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:
+    limit = config.guards.warn_if_kl_above
+    kl = row.get("policy/kl_divergence")
+    if limit is None or kl is None or kl <= limit:
+        return None
+    return (
+        f"policy/kl_divergence is {kl:.4g}, above guards.warn_if_kl_above {limit:g}: the policy is "
+        f"leaving its reference. {_kl_remedy(config)}"
+    )
+
+
+def _zero_variance_warning(row: Mapping[str, float], config: Config) -> str | None:
+    limit = config.guards.warn_if_zero_variance_above
+    share = row.get("reward/zero_variance_fraction")
+    if limit is None or share is None or share <= limit:
+        return None
+    harder = row.get("reward/always_solved_fraction", 0) >= row.get(
+        "reward/never_solved_fraction", 0
+    )
+    return (
+        f"{share:.0%} of the groups have equal rewards (guards.warn_if_zero_variance_above "
+        f"{limit:.0%}) and teach nothing. {_diversity_remedy(config)}; or "
+        f"{'harder' if harder else 'easier'} problems (dataset.solve_rate_range [0.1, 0.9])"
+    )
+
+
+def _spread_warning(row: Mapping[str, float], config: Config) -> str | None:
+    share = config.guards.warn_if_spread_below
+    spread = row.get("reward/group_std")
+    largest = largest_group_std(config)
+    if share is None or spread is None or spread >= share * largest:
+        return None
+    return (
+        f"reward/group_std is {spread:.3g}, less than {share:.0%} of {largest:.3g}, the largest "
+        f"that the weights allow: completions of a problem hardly differ. "
+        f"{_diversity_remedy(config)}"
+    )
+
+
+def largest_group_std(config: Config) -> float:
+    """The population std of rewards of which half have every score 1 and half every score 0."""
+    return sum(abs(source.weight) for source in config.reward.sources) / 2
+
+
+def _trend_warning(history: History, config: Config) -> str | None:
+    window = config.guards.trend_steps
+    rows = [row for row in history if row["step"] > 0]
+    if window is None or len(rows) < window:
+        return None
+    main = config.reward.main.key
+    changes = {
+        source.key: _change(rows[-window:], f"reward/{source.key}")
+        for source in config.reward.sources
+        if source.weight > 0
+    }
+    fall = changes.pop(main, None)
+    rising = {name: rise for name, rise in changes.items() if rise is not None and rise > TREND}
+    if fall is None or fall >= -TREND or not rising:
+        return None
+    name, rise = max(rising.items(), key=lambda item: item[1])
+    weights = {source.key: source.weight for source in config.reward.sources}
+    return (
+        f"within {window} steps reward/{name} rose by {rise:.3f} while reward/{main} fell by "
+        f"{-fall:.3f}: the policy learns form at the cost of being right. Suggested: a smaller "
+        f"weight of {name!r} ({weights[name]:g} -> {weights[name] / 2:g}), and look at rollouts/"
+    )
+
+
+def _change(rows: History, key: str) -> float | None:
+    """The mean of the second half of the rows less that of the first; None without values."""
+    values = [row[key] for row in rows if key in row]
+    half = len(values) // 2
+    if not half:
+        return None
+    return sum(values[-half:]) / half - sum(values[:half]) / half
+
+
+def _skipped_in_a_row(history: History) -> int:
+    """Skipped updates since the last step that had one which was not."""
+    count = 0
+    for row in reversed(history):
+        skipped = row.get("policy/skipped_updates", 0)
+        if skipped < row.get("policy/updates", 0):
+            break
+        count += int(skipped)
+    return count
+
+
+def _kl_remedy(config: Config) -> str:
+    beta = config.loss.kl_coefficient
+    return (
+        f"Suggested: loss.kl_coefficient {beta:g} -> {max(2 * beta, 0.01):g}, or "
+        f"{_rate_remedy(config).removeprefix('Suggested: ')}"
+    )
+
+
+def _rate_remedy(config: Config) -> str:
+    rate = config.optimizer.learning_rate
+    return f"Suggested: optimizer.learning_rate {rate:g} -> {rate / 2:g}"
+
+
+def _diversity_remedy(config: Config) -> str:
+    temperature, size = config.rollout.temperature, config.rollout.group_size
+    hotter = HOTTER if temperature < HOTTER else HOTTEST
+    parts = [f"rollout.group_size {size} -> {2 * size}"]
+    if temperature < HOTTEST:
+        parts.insert(0, f"rollout.temperature {temperature:g} -> {hotter:g}")
+    return f"Suggested: {', '.join(parts)}"

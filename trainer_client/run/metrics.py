@@ -1,0 +1,226 @@
+"""What a run tells while it trains: console, `metrics.jsonl` and TensorBoard."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from torch.utils.tensorboard import SummaryWriter
+
+from trainer_client.config.run_config import RewardConfig
+from trainer_client.reward.group_scoring import ScoredGroups
+from trainer_client.reward.verifier_client import Verdict
+from trainer_client.run.console import CONSOLE
+from trainer_client.run.rollout_log import solve_rate
+from trainer_client.update.advantages import groups_that_differ
+
+
+def progress_bar(console: Console = CONSOLE) -> Progress:
+    """A bar with a count, the time it took and the time it will take."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+class MetricsLog:
+    """Writes each step's metrics to `metrics.jsonl`, TensorBoard and, in short, the console.
+
+    `history` has every step that was logged, those of the run before it was resumed included.
+    """
+
+    def __init__(
+        self,
+        run_dir: Path,
+        *,
+        title: str,
+        num_steps: int,
+        first_step: int = 0,
+        log_every_steps: int = 1,
+        console_keys: Mapping[str, str],
+    ) -> None:
+        run_dir.mkdir(parents=True, exist_ok=True)
+        keep_lines(run_dir / "metrics.jsonl", last_step=first_step)
+        keep_lines(run_dir / "warnings.jsonl", last_step=first_step)
+        self.history: list[dict[str, float]] = read_lines(run_dir / "metrics.jsonl")
+        self._path = run_dir / "metrics.jsonl"
+        self._warnings_path = run_dir / "warnings.jsonl"
+        self._board = SummaryWriter(str(run_dir / "tensorboard"), purge_step=first_step + 1)
+        self._progress = progress_bar()
+        self._task = self._progress.add_task(title, total=num_steps, completed=first_step)
+        self._num_steps = num_steps
+        self._log_every_steps = log_every_steps
+        self._console_keys = console_keys
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+        self._board.close()
+
+    def log(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Record a finished step, once; steps are counted from 1, 0 is before the first.
+
+        A value that is not finite is left out: there is no such number in JSON.
+        """
+        row = {name: value for name, value in metrics.items() if math.isfinite(value)}
+        self.history.append({"step": step, **row})
+        with self._path.open("a") as file:
+            file.write(json.dumps(self.history[-1]) + "\n")
+        self._draw(step, row)
+        self._progress.update(self._task, completed=step)
+        if step % self._log_every_steps == 0 or step in (1, self._num_steps):
+            self._print(step, row)
+
+    def add(self, metrics: Mapping[str, float]) -> None:
+        """Add metrics to the newest step, such as those of an evaluation after it."""
+        if not metrics:
+            return
+        step = int(self.history[-1]["step"])
+        self.history[-1] |= metrics
+        write_lines(self._path, self.history)
+        self._draw(step, metrics)
+        self._print(step, metrics)
+
+    def warn(self, step: int, message: str) -> None:
+        """Show a warning and keep it in `warnings.jsonl`."""
+        with self._warnings_path.open("a") as file:
+            file.write(json.dumps({"step": step, "message": message}) + "\n")
+        self._progress.console.print(
+            f"[yellow]warning[/yellow] after step {step}: {escape(message)}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    def _draw(self, step: int, metrics: Mapping[str, float]) -> None:
+        for name, value in metrics.items():
+            self._board.add_scalar(name, value, step)
+
+    def _print(self, step: int, metrics: Mapping[str, float]) -> None:
+        parts = [
+            f"{label} {metrics[key]:.4g}"
+            for key, label in self._console_keys.items()
+            if key in metrics
+        ]
+        line = f"step {step:>{len(str(self._num_steps))}}  " + "  ".join(parts)
+        self._progress.console.print(line, highlight=False, soft_wrap=True)
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a `.jsonl` file, none where there is no file.
+
+    A last line without its end, as a killed process leaves it, does not count.
+    """
+    if not path.exists():
+        return []
+    with path.open(newline="\n") as lines:
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def keep_lines(path: Path, *, last_step: int) -> None:
+    """Drop the lines after a step: a run that is resumed there writes them again.
+
+    With `last_step` 0 nothing is kept, since a run that starts again evaluates again.
+    """
+    rows = [row for row in read_lines(path) if row["step"] <= last_step] if last_step else []
+    write_lines(path, rows)
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a `.jsonl` file, whole or not at all."""
+    replacement = path.with_suffix(".partial")
+    replacement.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    os.replace(replacement, path)
+
+
+def rollout_metrics(
+    scored: ScoredGroups,
+    rewards: torch.Tensor,
+    advantages: torch.Tensor,
+    config: RewardConfig,
+) -> dict[str, float]:
+    """Metrics of one step's completions; rewards `[N, G]` with NaN where there is none.
+
+    A mean over nothing is left out, not reported as 0.
+    """
+    rollouts = [rollout for group in scored.groups for rollout in group.group.rollouts]
+    all_verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
+    metrics: dict[str, float] = {}
+    for source in config.sources:
+        scores = [score for item in all_verdicts if (score := item[source.key].score) is not None]
+        if scores:
+            metrics[f"reward/{source.key}"] = sum(scores) / len(scores)
+    judged = rewards[~rewards.isnan()]
+    if judged.numel():
+        metrics["reward/total"] = judged.mean().item()
+    group_stds = [
+        values.std(correction=0).item()
+        for group in rewards
+        if (values := group[~group.isnan()]).numel()
+    ]
+    if group_stds:
+        metrics["reward/group_std"] = sum(group_stds) / len(group_stds)
+    metrics["reward/zero_variance_fraction"] = 1 - groups_that_differ(rewards).float().mean().item()
+    rates = [
+        rate
+        for item in scored.groups
+        if (rate := solve_rate(item, config.main.key).rate) is not None
+    ]
+    if rates:
+        metrics["reward/solve_rate"] = sum(rates) / len(rates)
+        metrics["reward/never_solved_fraction"] = rates.count(0.0) / len(rates)
+        metrics["reward/always_solved_fraction"] = rates.count(1.0) / len(rates)
+    metrics["advantage/mean"] = advantages.mean().item()
+    metrics["advantage/std"] = advantages.std(correction=0).item()
+    lengths = [len(rollout.completion_ids) for rollout in rollouts]
+    metrics["completion/length"] = sum(lengths) / len(lengths)
+    truncated = sum(rollout.truncated for rollout in rollouts)
+    metrics["completion/truncated_fraction"] = truncated / len(rollouts)
+    metrics |= _verifier_metrics(
+        [item[verifier.key] for item in all_verdicts for verifier in config.verifiers]
+    )
+    metrics["time/generate"] = scored.generate_seconds
+    metrics["time/scoring_exposed"] = scored.scoring_exposed_seconds
+    metrics["tokens/generated_per_second"] = sum(lengths) / max(scored.generate_seconds, 1e-9)
+    return metrics
+
+
+def _verifier_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """How the service did; functions and models of this process are not part of it."""
+    if not verdicts:
+        return {}
+    shares = {
+        f"verifier/{outcome}_fraction": sum(verdict.outcome == outcome for verdict in verdicts)
+        / len(verdicts)
+        for outcome in ("unverifiable", "failed")
+    }
+    seconds = torch.tensor([verdict.seconds for verdict in verdicts])
+    return {**shares, "verifier/seconds_p99": seconds.quantile(0.99).item()}

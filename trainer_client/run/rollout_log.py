@@ -1,0 +1,93 @@
+"""What was sampled, on disk: each step's completions, and how often each problem was solved.
+
+`rollouts/step_000010.jsonl` has a line for each completion of step 10, so that reward hacking can
+be seen; `solve_rates.jsonl` a line for each problem of each step, for `dataset.solve_rates`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
+
+PASSING_SCORE = 0.99
+
+
+@dataclass(frozen=True)
+class SolveRate:
+    """How many of a problem's judged completions passed, by one source's score."""
+
+    id: str
+    passed: int
+    judged: int
+
+    @property
+    def rate(self) -> float | None:
+        """passed / judged; None where nothing was judged."""
+        return self.passed / self.judged if self.judged else None
+
+
+def solve_rate(group: ScoredGroup, source: str) -> SolveRate:
+    """The solve rate of a group: a score of at least 0.99 passes."""
+    scores = [verdicts[source].score for verdicts in group.verdicts]
+    judged = [score for score in scores if score is not None]
+    passed = sum(score >= PASSING_SCORE for score in judged)
+    return SolveRate(group.group.problem.id, passed, len(judged))
+
+
+def write_rollouts(
+    run_dir: Path,
+    step: int,
+    scored: ScoredGroups,
+    rewards: torch.Tensor,
+    advantages: torch.Tensor,
+) -> None:
+    """Write one step's completions; rewards and advantages are `[N, G]`, NaN is written as null."""
+    folder = run_dir / "rollouts"
+    folder.mkdir(exist_ok=True)
+    path = rollouts_path(run_dir, step)
+    partial = path.with_suffix(".partial")
+    with partial.open("w") as file:
+        for item, group_rewards, group_advantages in zip(
+            scored.groups, rewards.tolist(), advantages.tolist(), strict=True
+        ):
+            for rollout, verdicts, value, advantage in zip(
+                item.group.rollouts, item.verdicts, group_rewards, group_advantages, strict=True
+            ):
+                row = {
+                    "step": step,
+                    "id": item.group.problem.id,
+                    "prompt": item.group.problem.text,
+                    "completion": rollout.text,
+                    "verdicts": {
+                        name: verdict.model_dump(exclude={"seconds"}, exclude_none=True)
+                        for name, verdict in verdicts.items()
+                    },
+                    "reward": None if math.isnan(value) else value,
+                    "advantage": advantage,
+                    "prompt_tokens": len(rollout.prompt_ids),
+                    "completion_tokens": len(rollout.completion_ids),
+                    "truncated": rollout.truncated,
+                }
+                file.write(json.dumps(row) + "\n")
+    os.replace(partial, path)
+
+
+def rollouts_path(run_dir: Path, step: int) -> Path:
+    """The file of one step's completions."""
+    return run_dir / "rollouts" / f"step_{step:06d}.jsonl"
+
+
+def append_solve_rates(run_dir: Path, step: int, scored: ScoredGroups, source: str) -> None:
+    """Add one step's problems to `solve_rates.jsonl`."""
+    with (run_dir / "solve_rates.jsonl").open("a") as file:
+        for group in scored.groups:
+            rate = solve_rate(group, source)
+            row = {"step": step, "id": rate.id, "passed": rate.passed, "judged": rate.judged}
+            file.write(json.dumps(row) + "\n")

@@ -1,0 +1,1 @@
+"""The GRPO update: advantages, batches, loss and optimizer steps."""

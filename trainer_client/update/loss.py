@@ -1,0 +1,240 @@
+"""The policy loss: importance-weighted advantages, bounded, and the KL to a reference policy.
+
+Shapes: B sequences, T token positions. Every `[B, T]` tensor is aligned to tokens: position t holds
+what belongs to token t; on which side the padding is makes no difference. `mask` is bool, True
+where a token is of a completion. Log-probabilities are named by who produced them:
+`sampler_logprobs` by the policy that sampled the completion, as its engine reports them;
+`proximal_logprobs` by the trainer's own policy before the first update on these completions;
+`policy_logprobs` by the policy being trained; `reference_logprobs` by the frozen one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, distributed
+
+from trainer_client.config.run_config import ImportanceConfig, LossConfig
+
+
+@dataclass(frozen=True)
+class StepTotals:
+    """What one optimizer step is a mean over: all of its micro-batches, on all processes."""
+
+    num_sequences: int
+    num_tokens: int
+    """Completion tokens in the loss, so without those of masked completions."""
+
+    @classmethod
+    def of(cls, mask: Tensor, counts: Tensor | None = None) -> StepTotals:
+        """The totals of a bool `[B, T]` mask of completion tokens.
+
+        Args:
+            mask: of every sequence.
+            counts: bool `[B]`, False on rows that are no sequence; None: each is one.
+        """
+        return cls(len(mask) if counts is None else int(counts.sum()), int(mask.sum()))
+
+    def over_processes(self, device: torch.device) -> StepTotals:
+        """The sum over the processes of `torch.distributed`; the same without them."""
+        if not distributed.is_initialized():
+            return self
+        sums = torch.tensor([self.num_sequences, self.num_tokens], device=device)
+        distributed.all_reduce(sums)
+        return StepTotals(*sums.tolist())
+
+
+@dataclass(frozen=True)
+class LossTerms:
+    """The loss of one micro-batch and what to log about it; sums over tokens are for averaging."""
+
+    loss: Tensor
+    """A scalar to call backward on."""
+    kl_sum: Tensor
+    """k3 between policy and reference, whichever estimator is in the loss; 0 without one."""
+    sampler_kl_sum: Tensor
+    """k3 between sampler and policy: how far off-policy the tokens are."""
+    clipped_sum: Tensor
+    """Tokens whose gradient a clip or a cap has bounded."""
+
+
+def token_weights(
+    mask: Tensor,
+    config: LossConfig,
+    *,
+    max_completion_tokens: int,
+    totals: StepTotals | None = None,
+) -> Tensor:
+    """What each token's loss is multiplied by, for the whole optimizer step; 0 off the mask.
+
+    Computed once from every sequence of the step and sliced with the micro-batches, so that how
+    the step is split never changes the gradient. A loss is the sum of weight * token loss with
+
+    - `grpo`, `gspo`, `unclipped`: 1 / (B * completion length): mean over sequences of their token
+      means (DeepSeekMath, equation 3; GSPO, arXiv 2507.18071, equation 5). A sequence without a
+      token in the loss adds 0 and still counts in B, as in TRL;
+    - `bnpo`, `dapo`, `cispo`: 1 / all completion tokens of the step (DAPO, equation 8). TRL's
+      `bnpo` divides by the tokens of each micro-batch and takes the mean of those quotients, which
+      depends on the split; ours is the value of the whole step, and so equals `dapo`;
+    - `dr_grpo`: 1 / (B * max_completion_tokens) (Dr. GRPO, arXiv 2503.20783, appendix).
+
+    Args:
+        mask: bool `[B, T]`.
+        config: its `type` decides.
+        max_completion_tokens: the sampling limit, the constant of `dr_grpo`.
+        totals: of the whole step, where `mask` is a part of it; None: `mask` is the whole step.
+
+    Returns:
+        float32 `[B, T]`.
+    """
+    totals = totals or StepTotals.of(mask)
+    num_sequences = max(totals.num_sequences, 1)
+    weights = mask.float()
+    if config.type in ("grpo", "gspo", "unclipped"):
+        return weights / weights.sum(dim=1, keepdim=True).clamp(min=1) / num_sequences
+    if config.type == "dr_grpo":
+        return weights / (num_sequences * max_completion_tokens)
+    return weights / max(totals.num_tokens, 1)
+
+
+def policy_loss(
+    policy_logprobs: Tensor,
+    sampler_logprobs: Tensor,
+    advantages: Tensor,
+    mask: Tensor,
+    weights: Tensor,
+    config: LossConfig,
+    *,
+    reference_logprobs: Tensor | None = None,
+    proximal_logprobs: Tensor | None = None,
+) -> LossTerms:
+    """Sum over tokens of weight * (w * token loss + beta * KL), with A the sequence's advantage.
+
+    r = exp(policy - sampler), per token; for `gspo` the exponential of its mean over the sequence.
+
+    | type | token loss |
+    |---|---|
+    | all but these two | -min(min(r, cap) A, clip(r, 1 - low, 1 + high) A) |
+    | `cispo` (MiniMax-M1, arXiv 2506.13585) | -stop_gradient(min(r, cap)) A policy_logprob |
+    | `unclipped` | -min(r, cap) A |
+
+    With `proximal_logprobs` r is exp(policy - proximal) and w = `importance_weights`; otherwise w
+    is 1. The KL term is not weighted by w. With `kl_ratio_weighted` it is multiplied by r.
+
+    Args:
+        policy_logprobs: float `[B, T]`, carries the gradient.
+        sampler_logprobs: float `[B, T]`.
+        advantages: float `[B]`.
+        mask: bool `[B, T]`.
+        weights: float `[B, T]` from `token_weights`, the rows of this micro-batch.
+        config: loss type, bounds, importance correction and KL.
+        reference_logprobs: float `[B, T]`; needed when `kl_coefficient` is not 0.
+        proximal_logprobs: float `[B, T]`, detached; needed when `importance` is set.
+
+    Raises:
+        ValueError: `importance` and `proximal_logprobs` do not come together.
+    """
+    if (config.importance is None) != (proximal_logprobs is None):
+        raise ValueError("proximal_logprobs belong to loss.importance: give both or neither")
+    start_logprobs = sampler_logprobs if proximal_logprobs is None else proximal_logprobs
+    log_ratio = _masked_difference(policy_logprobs, start_logprobs, mask)
+    if config.type == "gspo":
+        log_ratio = log_ratio.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+    ratio = log_ratio.exp()
+    token_loss, bounded = _token_loss(ratio, policy_logprobs, advantages[:, None], mask, config)
+    if config.importance is not None:
+        assert proximal_logprobs is not None
+        token_loss = token_loss * importance_weights(
+            proximal_logprobs, sampler_logprobs, mask, config.importance
+        )
+    kl_sum = policy_logprobs.new_zeros(())
+    if reference_logprobs is not None:
+        kl = kl_divergence(policy_logprobs, reference_logprobs, mask, config.kl_estimator)
+        if config.kl_ratio_weighted:
+            kl = kl * ratio
+        token_loss = token_loss + config.kl_coefficient * kl
+        kl_sum = kl_divergence(policy_logprobs.detach(), reference_logprobs, mask, "k3").sum()
+    return LossTerms(
+        (token_loss * weights).sum(),
+        kl_sum,
+        kl_divergence(sampler_logprobs, policy_logprobs.detach(), mask, "k3").sum(),
+        (bounded & mask).sum(),
+    )
+
+
+def _token_loss(
+    ratio: Tensor, policy_logprobs: Tensor, advantage: Tensor, mask: Tensor, config: LossConfig
+) -> tuple[Tensor, Tensor]:
+    """The token losses and, bool, where a bound acts; each `[B, T]` or, for `gspo`, `[B, 1]`."""
+    capped = ratio if config.ratio_cap is None else ratio.clamp(max=config.ratio_cap)
+    if config.type == "cispo":
+        gain = capped.detach() * advantage * policy_logprobs.masked_fill(~mask, 0.0)
+        return -gain, capped < ratio
+    gain = capped * advantage
+    if config.type == "unclipped":
+        return -gain, capped < ratio
+    clipped = ratio.clamp(1 - config.clip_low, 1 + config.clip_high) * advantage
+    return -torch.minimum(gain, clipped), (clipped < gain) | (capped < ratio)
+
+
+def entropy_bonus(entropy: Tensor, mask: Tensor, totals: StepTotals) -> Tensor:
+    """Part of the mean token entropy of the step, a scalar; coefficient times it is gained.
+
+    The mean is over all completion tokens in the loss, whatever the loss type's own denominators.
+    TRL takes it over the tokens of each micro-batch, which depends on the split.
+
+    Args:
+        entropy: float `[B, T]`, nats, carries the gradient.
+        mask: bool `[B, T]`.
+        totals: of the whole step.
+    """
+    return entropy.masked_fill(~mask, 0.0).sum() / max(totals.num_tokens, 1)
+
+
+def importance_weights(
+    proximal_logprobs: Tensor, sampler_logprobs: Tensor, mask: Tensor, config: ImportanceConfig
+) -> Tensor:
+    """Weights that correct for a sampler that is not quite the trainer's policy.
+
+    c = exp(proximal - sampler) per token, or exp of the sum over the sequence, which is the product
+    of the tokens' weights and not their mean. `truncate` bounds c to [low, high]; `mask` makes it 0
+    outside. A token whose sampler log-probability is NaN (unknown) counts as c = 1. The weights are
+    not normalised afterwards. Source: TRL 1.16, `GRPOTrainer` (truncated and masked importance
+    sampling).
+
+    Returns:
+        float `[B, T]`, or `[B, 1]` for the `sequence_` modes; no gradient.
+    """
+    difference = _masked_difference(proximal_logprobs.detach(), sampler_logprobs, mask)
+    difference = difference.nan_to_num(nan=0.0, posinf=torch.inf, neginf=-torch.inf)
+    level, action = config.mode.split("_")
+    if level == "sequence":
+        difference = difference.sum(dim=1, keepdim=True)
+    weights = difference.exp()
+    low = 0.0 if config.low is None else config.low
+    high = torch.inf if config.high is None else config.high
+    if action == "truncate":
+        return weights.clamp(low, high)
+    return weights.masked_fill((weights < low) | (weights > high), 0.0)
+
+
+def kl_divergence(
+    policy_logprobs: Tensor, reference_logprobs: Tensor, mask: Tensor, estimator: str
+) -> Tensor:
+    """Per-token estimate of KL(policy || reference) on tokens the policy sampled; 0 off the mask.
+
+    With d = reference - policy: `k1` = -d, `k2` = d^2 / 2, `k3` = exp(d) - d - 1
+    (Schulman, "Approximating KL divergence", 2020).
+    """
+    d = _masked_difference(reference_logprobs, policy_logprobs, mask)
+    if estimator == "k1":
+        return -d
+    if estimator == "k2":
+        return d**2 / 2
+    return torch.expm1(d) - d
+
+
+def _masked_difference(left: Tensor, right: Tensor, mask: Tensor) -> Tensor:
+    # Padding may hold -inf or NaN; masking the inputs keeps both out of the gradient.
+    return left.masked_fill(~mask, 0.0) - right.masked_fill(~mask, 0.0)

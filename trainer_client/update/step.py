@@ -1,0 +1,197 @@
+"""Optimizer steps on one batch of rollouts.
+
+Shapes: B sequences, T token positions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from trainer_client.config.run_config import Config
+from trainer_client.learner import Learner
+from trainer_client.policy.logprobs import TokenLogprobs, token_logprobs
+from trainer_client.policy.sharding import clip_gradient
+from trainer_client.processes import most_over_processes, sum_over_processes
+from trainer_client.update.batch import Batch, MicroBatch, micro_batches
+from trainer_client.update.loss import StepTotals, entropy_bonus, policy_loss, token_weights
+
+COUNTS = ("policy/updates", "policy/skipped_updates")
+
+
+def update_on_rollouts(
+    learner: Learner, batch: Batch, group_rows: Sequence[Sequence[int]], config: Config
+) -> dict[str, float]:
+    """`epochs_per_rollout` passes, each split into `minibatches` optimizer steps.
+
+    Args:
+        learner: whose policy is trained.
+        batch: every sequence of the step.
+        group_rows: the rows of each group; a group is never split.
+        config: of the run.
+
+    Returns:
+        `policy/*` metrics: counts are summed over the optimizer steps, others averaged.
+    """
+    proximal = None if config.loss.importance is None else proximal_logprobs(learner, batch, config)
+    updates = []
+    for _ in range(config.train.epochs_per_rollout):
+        for rows in _minibatches(group_rows, config.train.minibatches):
+            index = torch.tensor(rows, device=batch.input_ids.device)
+            updates.append(
+                update_policy(
+                    learner,
+                    _select(batch, index),
+                    config,
+                    proximal_logprobs=None if proximal is None else proximal[index],
+                )
+            )
+    return _summary(updates)
+
+
+def update_policy(
+    learner: Learner, batch: Batch, config: Config, *, proximal_logprobs: Tensor | None = None
+) -> dict[str, float]:
+    """One optimizer step on the whole batch, its gradient summed over micro-batches.
+
+    A loss or a gradient that is not finite changes nothing and is counted; so does a batch without
+    a token in the loss, which is not counted as an update.
+
+    Returns:
+        `policy/*` metrics, means over completion tokens; those of a skipped step are left out.
+    """
+    totals = StepTotals.of(batch.completion_mask, batch.counts)
+    totals = totals.over_processes(batch.completion_mask.device)
+    if not totals.num_tokens:
+        return {"policy/updates": 0, "policy/skipped_updates": 0}
+    sums = sum_over_processes(_backward(learner, batch, totals, config, proximal_logprobs))
+    norm = clip_gradient(learner.policy.model, config.optimizer.max_grad_norm)
+    if not math.isfinite(sums["loss"]) or not math.isfinite(norm):
+        learner.optimizer.zero_grad()
+        return {"policy/updates": 1, "policy/skipped_updates": 1}
+    learning_rate = float(learner.scheduler.get_last_lr()[0])
+    learner.optimizer.step()
+    learner.scheduler.step()
+    learner.optimizer.zero_grad()
+    metrics = {
+        "policy/loss": sums["loss"],
+        "policy/entropy": sums["entropy"] / totals.num_tokens,
+        "policy/clip_fraction": sums["clipped"] / totals.num_tokens,
+        "policy/sampler_kl": sums["sampler_kl"] / totals.num_tokens,
+        "policy/grad_norm": norm,
+        "policy/learning_rate": learning_rate,
+        "policy/updates": 1,
+        "policy/skipped_updates": 0,
+    }
+    if config.loss.kl_coefficient:
+        metrics["policy/kl_divergence"] = sums["kl"] / totals.num_tokens
+    return metrics
+
+
+def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
+    """float32 `[B, T]`: the trainer's own log-probabilities before the first update."""
+    result = torch.zeros_like(batch.sampler_logprobs)
+    for part in _micro_batches(learner, batch, config):
+        with torch.no_grad():
+            logprobs = _logprobs(learner, batch, part, config)(learner.policy.model).logprobs
+        if not part.empty:
+            result[part.rows, : part.width] = logprobs
+    return result
+
+
+def _backward(
+    learner: Learner,
+    batch: Batch,
+    totals: StepTotals,
+    config: Config,
+    proximal_logprobs: Tensor | None,
+) -> Mapping[str, float]:
+    """Add the gradient of the step's loss; returns sums over its tokens, and the loss."""
+    weights = token_weights(
+        batch.completion_mask,
+        config.loss,
+        max_completion_tokens=config.rollout.max_completion_tokens,
+        totals=totals,
+    )
+    sums: dict[str, float] = defaultdict(float)
+    for part in _micro_batches(learner, batch, config):
+        mask = part.take_mask(batch.completion_mask)
+        logprobs_under = _logprobs(learner, batch, part, config)
+        with learner.reference_model(config) as reference:
+            reference_logprobs = None if reference is None else logprobs_under(reference).logprobs
+        current = logprobs_under(learner.policy.model)
+        terms = policy_loss(
+            current.logprobs,
+            part.take(batch.sampler_logprobs),
+            part.take(batch.advantages),
+            mask,
+            part.take(weights) * mask,
+            config.loss,
+            reference_logprobs=reference_logprobs,
+            proximal_logprobs=None if proximal_logprobs is None else part.take(proximal_logprobs),
+        )
+        loss = terms.loss
+        if config.loss.entropy_coefficient:
+            loss = loss - config.loss.entropy_coefficient * entropy_bonus(
+                current.entropy, mask, totals
+            )
+        loss.backward()  # type: ignore[no-untyped-call]
+        sums["loss"] += loss.item()
+        sums["kl"] += terms.kl_sum.item()
+        sums["sampler_kl"] += terms.sampler_kl_sum.item()
+        sums["clipped"] += terms.clipped_sum.item()
+        sums["entropy"] += current.entropy.detach().sum().item()
+    return sums
+
+
+def _micro_batches(learner: Learner, batch: Batch, config: Config) -> list[MicroBatch]:
+    """As many as every other process has, which takes part in each: the last ones may be empty."""
+    parts = micro_batches(
+        batch.attention_mask, max_tokens=config.train.micro_batch_tokens, packed=learner.packs
+    )
+    shortest = parts[-1]
+    missing = most_over_processes(len(parts)) - len(parts)
+    return parts + [MicroBatch(shortest.rows[-1:], shortest.width, empty=True)] * missing
+
+
+def _logprobs(
+    learner: Learner, batch: Batch, part: MicroBatch, config: Config
+) -> partial[TokenLogprobs]:
+    return partial(
+        token_logprobs,
+        input_ids=part.take(batch.input_ids),
+        attention_mask=part.take(batch.attention_mask),
+        mask=part.take_mask(batch.completion_mask),
+        temperature=config.rollout.temperature,
+        entropy_gradient=config.loss.entropy_coefficient != 0,
+        packed=learner.packs,
+        autocast=learner.policy.autocast,
+    )
+
+
+def _minibatches(group_rows: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+    """Rows of each optimizer step of one pass: groups in random order, evenly split."""
+    if count == 1:
+        return [[row for rows in group_rows for row in rows]]
+    order = torch.randperm(len(group_rows)).tolist()
+    parts = [order[index::count] for index in range(count)]
+    return [[row for group in part for row in group_rows[group]] for part in parts if part]
+
+
+def _select(batch: Batch, rows: Tensor) -> Batch:
+    return Batch(**{field.name: getattr(batch, field.name)[rows] for field in fields(batch)})
+
+
+def _summary(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for update in updates for name in update)
+    result = {}
+    for name in names:
+        values = [update[name] for update in updates if name in update]
+        result[name] = sum(values) if name in COUNTS else sum(values) / len(values)
+    return result

@@ -1,0 +1,127 @@
+"""In the program's process: run its source, then do what the judge asks of its names.
+
+Nothing here is trusted. The program can change all of it; what it can reach by that is to send the
+judge other data than its functions returned, which it can do by returning other data.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import types
+from typing import Any
+
+from verifier_service.code import value_codec
+from verifier_service.sandbox.entries import Context, compile_program, run_to_exit_code
+
+MODULE = "solution"
+
+
+def serve(context: Context) -> None:
+    """Sandbox entry: the payload is the program's source."""
+    code = compile_program(context, f"{MODULE}.py")
+    module = types.ModuleType(MODULE)
+    sys.modules[MODULE] = module
+    channel = context.channel
+    assert channel is not None
+    context.begin()
+
+    def run() -> None:
+        exec(code, module.__dict__)
+        _Server(channel, module).serve()
+
+    status = run_to_exit_code(run)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+class _Server:
+    """Answers the judge's requests about the program's objects."""
+
+    def __init__(self, channel: Any, module: types.ModuleType) -> None:
+        self._channel = channel
+        self._module = module
+        self._objects: list[Any] = [module]
+        self._numbers: dict[int, int] = {id(module): 0}
+
+    def serve(self) -> None:
+        """Until the judge closes the connection."""
+        value_codec.send(self._channel, "ready")
+        while True:
+            try:
+                request, _ = value_codec.receive(self._channel)
+            except EOFError:
+                return
+            try:
+                answer = ["value", value_codec.encode(self._do(*request), self._stand)]
+            except BaseException as error:  # noqa: BLE001  whatever the program raises
+                answer = ["raised", *self._describe(error)]
+            value_codec.send(self._channel, answer)
+
+    def _do(self, operation: str, target: int, *parts: Any) -> Any:
+        subject = self._objects[target]
+        arguments = [value_codec.decode(part, self._find) for part in parts]
+        if operation == "describe":
+            return [self._kind(name) for name in arguments[0]]
+        if operation == "call":
+            positional, named = arguments
+            return subject(*positional, **named)
+        return _OPERATIONS[operation](subject, *arguments)
+
+    def _kind(self, name: str) -> Any:
+        """What a name of the program is: None, "value", a function, or a class's built-in bases."""
+        value = getattr(self._module, name, None)
+        if isinstance(value, type):
+            return _base_names(value)
+        if value is None and not hasattr(self._module, name):
+            return None
+        return value if type(value) is types.FunctionType else "value"
+
+    def _stand(self, value: Any) -> Any:
+        """A handle for an object that is not plain data."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._objects)
+            self._objects.append(value)
+        return ["handle", number, type(value).__name__]
+
+    def _find(self, data: list[Any]) -> Any:
+        if data[0] != "handle":
+            raise value_codec.Malformed(data[0])
+        return self._objects[data[1]]
+
+    def _describe(self, error: BaseException) -> list[Any]:
+        arguments = []
+        for argument in error.args:
+            try:
+                arguments.append(value_codec.encode(argument, self._stand))
+            except value_codec.NotPlain:
+                arguments.append(repr(argument))
+        return [type(error).__name__, _base_names(type(error)), arguments]
+
+
+def _base_names(kind: type) -> list[str]:
+    """The built-in classes that a class is, the nearest first."""
+    return [
+        base.__name__ for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base
+    ]
+
+
+_OPERATIONS: dict[str, Any] = {
+    "get": getattr,
+    "set": setattr,
+    "len": len,
+    "iter": iter,
+    "next": next,
+    "item": lambda subject, key: subject[key],
+    "set_item": lambda subject, key, value: subject.__setitem__(key, value),
+    "delete_item": lambda subject, key: subject.__delitem__(key),
+    "str": str,
+    "repr": repr,
+    "int": int,
+    "float": float,
+    "enter": lambda subject: subject.__enter__(),
+    "exit": lambda subject: subject.__exit__(None, None, None),
+}

@@ -1,0 +1,141 @@
+"""`reference.tests`: what a program is tested with.
+
+Besides the types below, the form of APPS, TACO and verl is read: parallel lists `inputs` and
+`outputs`, and `fn_name` where they are arguments and results of a function.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from verifier_service.http.errors import first_problem
+from verifier_service.reference import bad, missing
+from verifier_service.verdict import EngineReason
+from verifier_service.verifier import Unverifiable
+
+MAX_CASES = 10_000
+FORMS = (
+    "tests are {type: stdio, cases}, {type: function, entry_point, cases}, {type: asserts, code}, "
+    "or {inputs, outputs}"
+)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StdioCase(_Strict):
+    """What a program reads and what it must print."""
+
+    stdin: str
+    stdout: str
+
+
+class Stdio(_Strict):
+    """Whole programs, which read standard input and write standard output."""
+
+    type: Literal["stdio"]
+    cases: tuple[StdioCase, ...] = Field(min_length=1, max_length=MAX_CASES)
+    checker: Literal["exact", "tokens", "float"] = "exact"
+    tolerance: float = Field(default=1e-6, ge=0)
+    """Of the checker `float`: absolute or relative."""
+    program: str | None = None
+    """Python source of a special judge: it reads a JSON object with `stdin`, `stdout` (of the
+    program) and `expected`, and accepts by ending with exit code 0."""
+
+
+class FunctionCase(_Strict):
+    """Arguments of a call and what it must return."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    returns: Any
+
+
+class Function(_Strict):
+    """One function and its calls, in JSON."""
+
+    type: Literal["function"]
+    entry_point: str
+    cases: tuple[FunctionCase, ...] = Field(min_length=1, max_length=MAX_CASES)
+    tolerance: float = Field(default=0.0, ge=0)
+    """Of floats in what is returned: absolute below 1, relative above."""
+
+
+class Asserts(_Strict):
+    """Test code: assertions, HumanEval's `check(candidate)`, unittest classes."""
+
+    type: Literal["asserts"]
+    code: str = Field(min_length=1)
+    entry_point: str | None = None
+    """The function that `check` is called with, where the code does not call it itself."""
+
+
+Tests = Annotated[Stdio | Function | Asserts, Field(discriminator="type")]
+
+_adapter: TypeAdapter[Stdio | Function | Asserts] = TypeAdapter(Tests)
+
+
+def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
+    """The tests of a reference.
+
+    Raises:
+        Unverifiable: there are none, or they are not as described here.
+    """
+    tests = reference.get("tests")
+    if tests is None:
+        raise missing("tests", reference)
+    if isinstance(tests, dict) and "type" not in tests and tests.keys() >= {"inputs", "outputs"}:
+        try:
+            tests = _from_lists(tests)
+        except RecursionError:
+            raise bad("tests", "an input or an output is nested too deeply") from None
+    try:
+        return _adapter.validate_python(tests)
+    except ValidationError as error:
+        message = first_problem(error, "reference", "tests")
+        no_form = len(error.errors()[0]["loc"]) == 0
+        message += f"; {FORMS}" * no_form
+        raise Unverifiable(EngineReason.BAD_REFERENCE, message) from error
+
+
+def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
+    """Cases of parallel lists. Those of different lengths are no tests."""
+    inputs, outputs, name = tests["inputs"], tests["outputs"], tests.get("fn_name")
+    lists = isinstance(inputs, list) and isinstance(outputs, list)
+    if not lists or len(inputs) != len(outputs):
+        raise bad("tests", "`inputs` and `outputs` must be lists of the same length")
+    pairs = zip(inputs, outputs, strict=True)
+    if name:
+        calls = [{"args": _arguments(given), "returns": _value(result)} for given, result in pairs]
+        return {"type": "function", "entry_point": name, "cases": calls}
+    cases = [{"stdin": _text(given), "stdout": _text(result)} for given, result in pairs]
+    return {"type": "stdio", "cases": cases}
+
+
+def _text(value: Any) -> str:
+    """What is read or printed; a list is lines, as in TACO."""
+    if isinstance(value, list):
+        return "\n".join(map(_text, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _arguments(given: Any) -> list[Any]:
+    """The arguments of a call: a list, or in a text a JSON value on each line, as in verl."""
+    if isinstance(given, str):
+        return [_value(line) for line in given.split("\n") if line.strip()]
+    return given if isinstance(given, list) else [given]
+
+
+def _value(given: Any) -> Any:
+    """A JSON value; what is not JSON is a text."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError:
+        return given

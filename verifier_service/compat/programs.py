@@ -1,0 +1,95 @@
+"""Programs of other protocols, run by the workers of `/v1/score` as their clients ask."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+
+from fastapi import Request
+
+from verifier_service.code.plain_run import (
+    SPACE_BYTES,
+    Asked,
+    ProgramRun,
+    RunProgram,
+    as_reference,
+    program_run,
+)
+from verifier_service.compat.scheduling import NotNow, verdicts_of
+from verifier_service.sandbox.execution import MAX_FETCHED_FILES, check_name
+from verifier_service.schemas import Group
+from verifier_service.verdict import Outcome, Verdict
+
+MAX_FILES = 256
+MAX_FILE_BYTES = SPACE_BYTES // 2
+"""Of all files that a program is given, so that there is room for its own."""
+
+
+async def run_programs(
+    request: Request, programs: Sequence[tuple[str, Asked]], *, deadline_seconds: float
+) -> list[ProgramRun | NotNow]:
+    """Run sources, each as asked; for what was not run by the deadline there is a NotNow.
+
+    Raises NotNow and ApiError as `verdicts_of`.
+    """
+    groups = [
+        Group(reference=as_reference(asked), completions=[source]) for source, asked in programs
+    ]
+    verifier = RunProgram()
+    found = await verdicts_of(request, groups, [verifier], deadline_seconds=deadline_seconds)
+    return [_run(verdicts[verifier.key]) for verdicts in found]
+
+
+async def run_one(
+    request: Request, source: str, asked: Asked, *, deadline_seconds: float
+) -> ProgramRun:
+    """Run a source. Raises NotNow and ApiError as `verdicts_of`."""
+    programs = [(source, asked)]
+    (found,) = await run_programs(request, programs, deadline_seconds=deadline_seconds)
+    if isinstance(found, NotNow):
+        raise found
+    return found
+
+
+def _run(verdict: Verdict) -> ProgramRun | NotNow:
+    if verdict.outcome is Outcome.FAILED:
+        return NotNow(f"the program was not run: {verdict.reason}")
+    # Asking again would not help: it is too large, or its worker was killed over it.
+    problem = None
+    if verdict.outcome is Outcome.UNVERIFIABLE:
+        problem = f"the program's input and files are more than is taken ({verdict.reason})"
+    elif verdict.details is None:
+        problem = f"the program is {verdict.reason}"
+    if problem is not None:
+        return ProgramRun(compiled=None, run=None, problem=problem)
+    return program_run(verdict)
+
+
+def decoded_files(files: Mapping[str, str]) -> dict[str, bytes]:
+    """Files by name, from base64. Raises ValueError: a text that is not."""
+    found = {}
+    for name, content in files.items():
+        try:
+            found[name] = base64.b64decode(content, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise ValueError(f"{name[:100]!r} is not base64: {error}") from error
+    return found
+
+
+def check_files(files: Mapping[str, bytes], fetched_files: Sequence[str] = ()) -> None:
+    """Raise ValueError: a name, or too much of them."""
+    for name in (*files, *fetched_files):
+        check_name(name)
+    num_bytes = sum(map(len, files.values()))
+    if len(files) > MAX_FILES or num_bytes > MAX_FILE_BYTES:
+        raise ValueError(
+            f"{len(files)} files of {num_bytes} bytes; at most {MAX_FILES} of {MAX_FILE_BYTES}"
+        )
+    if len(fetched_files) > MAX_FETCHED_FILES:
+        raise ValueError(f"{len(fetched_files)} files to fetch; at most {MAX_FETCHED_FILES}")
+
+
+def as_text(output: bytes) -> str:
+    """What a program printed."""
+    return output.decode(errors="replace")

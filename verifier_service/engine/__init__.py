@@ -1,0 +1,1 @@
+"""Judging a request: bounds, cache, tasks for workers, verdicts in order, the response."""

@@ -1,0 +1,197 @@
+"""What Prometheus reads at `GET /metrics`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
+
+if TYPE_CHECKING:
+    from verifier_service.engine.scheduler import Scheduler
+    from verifier_service.large_requests.launcher import RequestProcesses
+    from verifier_service.workers.pool import WorkerPool
+
+VERDICT_SECONDS = (
+    *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),
+    *(0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
+)
+REQUEST_SECONDS = (
+    *(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
+    *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0),
+)
+
+
+class Metrics:
+    """Counters and histograms, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._verdict_seconds: dict[str, _Distribution] = {}
+        self.registry.register(_Live(self._judging))
+        self._task_seconds = Histogram(
+            "verifier_task_seconds",
+            "Seconds from when a task asked for a worker until its verdicts were there.",
+            ["verifier"],
+            buckets=REQUEST_SECONDS,
+            registry=self.registry,
+        )
+        self._verdicts = Counter(
+            "verifier_verdicts",
+            "Verdicts given to clients.",
+            ["verifier", "outcome", "reason"],
+            registry=self.registry,
+        )
+        self._requests = Counter(
+            "verifier_requests",
+            "Answers by path and status.",
+            ["path", "status"],
+            registry=self.registry,
+        )
+        self._request_seconds = Histogram(
+            "verifier_request_seconds",
+            "Seconds from the request line to the last byte of the answer.",
+            ["path"],
+            buckets=REQUEST_SECONDS,
+            registry=self.registry,
+        )
+        self._rejected = Counter(
+            "verifier_rejected",
+            "Requests refused or given up, by cause.",
+            ["cause"],
+            registry=self.registry,
+        )
+        self.in_flight = Gauge(
+            "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
+        )
+
+    def judged(
+        self, verifier: str, found: Iterable[Verdict | OpenQuestion], seconds: float
+    ) -> None:
+        """Count what a worker did with a task that took so many seconds."""
+        self._task_seconds.labels(verifier).observe(seconds)
+        times = [one.seconds for one in found if isinstance(one, Verdict)]
+        self._verdict_seconds.setdefault(verifier, _Distribution()).add(times)
+
+    def _judging(self) -> Iterable[Metric]:
+        seconds = HistogramMetricFamily(
+            "verifier_verdict_seconds",
+            "Seconds that a worker took for one verdict; cached and repeated ones take none.",
+            labels=["verifier"],
+        )
+        longest = GaugeMetricFamily(
+            "verifier_verdict_seconds_max",
+            "The longest time that one verdict took since the start.",
+            labels=["verifier"],
+        )
+        for verifier, distribution in self._verdict_seconds.items():
+            seconds.add_metric([verifier], distribution.buckets, distribution.total)
+            longest.add_metric([verifier], distribution.longest)
+        yield from (seconds, longest)
+
+    def given(self, counts: Mapping[tuple[str, str, str], int]) -> None:
+        """Count verdicts of an answer by verifier, outcome and reason."""
+        for labels, number in counts.items():
+            self._verdicts.labels(*labels).inc(number)
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(path, str(status)).inc()
+        self._request_seconds.labels(path).observe(seconds)
+
+    def rejected(self, cause: str) -> None:
+        """Count a request that was refused, or given up by its client."""
+        self._rejected.labels(cause).inc()
+
+    def watch(
+        self, scheduler: Scheduler, pools: Mapping[str, WorkerPool], processes: RequestProcesses
+    ) -> None:
+        """Read queue, cache, workers and processes whenever metrics are asked for."""
+        self.registry.register(_Live(lambda: _state(scheduler, pools)))
+        self.registry.register(_Live(lambda: _deaths(processes)))
+
+    def encode(self) -> bytes:
+        """In Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+class _Distribution:
+    """A histogram that takes values at once; prometheus_client's takes microseconds for each."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.longest = 0.0
+        self._counts = [0] * (len(VERDICT_SECONDS) + 1)
+
+    def add(self, seconds: Iterable[float]) -> None:
+        """Count values."""
+        for value in seconds:
+            self._counts[bisect_left(VERDICT_SECONDS, value)] += 1
+            self.total += value
+            self.longest = max(self.longest, value)
+
+    @property
+    def buckets(self) -> list[tuple[str, float]]:
+        """How many values are at most as much, as Prometheus wants it."""
+        bounds = [*map(str, VERDICT_SECONDS), "+Inf"]
+        return list(zip(bounds, accumulate(self._counts), strict=True))
+
+
+class _Live(Collector):
+    def __init__(self, read: Callable[[], Iterable[Metric]]) -> None:
+        self._read = read
+
+    def collect(self) -> Iterable[Metric]:
+        return self._read()
+
+
+def _deaths(processes: RequestProcesses) -> Iterable[Metric]:
+    yield CounterMetricFamily(
+        "verifier_request_process_deaths",
+        "Processes of large requests that died, or did not start.",
+        value=processes.num_deaths,
+    )
+
+
+def _state(scheduler: Scheduler, pools: Mapping[str, WorkerPool]) -> Iterable[Metric]:
+    state = scheduler.state
+    for name, text in (
+        ("pending_completions", "Completions accepted and not yet answered."),
+        ("max_pending_completions", "The bound on them."),
+        ("pending_bytes", "Bytes of bodies, and of answers until they are read."),
+        ("max_pending_bytes", "The bound on them for a new request; twice that with answers."),
+    ):
+        yield GaugeMetricFamily(f"verifier_{name}", text, value=state[name])
+    cache = scheduler.cache
+    yield CounterMetricFamily("verifier_cache_hits", "Verdicts found.", value=cache.num_hits)
+    yield CounterMetricFamily(
+        "verifier_cache_misses", "Verdicts not found.", value=cache.num_misses
+    )
+    yield GaugeMetricFamily("verifier_cache_verdicts", "Verdicts kept.", value=len(cache))
+    running = GaugeMetricFamily("verifier_workers", "Workers running.", labels=["kind"])
+    busy = GaugeMetricFamily("verifier_workers_busy", "Workers at a task.", labels=["kind"])
+    waiting = GaugeMetricFamily(
+        "verifier_tasks_waiting", "Tasks that wait for a worker.", labels=["kind"]
+    )
+    restarts = CounterMetricFamily(
+        "verifier_worker_restarts", "Workers replaced, by why.", labels=["kind", "cause"]
+    )
+    for kind, pool in pools.items():
+        running.add_metric([kind], pool.num_running)
+        busy.add_metric([kind], pool.num_busy)
+        waiting.add_metric([kind], pool.num_waiting)
+        for cause, number in pool.restarts.items():
+            restarts.add_metric([kind, cause], number)
+    yield from (running, busy, waiting, restarts)

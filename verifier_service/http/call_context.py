@@ -1,0 +1,165 @@
+"""What surrounds each call: its id, its API key, its line in the log, its metrics."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import re
+import time
+import uuid
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from verifier_service.compat import TRY_AGAIN_STATUS
+from verifier_service.engine.metrics import Metrics
+from verifier_service.http.api_keys import is_accepted
+from verifier_service.http.drain import Drain
+from verifier_service.http.error_handlers import bug, refused
+from verifier_service.http.errors import ApiError
+
+access_log = logging.getLogger("verifier_service.access")
+
+REQUEST_ID_HEADER = "X-Request-Id"
+OPEN_PATHS = ("/healthz", "/readyz")
+"""Which tell nothing and are asked by what starts and stops services."""
+NOT_LOGGED_PATHS = ("/healthz", "/readyz", "/metrics")
+_SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+
+
+class CallContext:
+    """Gives calls an id, refuses those without a key, and counts and logs them.
+
+    Args:
+        app: what answers.
+        key_hashes: of API keys; none opens the service to all.
+        drain: refuses calls while the service ends, and waits for those under way.
+        metrics: are told of each call.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, key_hashes: Sequence[str], drain: Drain, metrics: Metrics
+    ) -> None:
+        self._app = app
+        self._key_hashes = key_hashes
+        self._drain = drain
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the call on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        headers = Headers(scope=scope)
+        call_id = _call_id(headers.get(REQUEST_ID_HEADER.lower(), ""))
+        state = scope.setdefault("state", {})
+        state["request_id"] = call_id
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = call_id
+            await send(message)
+
+        self._metrics.in_flight.inc()
+        try:
+            refusal = self._refusal(scope, headers)
+            if refusal is not None:
+                answer = refused(refusal, scope, self._metrics)
+                await answer(scope, receive, send_with_id)
+            elif scope["method"] == "POST":
+                with self._drain.under_way():
+                    await self._app(scope, receive, send_with_id)
+            else:
+                await self._app(scope, receive, send_with_id)
+        except Exception as error:  # which is logged with its traceback outside of this
+            if status and isinstance(error.__cause__, ApiError):
+                return  # refused after its first line: the server breaks an unfinished answer off
+            state["error"] = "internal_error"
+            if not status:
+                await bug()(scope, receive, send_with_id)
+            raise
+        finally:
+            self._metrics.in_flight.dec()
+            self._finish(scope, status, time.perf_counter() - start)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
+        if not self._is_allowed(scope["path"], headers):
+            return _unauthorized(has_key=_key(headers.get("authorization", "")) is not None)
+        if self._drain.is_draining and scope["method"] == "POST":
+            refusal = self._drain.refusal()
+            refusal.status = TRY_AGAIN_STATUS.get(scope["path"], refusal.status)
+            return refusal
+        return None
+
+    def _is_allowed(self, path: str, headers: Headers) -> bool:
+        if not self._key_hashes or path in OPEN_PATHS:
+            return True
+        key = _key(headers.get("authorization", ""))
+        return key is not None and is_accepted(key, self._key_hashes)
+
+    def _finish(self, scope: Scope, status: int, seconds: float) -> None:
+        path = _path(scope)
+        self._metrics.answered(path, status, seconds)
+        if path in NOT_LOGGED_PATHS:
+            return
+        state = scope["state"]
+        fields = {
+            "request_id": state["request_id"],
+            "method": scope["method"],
+            "path": path,
+            "status": status,
+            "seconds": round(seconds, 6),
+        }
+        if "num_completions" in state:
+            fields["completions"] = state["num_completions"]
+        if "error" in state:
+            fields["error"] = state["error"]
+        line = " ".join(f"{key}={value}" for key, value in fields.items())
+        access_log.info("%s", line, extra={"fields": fields})
+
+
+def _path(scope: Scope) -> str:
+    """Of the route that a call is for, also of one that was refused before it was looked for."""
+    route = scope.get("route")
+    if route is None:
+        routes = getattr(scope.get("app"), "routes", ())
+        route = next((one for one in routes if one.matches(scope)[0] is not Match.NONE), None)
+    return getattr(route, "path", None) or "other"
+
+
+def _key(authorization: str) -> str | None:
+    """The key of a call: a bearer token, or the password of a URL.
+
+    Clients that know of no keys take a URL with one: http://any:KEY@host.
+    """
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return credentials.strip()
+    if scheme.lower() != "basic":
+        return None
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return None
+
+
+def _call_id(given: str) -> str:
+    """The client's id if it is a harmless one, else one of ours."""
+    return given if _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _unauthorized(*, has_key: bool) -> ApiError:
+    needed = "an API key is needed: Authorization: Bearer KEY"
+    return ApiError(
+        HTTPStatus.UNAUTHORIZED,
+        "unauthorized",
+        "this API key is not one of the service's" if has_key else needed,
+        headers={"WWW-Authenticate": "Bearer"},
+    )

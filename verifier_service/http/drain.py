@@ -1,0 +1,55 @@
+"""How the service ends: it finishes what it has accepted, within a limit, and refuses the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from verifier_service.http.errors import ApiError, try_again
+
+log = logging.getLogger(__name__)
+
+
+class Drain:
+    """Whether the service is ending, and how many calls are under way."""
+
+    def __init__(self) -> None:
+        self.is_draining = False
+        self.num_under_way = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._stopped = asyncio.Event()
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """A call that is to be finished."""
+        self.num_under_way += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self.num_under_way -= 1
+            if self.num_under_way == 0:
+                self._idle.set()
+
+    async def run(self, limit_seconds: float) -> None:
+        """Wait until no call is under way; give up those that take longer than the limit."""
+        self.is_draining = True
+        log.info("ending: %d calls are under way", self.num_under_way)
+        try:
+            async with asyncio.timeout(limit_seconds):
+                await self._idle.wait()
+        except TimeoutError:
+            log.warning("%d calls are given up", self.num_under_way)
+            self._stopped.set()
+
+    async def wait_stopped(self) -> None:
+        """Wait until calls that are under way must end."""
+        await self._stopped.wait()
+
+    @staticmethod
+    def refusal() -> ApiError:
+        """503: ask another instance, or this one when it is back."""
+        return try_again("draining", "the service is ending")

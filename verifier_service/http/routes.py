@@ -1,0 +1,151 @@
+"""The HTTP routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from verifier_service.engine.score_request import NDJSON
+from verifier_service.http.errors import try_again
+from verifier_service.http.score_call import Service, answer_score_call
+from verifier_service.schemas import (
+    ErrorResponse,
+    HealthResponse,
+    ProfileDescription,
+    ProfilesResponse,
+    ReasonDescription,
+    ScoreResponse,
+    VerifierDescription,
+    VerifiersResponse,
+)
+from verifier_service.verdict import EngineReason, Reason
+from verifier_service.verifier import Verifier
+from verifier_service.verifiers import VERIFIERS
+
+router = APIRouter(
+    responses={401: {"model": ErrorResponse, "description": "an API key is needed, and missing"}}
+)
+
+METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SCORE_ERRORS = {
+    400: "the body is not compressed as it says",
+    408: "the body did not arrive in time",
+    413: "the body or the number of completions is over a limit",
+    415: "the body is not JSON, or compressed in a way that is not known",
+    422: "the request is malformed; the message names the field",
+    503: "too much work is waiting, or the service is ending; try again later",
+}
+SCORE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "verdicts, in the order of the request; with `Accept: application/x-ndjson` "
+        "a line for each group as it is done, with its `index`, and a last line with `stats`",
+        "content": {NDJSON: {"schema": {"type": "string"}}},
+    }
+}
+SCORE_RESPONSES |= {
+    status: {"model": ErrorResponse, "description": description}
+    for status, description in SCORE_ERRORS.items()
+}
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+@router.post(
+    "/v1/score",
+    response_model=ScoreResponse,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": {"$ref": "#/components/schemas/ScoreRequest"}}
+            },
+        }
+    },
+    responses=SCORE_RESPONSES,
+)
+async def score(request: Request, service: Annotated[Service, Depends(_service)]) -> Response:
+    """Score groups of completions.
+
+    Always 200, whatever the verdicts: one completion that hangs, or a reference that cannot be
+    read, has its own verdict and changes no other. The same request gives the same verdicts
+    (`seconds` aside), so asking again is safe. The body may be compressed (`Content-Encoding: gzip`
+    or `zstd`).
+    """
+    return await answer_score_call(request, service)
+
+
+@router.get("/v1/verifiers", response_model=VerifiersResponse)
+async def verifiers(service: Annotated[Service, Depends(_service)]) -> VerifiersResponse:
+    """The verifiers served here: purpose, options, what each needs, and its reasons."""
+    return VerifiersResponse(
+        verifiers=[_describe(name, VERIFIERS[name]) for name in service.settings.enabled]
+    )
+
+
+@router.get("/v1/profiles", response_model=ProfilesResponse)
+async def profiles(service: Annotated[Service, Depends(_service)]) -> ProfilesResponse:
+    """The lists of verifiers that `profile` can name."""
+    return ProfilesResponse(
+        profiles=[
+            ProfileDescription(name=name, verifiers=[_as_sent(one) for one in verifiers])
+            for name, verifiers in service.profiles.items()
+        ]
+    )
+
+
+@router.get("/healthz", response_model=HealthResponse)
+async def healthz() -> HealthResponse:
+    """The process is alive."""
+    return HealthResponse(status="ok")
+
+
+@router.get(
+    "/readyz",
+    response_model=HealthResponse,
+    responses={503: {"model": ErrorResponse, "description": "the message says what is missing"}},
+)
+async def readyz(service: Annotated[Service, Depends(_service)]) -> HealthResponse:
+    """Every enabled verifier can be served."""
+    if service.drain.is_draining:
+        raise service.drain.refusal()
+    pools = service.pools.items()
+    problems = [f"{kind}: {pool.problem}" for kind, pool in pools if pool.problem]
+    if problems:
+        raise try_again("not_ready", "; ".join(problems))
+    return HealthResponse(status="ok")
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(service: Annotated[Service, Depends(_service)]) -> Response:
+    """Counters and histograms in Prometheus' text format."""
+    return Response(service.metrics.encode(), media_type=METRICS_MEDIA_TYPE)
+
+
+def _describe(name: str, verifier: type[Verifier]) -> VerifierDescription:
+    return VerifierDescription(
+        type=name,
+        purpose=verifier.purpose,
+        needs=list(verifier.needs),
+        score_range=verifier.score_range,
+        options=verifier.model_json_schema(),
+        reasons=_reasons(verifier.reasons) + _reasons(EngineReason),
+    )
+
+
+def _as_sent(verifier: Verifier) -> dict[str, Any]:
+    named = {"name": verifier.name, "weight": verifier.weight}
+    given = {key: value for key, value in named.items() if value is not None}
+    return {**verifier.options, **given}
+
+
+def _reasons(reasons: Iterable[Reason]) -> list[ReasonDescription]:
+    return [ReasonDescription(reason=reason, meaning=reason.meaning) for reason in reasons]
