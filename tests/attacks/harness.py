@@ -44,7 +44,7 @@ from verifier_service.code.reference_tests import (
     Stdio,
     StdioCase,
 )
-from verifier_service.code.test_run import ENTRIES, Grade, Plan, Result, grade
+from verifier_service.code.run_tests import ENTRIES, Grade, Plan, Result, grade
 from verifier_service.code.verdicts import plan_of
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,

@@ -224,7 +224,7 @@ def test_programs_in_cpp_need_an_option_of_the_build(stack: Stack) -> None:
     code = (
         "import asyncio\n"
         "from verifier_service.code import languages\n"
-        "from verifier_service.code.test_run import ENTRIES, grade\n"
+        "from verifier_service.code.run_tests import ENTRIES, grade\n"
         "from verifier_service.code.reference_tests import Stdio, StdioCase\n"
         "from verifier_service.code.verdicts import plan_of\n"
         "from verifier_service.sandbox.runner import Runner\n"

@@ -23,7 +23,7 @@ from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.output_checkers import Checker, accepts
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, read_tests
-from verifier_service.code.test_run import ENTRIES, Grade, Plan, grade
+from verifier_service.code.run_tests import ENTRIES, Grade, Plan, grade
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import EngineReason

@@ -16,7 +16,7 @@ from typing import Any
 
 from verifier_service.code import languages
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.code.test_run import ENTRIES
+from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_program
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.runner import Runner

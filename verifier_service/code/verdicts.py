@@ -7,7 +7,7 @@ from typing import Any
 
 from verifier_service.code import languages
 from verifier_service.code.reference_tests import Asserts, Function, Stdio
-from verifier_service.code.test_run import Grade, Plan, Result, grade
+from verifier_service.code.run_tests import Grade, Plan, Result, grade
 from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner

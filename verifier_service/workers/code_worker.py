@@ -25,7 +25,7 @@ from verifier_service import frames
 from verifier_service.code import languages
 from verifier_service.code.plain_run import RUN_PROGRAM, judge_run
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.code.test_run import ENTRIES
+from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import Tests, judge_completion
 from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
