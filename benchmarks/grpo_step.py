@@ -39,7 +39,7 @@ from rich.table import Table
 
 from benchmarks._trl import TRL_PYTHON, trl_version
 from benchmarks.step.task import CPU, GPU, StepTask, write_inputs
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 TRL_VERSION = "1.16.0"
 TIMEOUT_SECONDS = 1200

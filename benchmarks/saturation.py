@@ -25,7 +25,7 @@ from typing import Any
 import httpx
 
 from tests.processes import until
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 JSON = {"Content-Type": "application/json"}
 NDJSON = JSON | {"Accept": "application/x-ndjson"}

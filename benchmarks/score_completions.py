@@ -29,7 +29,7 @@ import httpx
 
 from benchmarks.accuracy_modes import math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 FILES = ("completions_rg_think_boxed.jsonl.gz", "completions_gsm8k_openai.jsonl.gz")
 GROUPS_PER_REQUEST = 64

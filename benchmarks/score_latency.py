@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 from math_verify import parse, verify
 
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 WARM_UP = 50
 

@@ -30,7 +30,7 @@ import httpx
 from benchmarks._trl import TRL_PYTHON, accuracy_reward_rates, trl_version
 from tests.processes import pid_in, tree
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 FILES = ("completions_rg_think_boxed.jsonl.gz", "completions_gsm8k_openai.jsonl.gz")
 COMPLETION_CHARACTERS = 1000

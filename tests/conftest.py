@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 from tests.processes import pid_in
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 # How long an example takes says how busy the machine is.
 hypothesis.settings.register_profile(

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 ROOT = Path(__file__).parents[2]
 DISTRIBUTION = "reward-verifier"

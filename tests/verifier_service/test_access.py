@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.processes import until
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.cli import run
 from verifier_service.engine.metrics import Metrics
 from verifier_service.http.api_keys import hash_of, is_accepted, new_key

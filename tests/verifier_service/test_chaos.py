@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from tests.processes import children, pid_in, tree, until
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 NUM_COMPLETIONS = 20_000
 NUM_CLIENTS = 16

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.compat import (
     ROUTERS,
     nemo_gym,

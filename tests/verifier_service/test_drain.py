@@ -12,7 +12,7 @@ import httpx
 
 from tests.processes import pid_in, tree, until
 from tests.verifier_service.poison import POISON
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 IDLE = 'verifier_tasks_waiting{kind="text"} 0.0'
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.verifier_service.poison import POISON
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.verifiers import VERIFIERS
 
 JSON = {"Content-Type": "application/json"}

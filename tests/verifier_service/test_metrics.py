@@ -11,7 +11,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 DASHBOARD = Path(__file__).parents[2] / "docker" / "monitoring" / "dashboard.json"
 Samples = dict[str, float]

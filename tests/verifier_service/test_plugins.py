@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 import verifier_service.plugins
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.engine.request_scoring import MAX_COMPLETION_CHARACTERS
 from verifier_service.plugins import PluginError, plugins
 from verifier_service.verifier import TextVerifier

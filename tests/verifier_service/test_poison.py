@@ -11,7 +11,7 @@ import pytest
 
 from tests.verifier_service.poison import HOSTILE, POISON
 from tests.verifier_service.test_score import RIGHT, THREE, WRONG, score, verdicts
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 
 # Without backslashes math-verify reads this as a product that it expands to gigabytes.
 MEMORY_BOMB = r"\boxed{left(1+frac{1}{10^{9}}right)^{10^{9}}}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.cli import run
 from verifier_service.profiles import read_profiles
 from verifier_service.verifiers import VERIFIERS

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import children, fork_servers, pid_in
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.http.server import MAX_OPEN_FILES, CannotServe, listen, serve
 from verifier_service.settings import Settings, unknown_variables
 

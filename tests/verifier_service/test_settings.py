@@ -11,7 +11,7 @@ from typing import get_args
 import httpx
 import pytest
 
-from trainer_client.demo.run_demo import running_service
+from trainer_client.service_process import running_service
 from verifier_service.cli import VerifierService, run
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
 from verifier_service.settings import Settings

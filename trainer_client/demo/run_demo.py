@@ -7,32 +7,23 @@ neither training set. The service is started for it, or one that runs already.
 from __future__ import annotations
 
 import os
-import re
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
 
 from trainer_client.config.run_config import Config, RewardConfig, load_config, make_config
 from trainer_client.demo import sums_task
-from trainer_client.errors import TrainerError
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.report import write_report
+from trainer_client.service_process import running_service
 from trainer_client.sft import sft
 from trainer_client.train import RunResult, TrainingStopped, train
 
-SERVICE_START_SECONDS = 60.0
-STOP_SECONDS = 10.0
 NUM_HELD_OUT = 100
 USUAL_ADDRESS = RewardConfig().url
-
-
-class DemoError(TrainerError):
-    """The demonstration cannot run; the message says why."""
 
 
 def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResult:
@@ -45,7 +36,7 @@ def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResul
             once it has ended.
 
     Raises:
-        DemoError: the service does not start.
+        ServiceStartError: the service does not start.
     """
     folder = folder.resolve()  # so that the configurations work from anywhere
     start = time.monotonic()
@@ -151,51 +142,6 @@ def name_usual_address(folder: Path, url: str) -> None:
     for path in (folder / "grpo.yaml", folder / "grpo" / "config.yaml"):
         if path.exists():
             path.write_text(path.read_text().replace(f"url: {url}\n", f"url: {USUAL_ADDRESS}\n"))
-
-
-@contextmanager
-def running_service(log: Path, *flags: str, python: str = sys.executable) -> Iterator[str]:
-    """A verifier service on a free port of this machine; its URL. Stopped at the end.
-
-    Args:
-        log: where its output goes.
-        flags: more flags of `verifier-service serve`.
-        python: the interpreter that has the service installed.
-
-    Raises:
-        DemoError: it does not start, or not in time.
-    """
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [python, "-m", "verifier_service", "serve", "--port", "0", *flags],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield _wait_for_url(process, log)
-    finally:
-        process.terminate()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
-    deadline = time.monotonic() + SERVICE_START_SECONDS
-    while time.monotonic() < deadline:
-        found = re.search(r"running on (http://\S+)", log.read_text())
-        if found:
-            return found[1]
-        if process.poll() is not None:
-            raise DemoError(
-                f"the verifier service ended with status {process.returncode}; "
-                f"is the extra `service` installed? Its output:\n{log.read_text()}"
-            )
-        time.sleep(0.05)
-    raise DemoError(f"the verifier service did not start within {SERVICE_START_SECONDS:.0f} s")
 
 
 def _shown(path: Path) -> Path:
