@@ -623,7 +623,7 @@ def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
 NESTS = "def enc(x):\n    for _ in range({}): x = [x]\n    return x\ndef dec(x): return x"
 SENDS_RAW = """
 import json
-from verifier_service.code import codec
+from verifier_service.code import value_codec
 value_codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
 def enc(x): return "é" * 8_000_000
 def dec(x): return x
