@@ -1,4 +1,4 @@
-"""The command lines: the trainer's messages when something is wrong, their place in the README."""
+"""The command lines: the trainer's messages when something is wrong."""
 
 from __future__ import annotations
 
@@ -14,19 +14,10 @@ import typer
 from typer.testing import CliRunner
 
 import verifier_service
+from tests.end_to_end.commands import commands_of
 from trainer_client import cli as trainer_cli
 from verifier_service import cli
-from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
-
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
-
-
-def commands_of(app: typer.Typer) -> list[str]:
-    names = [one.name or one.callback.__name__ for one in app.registered_commands if one.callback]
-    return sorted(name.replace("_", "-") for name in names)
-
 
 TRAINER_COMMANDS = commands_of(trainer_cli.app)
 SERVICE_COMMANDS = commands_of(cli.app)
@@ -157,25 +148,3 @@ def test_presets_are_listed_with_values_sources_and_departures() -> None:
     result = run("presets")
     for text in ("deepseek_math_paper", "arXiv 2402.03300", "departs:"):
         assert text in result.stdout
-
-
-@pytest.mark.parametrize("command", TRAINER_COMMANDS)
-def test_every_command_is_in_the_readme(command: str) -> None:
-    assert f"trainer-client {command}" in README
-
-
-@pytest.mark.parametrize("command", SERVICE_COMMANDS)
-def test_every_command_of_the_service_is_in_the_readme(command: str) -> None:
-    assert f"verifier-service {command}" in README
-
-
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_of_the_service_is_in_the_readme(name: str) -> None:
-    assert f"VERIFIER_{name.upper()}" in README
-
-
-@pytest.mark.parametrize(
-    "target", re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M)
-)
-def test_every_make_target_is_in_the_readme(target: str) -> None:
-    assert f"make {target}" in README
