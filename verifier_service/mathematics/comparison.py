@@ -15,6 +15,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Literal
 
+from verifier_service.mathematics.answer_parser import read, read_as_list, read_condition
 from verifier_service.mathematics.equations import same_equation, same_relation
 from verifier_service.mathematics.evaluation import (
     DIGITS,
@@ -41,7 +42,6 @@ from verifier_service.mathematics.expressions import (
 from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.ranges import as_ranges
-from verifier_service.mathematics.reading import read, read_as_list, read_condition
 from verifier_service.mathematics.units import Unit
 from verifier_service.mathematics.values import (
     Answer,
