@@ -1,45 +1,45 @@
-"""Reads the text of an answer as an `Answer`."""
+"""The parser of final answers: from the text of an answer to an `Answer`.
+
+It reads from the outside in: lists, then relations and sets, then brackets, then quantities.
+`splitting` tells where tokens are split, `quantities`, `ranges` and `wording` read the parts, and
+`expression_parser` every mathematical expression.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
+from verifier_service.mathematics.conditions import is_condition, without_condition
 from verifier_service.mathematics.evaluation import same
-from verifier_service.mathematics.expressions import (
-    Expression,
-    Number,
-    Product,
-    Symbol,
-    parse,
-    quotient,
-    variables,
+from verifier_service.mathematics.expression_parser import parse_expression
+from verifier_service.mathematics.expressions import Expression, Symbol, is_constant, variables
+from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
+from verifier_service.mathematics.plain_text import (
+    has_grouped_digits,
+    rewritten,
+    text_key,
+    unwrapped,
+    without_delimiters,
 )
-from verifier_service.mathematics.notation import MATRICES, Kind, Token, Unreadable, tokenize
-from verifier_service.mathematics.quantities import (
-    ends_expression,
-    has_number,
-    is_not_prose,
-    read_compound,
-    read_degrees,
-    read_unit,
-    read_with_base,
-    signed,
-    unit_starts,
-)
+from verifier_service.mathematics.quantities import read_quantity
 from verifier_service.mathematics.ranges import (
     as_ranges,
-    combined,
-    inequality,
+    combine_ranges,
     interval,
-    is_constant,
-    without,
+    real_numbers_without,
+    solve_inequality,
+    union,
 )
-from verifier_service.mathematics.units import UNITS, Unit
+from verifier_service.mathematics.splitting import (
+    is_bracketed,
+    split_at,
+    split_list,
+    split_rows,
+    split_set_builder,
+    split_sets,
+)
 from verifier_service.mathematics.values import (
-    EMPTY,
     EVERYTHING,
     Answer,
     Grid,
@@ -50,158 +50,75 @@ from verifier_service.mathematics.values import (
     Value,
     Words,
 )
-from verifier_service.mathematics.wording import (
-    ORDINAL,
-    read_words,
-    rewritten,
-    scale_of,
-    stem,
-    text_key,
-    unwrapped,
-)
+from verifier_service.mathematics.wording import is_date_in_digits, read_phrase
 
-_RELATIONS = frozenset({"=", "<", "<=", ">", ">=", "!=", "≈"})
-_OPENING = frozenset({"(", "[", "{", "\\{", "⟨", "⌊", "⌈"})
-_CLOSING = frozenset({")", "]", "}", "\\}", "⟩", "⌋", "⌉"})
-_PAIRS = {"(": ")]", "[": "])", "{": "}", "\\{": "\\}", "⟨": "⟩"}
-_CONDITION_WORDS = frozenset(
+MAX_DEPTH = 12
+"""Deepest nesting of lists, relations and brackets."""
+CHAIN_TOLERANCE = 1e-6
+"""Relative difference that is allowed between the sides of `1/3 = 0.333333 = ...`."""
+
+_EQUALITIES = frozenset({"=", "≈"})
+_RELATIONS = _EQUALITIES | {"<", "<=", ">", ">=", "!="}
+_RELATIONS_AND_MEMBERSHIP = _RELATIONS | {"∈"}
+_SYSTEMS = frozenset({"cases", "aligned", "align", "gathered", "split"})
+"""Environments of equations, one in each row."""
+_MATRICES = frozenset("matrix pmatrix bmatrix Bmatrix Vmatrix smallmatrix array".split())
+_BRACES = frozenset({"{", "}"})
+_LEADING_WORDS = frozenset(
     (
-        "where for when if with such since because given assuming provided as which that after"
+        "the it answer value result is are equals approximately about exactly at only just "
+        "around roughly nearly in"
     ).split()
 )
-_LIST_WORDS = frozenset({"and", "or"})
-_CURRENCIES = frozenset({"$", "€", "£", "¥", "₹"})
-_SET_NAMES = frozenset({"R", "Z", "N", "Q", "C"})
-_MISLEADING_WORDS = frozenset(
-    (
-        "squared cubed factorial below above wrong incorrect not false less more plus times "
-        "tenths hundredths thousandths halves thirds"
-    ).split()
-)
-"""Words after a number that make it another number."""
-
-_BRACKETS = ("(", "[", "{", "\\{", "\\left")
-_GROUPED = re.compile(
-    r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!: ]|\{,\}|,|,\\!|[ \u202f\u2009\u00a0])\d{3})+)(?![\d])"
-)
-_GROUP_SEPARATOR = re.compile(r"\\[,!: ]|\{,\}|,\\!|[, \u202f\u2009\u00a0]")
-_TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))")
-_REMARK = re.compile(
-    r"(?<=\S)\s+\((?=(?:[a-z]{2,}[ ,]+){2,}[a-z]{2,}\)\s*$)"
-    r"(?![^()]*\b(?:mod|not|or|perhaps|maybe|wrong|incorrect|sin|cos|tan|ln|log|sqrt)\b)[^()]*\)\s*$"
-)
-"""Words in brackets after an answer: `8 (the smallest such integer)`."""
+"""Words before an answer that change nothing: `approximately 5`."""
 
 
-def read(text: str) -> Answer:
+def parse_answer(text: str) -> Answer:
     """The answer that a text gives.
 
     Raises:
-        Unreadable: it is not mathematics as this package reads it, nor plain words.
+        Unreadable: it is neither mathematics as this package reads it nor plain words.
 
-    >>> read("12").expression
+    >>> parse_answer("12").expression
     Number(value=Fraction(12, 1), decimals=None)
-    >>> read(r"x \\in \\{1\\}").items[0].expression.value
+    >>> parse_answer(r"x \\in \\{1\\}").items[0].expression.value
     Fraction(1, 1)
     """
     text = unwrapped(text)
-    if not text:
-        return Words("")
-    if _ISO_DATE.fullmatch(text):
+    if not text or is_date_in_digits(text):
         return Words(text)
     text = rewritten(text)
-    text = _REMARK.sub("", _TIMES_TEN.sub("*", ORDINAL.sub("", text)))
-    if not text.startswith(_BRACKETS):  # (3,100) is a pair
-        text = _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
-    tokens = tokenize(_without_delimiters(text))
+    tokens = tokenize(without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
-    return _Reader(tokens).answer()
+    return _Parser(tokens).answer()
 
 
-_ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}")
-
-
-def read_condition(text: str) -> str:
-    """What an answer is said to hold under: `if x > 0`, `k \\in \\mathbb{Z}`; empty if nothing.
-
-    >>> read_condition(r"k\\pi, k \\in \\mathbb{Z}")
-    'integer'
-    """
-    try:
-        tokens = tokenize(_without_delimiters(unwrapped(text)))
-    except Unreadable:
-        return ""
-    depth = 0
-    follows_mathematics = False
-    for index, token in enumerate(tokens):
-        depth += _depth_change(token)
-        is_word = token.kind is Kind.WORD and token.text.lower() in _CONDITION_WORDS
-        if depth == 0 and is_word and follows_mathematics:
-            return _condition(tokens[index + 1 :])
-        if depth == 0 and token.text == "," and index:
-            rest = tokens[index + 1 : index + 4]
-            if "∈" in [one.text for one in rest]:
-                return _condition(tokens[index + 1 :])
-        follows_mathematics = follows_mathematics or _is_mathematics(token)
-    return ""
-
-
-def _condition(tokens: Sequence[Token]) -> str:
-    """A condition in normal form: of which kind a variable is, whatever it is called."""
-    texts = [token.text for token in tokens if token.text not in "{}"]
-    named = texts[texts.index("∈") + 1 :] if "∈" in texts else [text.lower() for text in texts]
-    for kind, names in _KINDS_OF_NUMBERS.items():
-        if set(named) & names:
-            return kind
-    return "".join(texts).lower()
-
-
-_KINDS_OF_NUMBERS = {
-    "natural": frozenset({"N", "natural", "positive", "nonnegative", "non-negative"}),
-    "integer": frozenset({"Z", "integer", "integers"}),
-    "real": frozenset({"R", "real", "reals"}),
-}
-
-
-def read_as_list(text: str) -> Answer | None:
-    """The other reading of `1,234`: a list of numbers. None where there is only one reading."""
-    if "," not in text or not _GROUPED.search(text):
+def parse_as_list(text: str) -> Answer | None:
+    """The other reading of `1,234`: a list of numbers; None if a text has only one reading."""
+    if not has_grouped_digits(text):
         return None
     try:
-        return _Reader(tokenize(_without_delimiters(unwrapped(text)))).answer()
+        return _Parser(tokenize(without_delimiters(unwrapped(text)))).answer()
     except Unreadable:
         return None
 
 
-def _without_delimiters(text: str) -> str:
-    text = text.replace("\\(", " ").replace("\\)", " ").replace("\\[", " ").replace("\\]", " ")
-    text = text.replace("\\\\$", "\\$")
-    bare = len(re.findall(r"(?<!\\)\$", text))
-    if bare == 0:
-        return text
-    # An odd dollar is money.
-    return re.sub(r"(?<!\\)\$", " " if bare % 2 == 0 else r"\\$", text)
-
-
-_SYSTEMS = frozenset({"cases", "aligned", "align", "gathered", "split"})
-"""Environments of equations, one in each row."""
-
-
-class _Reader:
-    """Reads tokens from the outside in: lists, then relations, then brackets, then quantities."""
+class _Parser:
+    """Parses the tokens of one answer, or of a part of one at some depth."""
 
     def __init__(self, tokens: list[Token], depth: int = 0) -> None:
-        if depth > 12:
+        if depth > MAX_DEPTH:
             raise Unreadable("nested too deeply")
         self.tokens = tokens
         self.depth = depth
 
     def answer(self) -> Answer:
-        parts, joints = self._split_list()
+        """Everything that the tokens say: one item, or a list of them."""
+        parts, joints = split_list(self.tokens)
         if len(parts) == 1:
             return self._item(parts[0])
-        kept = [part for part in parts if part and not _is_condition(part)]
+        kept = [part for part in parts if not is_condition(part)]
         if not kept:
             raise Unreadable("a list without items")
         if len(kept) < len(parts):
@@ -211,443 +128,250 @@ class _Reader:
             return items[0]
         has_or = "or" in joints
         if any(isinstance(item, Ranges) for item in items):
-            return combined(items, is_union=has_or)
-        flat: list[Answer] = []
-        for item in items:
-            flat += item.items if isinstance(item, Several) and item.kind == "list" else [item]
-        return Several("or" if has_or else "list", tuple(flat))
-
-    def _item(self, tokens: list[Token]) -> Answer:
-        return _Reader(tokens, self.depth + 1).item()
-
-    def _split_list(self) -> tuple[list[list[Token]], list[str]]:
-        parts: list[list[Token]] = [[]]
-        joints: list[str] = []
-        depth = 0
-        for token in self.tokens:
-            depth += _depth_change(token)
-            is_joint = depth == 0 and (
-                (token.kind is Kind.SIGN and token.text in (",", ";"))
-                or (token.kind is Kind.WORD and token.text.lower() in _LIST_WORDS)
-            )
-            if not is_joint:
-                parts[-1].append(token)
-            elif parts[-1]:
-                parts.append([])
-                joints.append("or" if token.text.lower() == "or" else ",")
-            elif joints and token.text.lower() == "or":
-                joints[-1] = "or"
-        if not parts[-1]:
-            parts.pop()
-            joints = joints[: len(parts) - 1]
-        if not parts:
-            raise Unreadable("nothing but separators")
-        return parts, joints
+            return combine_ranges(items, is_union=has_or)
+        return Several("or" if has_or else "list", tuple(_flat(items)))
 
     def item(self) -> Answer:
         """One element of a list, or the only one."""
-        self._cut_condition()
+        self.tokens = without_condition(self.tokens)
         if not self.tokens:
             raise Unreadable("an empty item")
-        for reading in (self._special, self._labelled, self._relation, self._union, self._bracketed,
-                        self._matrix):  # fmt: skip
-            found = reading()
+        for parse in (
+            self._phrase,
+            self._labelled,
+            self._relation,
+            self._union,
+            self._bracketed,
+            self._environment,
+            self._quantity,
+        ):
+            found = parse()
             if found is not None:
                 return found
-        return self._quantity()
+        return self._prose()
 
-    def _cut_condition(self) -> None:
-        depth = 0
-        follows_mathematics = False
-        for index, token in enumerate(self.tokens):
-            depth += _depth_change(token)
-            is_word = token.kind is Kind.WORD and token.text.lower() in _CONDITION_WORDS
-            if depth == 0 and is_word and follows_mathematics:
-                self.tokens = self.tokens[:index]
-                return
-            follows_mathematics = follows_mathematics or _is_mathematics(token)
+    def _nested(self, tokens: Sequence[Token]) -> _Parser:
+        return _Parser(list(tokens), self.depth + 1)
 
-    def _special(self) -> Answer | None:
-        texts = [token.text.lower() for token in self.tokens]
-        if texts in (["∅"], ["\\{", "\\}"]):
-            return EMPTY
-        if all(token.kind is Kind.WORD for token in self.tokens) or len(texts) <= 6:
-            phrase = " ".join(texts)
-            if phrase in _EMPTY_PHRASES:
-                return EMPTY
-            if phrase in _EVERYTHING_PHRASES or [token.text for token in self.tokens] == ["R"]:
-                return EVERYTHING
-            if phrase in _SYNONYMS:
-                return Words(_SYNONYMS[phrase])
-        return None
+    def _item(self, tokens: Sequence[Token]) -> Answer:
+        return self._nested(tokens).item()
+
+    def _items(self, parts: Sequence[Sequence[Token]]) -> tuple[Answer, ...]:
+        return tuple(self._item(part) for part in parts)
+
+    # Phrases, labels and prose
+
+    def _phrase(self) -> Answer | None:
+        return read_phrase(self.tokens)
 
     def _labelled(self) -> Answer | None:
         """`Maximum: 3`, `Alice: 5`."""
-        for index, token in enumerate(self.tokens):
-            if token.text == ":" and token.kind is Kind.SIGN and 0 < index < len(self.tokens) - 1:
-                before = self.tokens[:index]
-                if any(one.kind is Kind.WORD for one in before) or (
-                    len(before) == 1 and before[0].kind is Kind.LETTER
-                ):
-                    name = _joined(before)
-                    return Named(name, self._item(self.tokens[index + 1 :]))
-                return None
+        inner = range(1, len(self.tokens) - 1)
+        index = next((index for index in inner if _is_colon(self.tokens[index])), None)
+        if index is None:
+            return None
+        label = self.tokens[:index]
+        if _has_words(label) or (len(label) == 1 and label[0].kind is Kind.LETTER):
+            return Named(_name(label), self._item(self.tokens[index + 1 :]))
         return None
 
+    def _quantity(self) -> Answer | None:
+        return read_quantity(self.tokens)
+
+    def _prose(self) -> Answer:
+        """Words with mathematics among them; words that say nothing are left out before it."""
+        tokens = self.tokens
+        if not _has_words(tokens):
+            raise Unreadable("neither an expression nor words")
+        start = next((i for i, t in enumerate(tokens) if t.kind is not Kind.WORD), len(tokens))
+        leading = {token.text.lower() for token in tokens[:start]}
+        if 0 < start < len(tokens) and leading <= _LEADING_WORDS:
+            return self._item(tokens[start:])
+        return Words(" ".join(token.text.lower() for token in tokens))
+
+    # Relations
+
     def _relation(self) -> Answer | None:
-        parts: list[list[Token]] = [[]]
-        found: list[str] = []
-        depth = 0
-        for token in self.tokens:
-            depth += _depth_change(token)
-            if depth == 0 and token.kind is Kind.SIGN and token.text in (*_RELATIONS, "∈"):
-                found.append(token.text)
-                parts.append([])
-            else:
-                parts[-1].append(token)
-        if not found:
+        """`x = 2`, `1 < x <= 3`, `x \\in [0, 1]`."""
+        parts, signs = split_at(self.tokens, _RELATIONS_AND_MEMBERSHIP)
+        if not signs:
             return None
-        if not parts[0] and found[0] in ("=", "≈"):  # "= 5"
+        if not parts[0] and signs[0] in _EQUALITIES:  # `= 5`
             return self._item(self.tokens[1:])
-        if any(not part for part in parts):
+        if not all(parts):
             raise Unreadable("a relation with one side")
-        if found == ["∈"]:
-            inside = self._item(parts[1])
-            return (
-                replace(inside, variable=_joined(parts[0]))
-                if isinstance(inside, Ranges)
-                else inside
-            )
-        if "≈" in found and set(found) <= {"=", "≈"} and not _is_name(parts[0]):
-            exact_parts = parts[: found.index("≈") + 1]
-            return (
-                self._item(exact_parts[0]) if len(exact_parts) == 1 else self._equation(exact_parts)
-            )
-        if set(found) <= {"=", "≈"}:
-            return self._equation(parts)
-        if "∈" in found:
+        if signs == ["∈"]:
+            return self._membership(*parts)
+        if _EQUALITIES.issuperset(signs):
+            return self._equality(parts, signs)
+        if "∈" in signs:
             raise Unreadable("a relation with ∈")
-        return inequality([parse(part) for part in parts], found)
+        return solve_inequality([parse_expression(part) for part in parts], signs)
+
+    def _membership(self, variable: list[Token], values: list[Token]) -> Answer:
+        inside = self._item(values)
+        return replace(inside, variable=_name(variable)) if isinstance(inside, Ranges) else inside
+
+    def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Answer:
+        """An equation without what follows its first `≈`: `1/3 ≈ 0.33` is a third."""
+        if "≈" in signs and not _is_name(parts[0]):
+            parts = parts[: signs.index("≈") + 1]
+        return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
 
     def _equation(self, parts: list[list[Token]]) -> Answer:
-        head = _function_head(parts[0])
-        if head is not None:
-            name, argument = head
-            value = self._item(parts[-1])
-            return Named(name, value, argument, is_function=argument is not None)
-        if all(_is_name(part) for part in parts[:-1]):
-            value = self._item(parts[-1])
-            first = _joined(parts[0])
-            if (
-                len(parts) == 2
-                and isinstance(value, Value)
-                and value.unit is None
-                and isinstance(value.expression, Symbol)
-                and not is_constant(value.expression)
-            ):
-                return Relation("=", Symbol(first), value.expression)
-            return Named(first, value)
-        if any(token.kind is Kind.WORD for token in parts[0]) and len(parts) == 2:
-            return Named(_joined(parts[0]), self._item(parts[1]))
-        is_tuple = parts[0][0].text == "(" and isinstance(self._item(parts[0]), Several)
-        if is_tuple and len(parts) == 2:  # (x, y) = (1, 2)
-            return _named_tuple(self._item(parts[0]), self._item(parts[1]), _joined(parts[0]))
+        """Two or more sides, all equal."""
+        for parse in (self._function, self._named, self._named_tuple):
+            found = parse(parts)
+            if found is not None:
+                return found
         try:
-            sides = [parse(part) for part in parts]
+            sides = [parse_expression(part) for part in parts]
         except Unreadable:
-            if len(parts) == 2:
-                return Named(_joined(parts[0]), self._item(parts[1]))
-            raise
-        if len(sides) > 2 and all(not variables(side) for side in sides):
-            return _constant_chain(sides)
-        if len(sides) > 2:
-            return Named(_joined(parts[0]), Value(sides[-1]))
-        left, right = sides
-        if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
-            return Named(right.name, Value(left))
-        return Relation("=", left, right)
+            if len(parts) > 2:
+                raise
+            return Named(_name(parts[0]), self._item(parts[1]))
+        if len(sides) == 2:
+            return _two_sides(*sides)
+        if any(variables(side) for side in sides):
+            return Named(_name(parts[0]), Value(sides[-1]))
+        return _constant_chain(sides)
+
+    def _function(self, parts: list[list[Token]]) -> Answer | None:
+        """`f(x) = x^2`, `f(2) = 4`."""
+        head = _function_head(parts[0])
+        if head is None:
+            return None
+        name, argument = head
+        return Named(name, self._item(parts[-1]), argument, is_function=argument is not None)
+
+    def _named(self, parts: list[list[Token]]) -> Answer | None:
+        """`x = 2`, `x = y = 2`, `total cost = 5`."""
+        if all(_is_name(part) for part in parts[:-1]):
+            name, value = _name(parts[0]), self._item(parts[-1])
+            if len(parts) == 2 and (symbol := _variable(value)) is not None:
+                return Relation("=", Symbol(name), symbol)
+            return Named(name, value)
+        if len(parts) == 2 and _has_words(parts[0]):
+            return Named(_name(parts[0]), self._item(parts[1]))
+        return None
+
+    def _named_tuple(self, parts: list[list[Token]]) -> Answer | None:
+        """`(x, y) = (1, 2)`: each value with its name."""
+        if parts[0][0].text != "(":
+            return None
+        names = self._item(parts[0])
+        if not isinstance(names, Several) or len(parts) > 2:
+            return None
+        return _with_names(names, self._item(parts[1]), _name(parts[0]))
+
+    # Sets and brackets
 
     def _union(self) -> Answer | None:
-        parts: list[list[Token]] = [[]]
-        depth = 0
-        minus = False
-        for index, token in enumerate(self.tokens):
-            depth += _depth_change(token)
-            between = 0 < index < len(self.tokens) - 1
-            if depth == 0 and between and (token.text == "∪" or self._is_letter_union(index)):
-                parts.append([])
-            elif depth == 0 and between and token.text == "∖":
-                parts.append([])
-                minus = True
-            else:
-                parts[-1].append(token)
+        """`(0, 1) \\cup (2, 3)`, `\\mathbb{R} \\setminus \\{0\\}`."""
+        parts, has_difference = split_sets(self.tokens)
         if len(parts) == 1:
             return None
-        items = [as_ranges(self._item(part)) for part in parts]
-        if minus:
-            return without(items[0], self._item(parts[1]))
-        if any(item is None for item in items):
-            sets = [self._item(part) for part in parts]
-            if all(isinstance(one, Several) and one.kind == "set" for one in sets):
-                return Several("set", tuple(i for one in sets for i in one.items))  # type: ignore[union-attr]
-            raise Unreadable("a union of other things than ranges")
-        return Ranges(tuple(piece for item in items if item for piece in item.pieces))
-
-    def _is_letter_union(self, index: int) -> bool:
-        before, after = self.tokens[index - 1], self.tokens[index + 1]
-        return (
-            self.tokens[index].text == "U"
-            and before.text in (")", "]")
-            and after.text in ("(", "[")
-        )
+        sets = self._items(parts)
+        if not has_difference:
+            return union(sets)
+        if as_ranges(sets[0]) != EVERYTHING:
+            raise Unreadable("a difference of sets")
+        return real_numbers_without(sets[1])
 
     def _bracketed(self) -> Answer | None:
-        first, last = self.tokens[0], self.tokens[-1]
-        if first.kind is not Kind.SIGN or first.text not in _PAIRS or len(self.tokens) < 3:
+        """`(1, 2)`, `{1, 2}`, `(0, 1]`, `{x | x > 0}`; None for an expression in brackets."""
+        if not is_bracketed(self.tokens):
             return None
-        if last.text not in (")", "]", "}", "\\}", "⟩") or not self._spans():
-            return None
-        if last.text not in (_PAIRS[first.text], *_PAIRS[first.text]):
-            return None
-        inside = self.tokens[1:-1]
-        if first.text in ("{", "\\{"):
-            built = self._set_builder(inside)
-            if built is not None:
-                return built
-        parts, _ = _Reader(inside, self.depth + 1)._split_list()
-        if first.text == "{" and len(parts) == 1:
+        opening, inside, closing = self.tokens[0].text, self.tokens[1:-1], self.tokens[-1].text
+        is_set = opening in ("{", "\\{")
+        if is_set and (built := self._set_builder(inside)) is not None:
+            return built
+        parts, _ = split_list(self._nested(inside).tokens)
+        if len(parts) == 1 and opening == "{":
             return self._item(inside)
-        if len(parts) == 1 and first.text in ("(", "["):
-            return None if not _has_structure(inside) else self._item(inside)
-        items = tuple(self._item(part) for part in parts)
-        if first.text in ("{", "\\{"):
+        if len(parts) == 1 and opening in ("(", "["):
+            return self._item(inside) if _is_more_than_expression(inside) else None
+        items = self._items(parts)
+        if is_set:
             return Several("set", items)
-        if first.text + last.text in ("(]", "[)"):
-            ranges = interval(items, first.text + last.text)
+        if opening + closing in ("(]", "[)"):
+            ranges = interval(items, opening + closing)
             if ranges is None:
                 raise Unreadable("brackets that do not match")
             return ranges
-        return Several("tuple", items, first.text + last.text)
+        return Several("tuple", items, opening + closing)
 
-    def _spans(self) -> bool:
-        """Whether the first bracket closes with the last token."""
-        depth = 0
-        for index, token in enumerate(self.tokens):
-            depth += _depth_change(token)
-            if depth == 0:
-                return index == len(self.tokens) - 1
-        return False
-
-    def _set_builder(self, inside: list[Token]) -> Answer | None:
-        depth = 0
-        for index, token in enumerate(inside):
-            depth += _depth_change(token)
-            is_bar = token.text in ("|", "mid", ":") and token.kind is Kind.SIGN
-            if not is_bar or depth or not index or index == len(inside) - 1:
-                continue
-            element, condition = inside[:index], inside[index + 1 :]
-            texts = [one.text for one in element]
-            whole = "∈" in texts and set(texts) & {"Z", "N", "Q"}
-            if "∈" in texts:
-                element = element[: texts.index("∈")]
-            if whole:
-                name = Words(f"{_joined(element)} in {sorted(whole)[0]}")
-                return Several("tuple", (name, _Reader(condition, self.depth + 1).answer()), "{|}")
-            if len(element) == 1 and element[0].kind is Kind.LETTER:
-                return _Reader(condition, self.depth + 1).answer()
-            if len(element) == 1:
-                return None
-            return Several("tuple", (self._item(element), Words(_joined(condition))), "{|}")
-        return None
-
-    def _matrix(self) -> Answer | None:
-        tokens = self.tokens
-        if tokens[0].text.partition(" ")[0] != "begin" or tokens[0].kind is not Kind.FUNCTION:
+    def _set_builder(self, inside: Sequence[Token]) -> Answer | None:
+        """`{x | x > 0}`: its condition; `{2k | k > 0}`: its element and its condition."""
+        split = split_set_builder(inside)
+        if split is None:
             return None
-        environment = tokens[0].text.partition(" ")[2]
-        if tokens[-1].text != f"end {environment}" or environment not in (*MATRICES, *_SYSTEMS):
-            raise Unreadable(f"environment {environment}")
-        rows: list[list[list[Token]]] = [[[]]]
-        depth = 0
-        for token in tokens[1:-1]:
-            depth += _depth_change(token)
-            if depth == 0 and token.text == "\\\\":
-                rows.append([[]])
-            elif depth == 0 and token.text == "&":
-                rows[-1].append([])
-            else:
-                rows[-1][-1].append(token)
-        if rows[-1] == [[]]:
-            rows.pop()
-        if environment == "cases" and any(len(row) > 1 for row in rows):
+        element, condition = split
+        texts = [token.text for token in element]
+        if "∈" in texts:
+            element = element[: texts.index("∈")]
+            whole = sorted({"Z", "N", "Q"}.intersection(texts))
+            if whole:
+                name = Words(f"{_name(element)} in {whole[0]}")
+                return Several("tuple", (name, self._nested(condition).answer()), "{|}")
+        if len(element) == 1:
+            is_variable = element[0].kind is Kind.LETTER
+            return self._nested(condition).answer() if is_variable else None
+        return Several("tuple", (self._item(element), Words(_name(condition))), "{|}")
+
+    # Environments of LaTeX
+
+    def _environment(self) -> Answer | None:
+        """A matrix, a system of equations, or the cases of a function."""
+        first, last = self.tokens[0], self.tokens[-1]
+        begin, _, name = first.text.partition(" ")
+        if begin != "begin" or first.kind is not Kind.FUNCTION:
+            return None
+        if last.text != f"end {name}" or name not in _MATRICES | _SYSTEMS:
+            raise Unreadable(f"environment {name}")
+        rows = split_rows(self.tokens[1:-1])
+        if name == "cases" and any(len(row) > 1 for row in rows):
             return Several("set", tuple(self._case(row) for row in rows))
-        if environment in _SYSTEMS:
-            equations = [self._item([token for cell in row for token in cell]) for row in rows]
-            return equations[0] if len(equations) == 1 else Several("list", tuple(equations))
-        grid = Grid(tuple(tuple(self._item(cell) for cell in row) for row in rows))
-        if environment == "vmatrix":
-            raise Unreadable("a determinant")
-        return grid
+        if name in _SYSTEMS:
+            equations = self._items([[token for cell in row for token in cell] for row in rows])
+            return equations[0] if len(equations) == 1 else Several("list", equations)
+        return Grid(tuple(self._items(row) for row in rows))
 
     def _case(self, cells: Sequence[list[Token]]) -> Answer:
         """A value and the condition under which it holds."""
-        kept = []
-        for cell in cells:
-            while cell and (cell[-1].text in (",", ";", ".") or cell[-1].text == "if"):
-                cell = cell[:-1]
-            while cell and cell[0].text in ("if", "for", "when", ","):
-                cell = cell[1:]
-            kept.append(cell)
+        kept = [_without_if(cell) for cell in cells]
         if len(kept) != 2 or not all(kept):
             raise Unreadable("a case without a condition")
-        condition = kept[1]
+        value, condition = kept
         if condition[0].text in ("otherwise", "else"):
-            return Several("tuple", (self._item(kept[0]), Words("otherwise")))
-        return Several("tuple", (self._item(kept[0]), _Reader(condition, self.depth + 1).answer()))
-
-    def _quantity(self) -> Answer:
-        tokens = self.tokens
-        if (ratio := self._ratio()) is not None:
-            return ratio
-        if (residue := self._residue()) is not None:
-            return residue
-        if (based := read_with_base(tokens)) is not None:
-            return based
-        if (compound := read_compound(tokens)) is not None:
-            return compound
-        unit: Unit | None = None
-        if tokens[0].kind is Kind.SIGN and tokens[0].text in _CURRENCIES:
-            unit, tokens = UNITS[tokens[0].text], tokens[1:]
-        elif len(tokens) > 1 and tokens[0].text == "-" and tokens[1].text in _CURRENCIES:
-            unit, tokens = UNITS[tokens[1].text], [tokens[0], *tokens[2:]]
-        if not tokens:
-            raise Unreadable("a currency without an amount")
-        tokens, angle = read_degrees(tokens)
-        if angle is not None:
-            return angle
-        words_only = all(token.kind is Kind.WORD or token.text in "-&'." for token in tokens)
-        if words_only:
-            return read_words(tokens)
-        end = len(tokens)
-        while end > 0 and not ends_expression(tokens, end):
-            end -= 1
-        for stop in unit_starts(tokens, end):
-            try:
-                expression = parse(tokens[:stop])
-            except Unreadable:
-                continue
-            rest = tokens[stop:]
-            measured = read_unit(rest)
-            if measured is None and rest and any(is_not_prose(token) for token in rest):
-                continue
-            if rest and measured is None and not has_number(tokens[:stop]):
-                break  # `a right prism`: an article, not a variable
-            if not measured and any(t.text.lower() in _MISLEADING_WORDS for t in rest):
-                return Words(" ".join(token.text.lower() for token in tokens))
-            words = () if measured else tuple(stem(t.text) for t in rest if t.kind is Kind.WORD)
-            scale = scale_of(words)
-            if scale is not None:
-                expression = Product((expression, Number(Fraction(scale[0]))))
-                words = scale[1]
-                named = read_unit([token for token in rest[1:] if token.text != "of"])
-                measured, words = (named, ()) if named else (None, words)
-            return signed(Value(expression, unit or measured, words))
-        return self._prose()
-
-    def _residue(self) -> Answer | None:
-        """`3 (mod 7)`: a pair of residue and modulus."""
-        texts = [token.text for token in self.tokens if token.text not in ("(", ")", "{", "}")]
-        tokens = [token for token in self.tokens if token.text not in ("(", ")", "{", "}")]
-        place = next((i for i, text in enumerate(texts) if text in ("mod", "pmod", "bmod")), 0)
-        if not 0 < place < len(texts) - 1:
-            return None
-        residue = tokens[texts.index("≡") + 1 : place] if "≡" in texts else tokens[:place]
-        pair = (Value(parse(residue)), Value(parse(tokens[place + 1 :])))
-        return Several("tuple", pair, "mod")
-
-    def _ratio(self) -> Answer | None:
-        parts: list[list[Token]] = [[]]
-        for token in self.tokens:
-            if token.text == ":" and token.kind is Kind.SIGN:
-                parts.append([])
-            else:
-                parts[-1].append(token)
-        if len(parts) == 1 or any(not part for part in parts):
-            return None
-        terms = [parse(part) for part in parts]
-        if len(terms) == 2:
-            return Value(quotient(terms[0], terms[1]))
-        return Several("tuple", tuple(Value(quotient(term, terms[0])) for term in terms), "::")
-
-    def _prose(self) -> Answer:
-        """Words with numbers among them; one number with words before it is that number."""
-        tokens = self.tokens
-        words = sum(token.kind is Kind.WORD for token in tokens)
-        if not words:
-            raise Unreadable("neither an expression nor words")
-        if tokens[0].kind is Kind.WORD:
-            start = next(
-                i for i, t in enumerate((*tokens, None)) if t is None or t.kind is not Kind.WORD
-            )
-            leading = [token.text.lower() for token in tokens[:start]]
-            if start < len(tokens) and set(leading) <= _LEADING:
-                return self._item(tokens[start:])
-        return Words(" ".join(token.text.lower() for token in tokens))
+            return Several("tuple", (self._item(value), Words("otherwise")))
+        return Several("tuple", (self._item(value), self._nested(condition).answer()))
 
 
-_LEADING = frozenset(
-    (
-        "the it answer value result is are equals approximately about exactly at only just "
-        "around roughly nearly in"
-    ).split()
-)
-_EMPTY_PHRASES = frozenset(
-    {
-        "no solution", "no solutions", "no real solution", "no real solutions", "none", "empty set",
-        "the empty set", "no such", "no roots", "no real roots", "no such numbers", "no integers",
-        "there are no solutions", "there is no solution", "no integer solutions",
-        "no solution exists", "no solutions exist", "no such integers", "no such number",
-    }
-)  # fmt: skip
-_EVERYTHING_PHRASES = frozenset(
-    {"all real numbers", "all reals", "any real number", "all real", "all real values",
-     "every real number", "the set of all real numbers", "real numbers"}
-)  # fmt: skip
+def _flat(items: Sequence[Answer]) -> list[Answer]:
+    """Items with the elements of lists among them in place of the lists."""
+    flat: list[Answer] = []
+    for item in items:
+        flat += item.items if isinstance(item, Several) and item.kind == "list" else [item]
+    return flat
 
 
-_SYNONYMS = {
-    "dne": "does not exist",
-    "limit does not exist": "does not exist",
-    "the limit does not exist": "does not exist",
-    "it does not exist": "does not exist",
-    "infinitely many solutions": "infinitely many",
-    "there are infinitely many": "infinitely many",
-    "there are infinitely many solutions": "infinitely many",
-}
+def _is_colon(token: Token) -> bool:
+    return token.text == ":" and token.kind is Kind.SIGN
 
 
-def _is_mathematics(token: Token) -> bool:
-    if token.kind is Kind.SIGN:
-        return token.text not in ".,'-:"
-    return token.kind is not Kind.WORD and token.text not in ("a", "A", "I")
+def _has_words(tokens: Sequence[Token]) -> bool:
+    return any(token.kind is Kind.WORD for token in tokens)
 
 
-def _depth_change(token: Token) -> int:
-    if token.kind is Kind.SIGN:
-        return (token.text in _OPENING) - (token.text in _CLOSING)
-    if token.kind is Kind.FUNCTION:
-        return token.text.startswith("begin ") - token.text.startswith("end ")
-    return 0
-
-
-def _joined(tokens: Sequence[Token]) -> str:
-    """The name that tokens spell; of words, whatever their case."""
-    name = "".join(token.text for token in tokens if token.text not in ("{", "}"))
-    return name.lower() if any(token.kind is Kind.WORD for token in tokens) else name
+def _name(tokens: Sequence[Token]) -> str:
+    """The name that tokens spell; the case of words does not count."""
+    name = "".join(token.text for token in tokens if token.text not in _BRACES)
+    return name.lower() if _has_words(tokens) else name
 
 
 def _is_name(tokens: Sequence[Token]) -> bool:
-    """A variable, perhaps with a subscript, or words."""
+    """Whether tokens are words, or a variable, perhaps with a subscript."""
     if all(token.kind is Kind.WORD for token in tokens):
         return True
     if tokens[0].kind is not Kind.LETTER:
@@ -657,20 +381,9 @@ def _is_name(tokens: Sequence[Token]) -> bool:
     return len(tokens) == 1 or tokens[1].text in ("_", "'")
 
 
-def _is_condition(tokens: Sequence[Token]) -> bool:
-    """`k \\in \\mathbb{Z}`, `where ...`: says something about the answer, is none."""
-    texts = [token.text for token in tokens]
-    if tokens[0].kind is Kind.WORD and texts[0].lower() in _CONDITION_WORDS:
-        return True
-    if "∈" in texts:
-        after = [text for text in texts[texts.index("∈") + 1 :] if text not in "{}"]
-        return bool(after) and after[0] in _SET_NAMES
-    return "integer" in texts or "integers" in texts
-
-
 def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
-    """`f(x)`: the name and the argument; the argument is None where it is a number."""
-    texts = [token.text for token in tokens if token.text not in ("{", "}")]
+    """Name and argument of `f(x)`; the argument is None if it is no variable: `f(2)`."""
+    texts = [token.text for token in tokens if token.text not in _BRACES]
     if len(texts) < 4 or tokens[0].kind is not Kind.LETTER or texts[-1] != ")":
         return None
     opening = texts.index("(") if "(" in texts else 0
@@ -685,16 +398,30 @@ def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
     return f"{name}({''.join(inside)})", None
 
 
+def _variable(value: Answer) -> Symbol | None:
+    """The variable that is the whole of an answer; None for any other answer."""
+    if not isinstance(value, Value) or value.unit is not None:
+        return None
+    expression = value.expression
+    return expression if isinstance(expression, Symbol) and not is_constant(expression) else None
+
+
+def _two_sides(left: Expression, right: Expression) -> Answer:
+    if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
+        return Named(right.name, Value(left))
+    return Relation("=", left, right)
+
+
 def _constant_chain(sides: list[Expression]) -> Answer:
-    """`1 + 1 = 2` is 2; sides that contradict each other are no answer."""
-    if all(same(side, sides[-1], 1e-6) for side in sides[:-1]):
+    """The value of `1 + 1 = 4/2 = 2`; sides that contradict each other are no answer."""
+    if all(same(side, sides[-1], CHAIN_TOLERANCE) for side in sides[:-1]):
         return Value(sides[-1])
     raise Unreadable("sides that contradict each other")
 
 
-def _named_tuple(names: Answer, values: Answer, name: str) -> Answer:
-    """`(x, y) = (1, 2)`: each value with its name."""
-    if not (isinstance(names, Several) and isinstance(values, Several)):
+def _with_names(names: Several, values: Answer, name: str) -> Answer:
+    """Each value with its own name; all values with one name where the names are no symbols."""
+    if not isinstance(values, Several):
         return Named(name, values)
     symbols = [
         one.expression.name
@@ -707,9 +434,18 @@ def _named_tuple(names: Answer, values: Answer, name: str) -> Answer:
     return Several("tuple", items, values.brackets)
 
 
-def _has_structure(tokens: Sequence[Token]) -> bool:
-    """Whether brackets hold more than an expression."""
+def _is_more_than_expression(tokens: Sequence[Token]) -> bool:
+    """Whether brackets hold a relation, a union, an angle or words."""
     return any(
         token.text in _RELATIONS or token.text in ("∪", "°") or token.kind is Kind.WORD
         for token in tokens
     )
+
+
+def _without_if(cell: list[Token]) -> list[Token]:
+    """A cell of a case without the `if` and the commas around its value or condition."""
+    while cell and cell[-1].text in (",", ";", ".", "if"):
+        cell = cell[:-1]
+    while cell and cell[0].text in ("if", "for", "when", ","):
+        cell = cell[1:]
+    return cell
