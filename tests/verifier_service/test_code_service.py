@@ -164,7 +164,7 @@ class Broken:
 
     alive = True
 
-    def fork(self) -> StartedWorker:
+    def start_worker(self) -> StartedWorker:
         raise WorkerStartError("no Landlock here")
 
     def close(self) -> None:
@@ -207,7 +207,7 @@ def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
     """Only what went wrong, and where."""
     source = CodeWorkers()
     try:
-        worker = source.fork()
+        worker = source.start_worker()
         part = TaskPart({"tests": SQUARE}, [Completion("the text of a model")])
         task = Task({"type": "code", "language": "the text of a model"}, [part])
         with worker.connection:
@@ -232,6 +232,6 @@ def test_a_worker_that_cannot_be_started_leaves_nothing(
     source = CodeWorkers()
     before = os.listdir("/proc/self/fd")
     with pytest.raises(FileNotFoundError):
-        source.fork()
+        source.start_worker()
     assert os.listdir("/proc/self/fd") == before
     assert list(tmp_path.iterdir()) == []
