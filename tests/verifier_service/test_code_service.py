@@ -17,7 +17,7 @@ import pytest
 
 from tests.verifier_service.test_score import score, verdicts
 from verifier_service import frames
-from verifier_service.code.plain_run import Asked, as_reference, judge_run
+from verifier_service.code.plain_run import RunOptions, as_reference, run_completion
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_completion
@@ -85,7 +85,7 @@ def test_what_the_sandbox_cannot_run_is_failed_logged_and_timed(
         async with Runner(1, entries=ENTRIES) as runner:
             pass
         judges = [
-            partial(judge_run, runner, as_reference(Asked(language="python"))),
+            partial(run_completion, runner, as_reference(RunOptions(language="python"))),
             partial(judge_completion, runner, Code(), read_tests({"tests": SQUARE})),
         ]
         return [await verdict_of(judge, Completion(RIGHT)) for judge in judges]

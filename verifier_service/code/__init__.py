@@ -5,7 +5,7 @@
 | the program in a completion | `extraction` |
 | the tests in a reference | `reference_tests` |
 | from settings to limits, from findings to a verdict | `verdicts` |
-| run the program against its tests, count what came of them | `run_tests`, `findings` |
+| run the program against its tests, count the results | `run_tests`, `findings` |
 | compile: Python, C++ | `languages` |
 | compare the output of a whole program with the expected one | `output_checkers` |
 | from how a process ended (`ExitReason`) to the verdict's reason | `reasons` |

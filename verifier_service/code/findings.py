@@ -29,9 +29,9 @@ class Findings:
     first_failed: int | None
     """Index of that test, from 0."""
     shown: str
-    """What the program did in that test, cut."""
+    """Output or error of the program in that test, cut."""
     expected: str
-    """What that test expects, cut."""
+    """Output or result that that test expects, cut."""
 
     @classmethod
     def empty(cls) -> Findings:

@@ -1,7 +1,7 @@
 """Stand-ins, in the judge's process, for the program's objects.
 
-Only plain data comes from the program. An object that is no plain data is a `Handle` here. The
-program is asked to do what the test does with a handle, but never to compare it.
+Only plain data comes from the program. An object that is no plain data is a `Handle` here. Whatever
+the test does with a handle, the program is asked to do with its object, except to compare it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class ProgramModule(types.ModuleType):
 
 _MUCH_DEPTH = value_codec.MAX_DEPTH // 2
 _MUCH_BYTES = value_codec.MAX_FRAME_BYTES // 16
-"""Depth and total bytes of returned values above which a program is blamed for a value that is too
-much to be passed back to it. If the tests were blamed, a program could choose to get no verdict."""
+"""Depth, and total size, of returned values above which the program is blamed for what is too much
+to be passed back to it. If the tests were blamed, a program could choose to get no verdict."""
 
 
 class RemoteProgram:

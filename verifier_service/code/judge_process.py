@@ -205,7 +205,7 @@ def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeReas
 
 
 def _reason_of(error: Exception) -> CodeReason:
-    """Whether the program raised the error, or test code that could not use a returned value."""
+    """`runtime_error` if the program raised the error, `wrong_answer` if the test code did."""
     if hasattr(error, "_from_program"):
         return CodeReason.RUNTIME_ERROR
     return CodeReason.WRONG_ANSWER

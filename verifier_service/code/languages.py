@@ -75,7 +75,7 @@ class Language:
     """Compiler that is run before the program; None where the program's own process compiles it."""
 
     async def missing(self, runner: Runner) -> str | None:
-        """What to install on this machine for the language, or None. Raises SandboxError."""
+        """Advice on what to install on this machine, or None. Raises SandboxError."""
         return None if self.compiler is None else await self.compiler.missing(runner)
 
     async def build(
@@ -134,7 +134,7 @@ class Gxx:
         self._is_checked = False
 
     async def missing(self, runner: Runner) -> str | None:
-        """See `Language.missing`. The first call looks for g++ and tries it in the sandbox."""
+        """Advice on what to install, or None. The first call tries g++. Raises SandboxError."""
         if not self._is_checked:
             self._problem = await self._check(runner)
             self._is_checked = True
@@ -159,7 +159,7 @@ class Gxx:
     async def build(
         self, runner: Runner, source: bytes, limits: Limits, files: Mapping[str, bytes]
     ) -> Program | CompileFailure:
-        """See `Language.build`. The limits hold for compiling, assembling and linking together."""
+        """Compile, assemble and link, all three together within the limits. See `Language.build`."""
         built = await _compile(runner, source, limits, files)
         return built if isinstance(built, Program) else CompileFailure(_why(built), built)
 
@@ -333,7 +333,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def _why(execution: Execution) -> str:
-    """How an execution ended, and what it wrote to stderr."""
+    """How an execution ended, with its stderr."""
     said = execution.stderr.decode(errors="replace")
     if execution.exit_code is not None:
         return said or f"exit code {execution.exit_code}"

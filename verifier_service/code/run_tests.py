@@ -1,4 +1,4 @@
-"""Runs a program against its tests in the sandbox and counts what comes of them."""
+"""Runs a program against its tests in the sandbox, and counts the results."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class _BadSpecialJudge(Exception):
 async def _judge_accepts(judge: _RepeatedProgram, case: StdioCase, printed: str) -> bool:
     """Whether the special judge accepts what the program printed.
 
-    A judge that fails or meets a limit does not accept: what the program printed may be why.
+    A judge that fails or meets a limit does not accept: the output may be the cause.
 
     Raises:
         _BadSpecialJudge: the judge does not compile, whatever the program printed.
@@ -203,7 +203,7 @@ def _findings_of(pair: Pair) -> Findings:
         findings = msgspec.json.decode(pair.judge.result, type=Findings)
     except msgspec.MsgspecError:
         findings = None
-    if findings is None or not pair.judge.succeeded:  # what the program returned was too much
+    if findings is None or not pair.judge.succeeded:  # returned values were too much for the judge
         reason = REASON_OF_EXIT[pair.judge.reason]
         if reason is not CodeReason.TIME_LIMIT_EXCEEDED:
             reason = CodeReason.INVALID_OUTPUT

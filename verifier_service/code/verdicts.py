@@ -27,7 +27,7 @@ MIN_WAIT_SECONDS = 5.0
 async def judge_completion(
     runner: Runner, verifier: Code, tests: Tests, completion: Completion
 ) -> Verdict:
-    """The verdict on a completion; the runner has what `run_tests` needs.
+    """The verdict on a completion; `run_tests` tells what the runner has to have.
 
     Raises:
         SandboxError: the completion's program could not be run, which is our failure.

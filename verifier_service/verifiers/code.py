@@ -65,7 +65,7 @@ class Code(Verifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: running a program takes milliseconds at least."""
+        """One: running a program takes milliseconds at least."""
         return 1
 
     def program_in(self, text: str) -> str | None:

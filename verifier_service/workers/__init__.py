@@ -4,7 +4,7 @@
 |---|---|
 | `pool`: gives tasks to workers, kills those over a limit, replaces them | API process |
 | `sources`: starts workers | API process |
-| `tasks`, `progress`, `shared_references`: what the two sides exchange | both |
+| `tasks`, `progress`, `shared_references`: messages and state that both sides share | both |
 | `fork_server`: forks confined workers | fork server |
 | `text_worker`: judges text | fork server and its workers |
 | `code_worker`: judges programs, in the sandbox | worker |

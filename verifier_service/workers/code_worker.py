@@ -23,7 +23,7 @@ import msgspec
 
 from verifier_service import frame_stream, frames
 from verifier_service.code import languages
-from verifier_service.code.plain_run import RUN_PROGRAM, judge_run
+from verifier_service.code.plain_run import RUN_PROGRAM, run_completion
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES
@@ -46,6 +46,8 @@ from verifier_service.workers.tasks import (
     to_worker,
 )
 
+log = logging.getLogger(__name__)
+
 
 def run_code_worker() -> None:
     """Run a worker. Its arguments: descriptors of socket and progress, layers to leave out."""
@@ -53,23 +55,32 @@ def run_code_worker() -> None:
     hide_process()
     layers = frozenset(Layer(name) for name in without.split(",") if name)
     unsafe = layers & COMMON_LAYERS
-    try:
-        asyncio.run(_run(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
-    except (BrokenPipeError, ConnectionResetError):
-        return  # the parent is gone
-    except Exception as error:  # noqa: BLE001  the message may have text of a model
-        kind = type(error).__name__
-        logging.getLogger(__name__).error("a code worker ends: %s at %s", kind, raised_at(error))
-        sys.exit(1)
+    asyncio.run(_run(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
 
 
 async def _run(
     connection: socket.socket, progress: Progress, unsafe_without: frozenset[Layer]
 ) -> None:
-    """Tell whether the sandbox works, then judge tasks until the parent closes the connection."""
     connection.setblocking(False)
     # Not the blocking reader of `frames` in a thread: a thread costs as much as starting a program.
     reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
+    try:
+        await _judge_tasks(reader, writer, progress, unsafe_without)
+    except (BrokenPipeError, ConnectionResetError):
+        return  # the parent is gone
+    except Exception as error:  # noqa: BLE001  the message may have text of a model
+        # Logged while the connection is open: when it closes, the parent kills this process.
+        log.error("a code worker ends: %s at %s", type(error).__name__, raised_at(error))
+        sys.exit(1)
+
+
+async def _judge_tasks(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    progress: Progress,
+    unsafe_without: frozenset[Layer],
+) -> None:
+    """Tell whether the sandbox works, then judge tasks until the parent closes the connection."""
     runner = Runner(
         1,
         entries=ENTRIES,
@@ -78,7 +89,6 @@ async def _run(
         unsafe_without=unsafe_without,
     )
     async with AsyncExitStack() as stack:
-        stack.callback(writer.close)
         try:
             await stack.enter_async_context(runner)
         except SandboxError as error:
@@ -148,7 +158,7 @@ def _prepare(
 ) -> Callable[[Completion], Awaitable[Verdict]]:
     """A function that judges completions by a reference. Raises Unverifiable."""
     if options["type"] == RUN_PROGRAM:
-        return partial(judge_run, runner, reference.reference)
+        return partial(run_completion, runner, reference.reference)
     if isinstance(reference.tests, Unverifiable):
         raise reference.tests
     return partial(judge_completion, runner, Code.model_validate(options), reference.tests)
@@ -162,7 +172,7 @@ async def verdict_of(
     try:
         return await judge(completion)
     except SandboxError as error:
-        logging.getLogger(__name__).error("a program could not be run: %s", error)
+        log.error("a program could not be run: %s", error)
         return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 

@@ -19,7 +19,7 @@ class TaskPart(msgspec.Struct, frozen=True):
     """Completions that share a reference."""
 
     reference: dict[str, Any] | None
-    """None if the reference is a shared one."""
+    """The reference, or None if it is a shared one."""
     completions: list[Completion]
     group: list[Completion] | None = None
     """The whole group of the completions, for a `GroupVerifier`."""
@@ -100,7 +100,7 @@ class EncodedTask(msgspec.Struct, frozen=True):
         return msgspec.json.decode(self.body, type=Task)
 
     def slice(self, start: int, end: int) -> Self:
-        """See `Task.slice`."""
+        """The encoded slice of the task, see `Task.slice`."""
         task = self.decode().slice(start, end)
         body = msgspec.json.encode(task)
         return msgspec.structs.replace(self, body=body, num_completions=task.num_completions)
