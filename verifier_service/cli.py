@@ -19,14 +19,14 @@ from typer.core import TyperGroup
 
 import verifier_service
 from verifier_service.code.languages import LanguageName
-from verifier_service.code.reference_check import (
+from verifier_service.code.check_tests import (
     BadRows,
     Misfit,
     Row,
     find_misfits,
+    misfit_summary,
     read_rows,
 )
-from verifier_service.code.reference_check import summary as summary_of_check
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.file_scoring import summary as summary_of_scores
@@ -183,7 +183,7 @@ def check_tests(
         _fail(f"{file}: {why or error}")
     for misfit in misfits:
         print(misfit)  # noqa: T201
-    print(summary_of_check(len(rows), misfits))  # noqa: T201
+    print(misfit_summary(len(rows), misfits))  # noqa: T201
     raise typer.Exit(bool(misfits))
 
 

@@ -20,7 +20,7 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.code.plain_run import Asked, ProgramRun
+from verifier_service.code.plain_run import RunOptions, RunReport
 from verifier_service.compat.completions import Item, judge_each
 from verifier_service.compat.open_instruct import TestCase
 from verifier_service.compat.programs import as_text, run_programs
@@ -146,9 +146,9 @@ def _refused(place: int) -> ScriptResult:
 
 async def _run(
     request: Request, body: BatchRequest, places: Sequence[int], deadline_seconds: float
-) -> list[ProgramRun | NotNow]:
+) -> list[RunReport | NotNow]:
     """Raises NotNow."""
-    asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
+    asked = RunOptions(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
     programs = [(body.scripts[place], asked) for place in places]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
@@ -167,7 +167,7 @@ def _judged(verdict: Verdict) -> ScriptResult:
     )
 
 
-def _ran(found: ProgramRun | NotNow) -> ScriptResult:
+def _ran(found: RunReport | NotNow) -> ScriptResult:
     if isinstance(found, NotNow):
         return ScriptResult(exception_str=str(found))
     if found.problem is not None:

@@ -20,9 +20,9 @@ from verifier_service.code.plain_run import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
     MIN_MEMORY_BYTES,
-    Asked,
-    ProgramRun,
-    Ran,
+    ProcessReport,
+    RunOptions,
+    RunReport,
 )
 from verifier_service.compat.programs import (
     as_text,
@@ -128,7 +128,7 @@ async def ping() -> str:
     return "pong"
 
 
-def _asked(body: RunCodeRequest) -> Asked:
+def _asked(body: RunCodeRequest) -> RunOptions:
     """Raises ValueError: it cannot be run here."""
     if not is_language(body.language):
         raise ValueError(
@@ -142,7 +142,7 @@ def _asked(body: RunCodeRequest) -> Asked:
     memory_bytes = (
         body.memory_limit_MB * 2**20 if body.memory_limit_MB > 0 else DEFAULT_MEMORY_BYTES
     )
-    return Asked(
+    return RunOptions(
         language=body.language,
         stdin=body.stdin or "",
         files=files,
@@ -160,7 +160,7 @@ def _wait_seconds(body: RunCodeRequest) -> float:
     return body.run_timeout + SHORT_MARGIN_SECONDS
 
 
-def _response(found: ProgramRun) -> RunCodeResponse:
+def _response(found: RunReport) -> RunCodeResponse:
     if found.problem is not None:
         return RunCodeResponse(status=Status.SANDBOX_ERROR, message=found.problem)
     results = [_result(ran) for ran in (found.compiled, found.run)]
@@ -174,7 +174,7 @@ def _response(found: ProgramRun) -> RunCodeResponse:
     )
 
 
-def _result(ran: Ran | None) -> CommandRunResult | None:
+def _result(ran: ProcessReport | None) -> CommandRunResult | None:
     if ran is None:
         return None
     status = RunStatus.FINISHED
