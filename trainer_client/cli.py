@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from reward_verifier.protocol import VerifierError
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER
@@ -43,9 +44,9 @@ def run() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         app()
-    except TrainerError as error:
+    except (TrainerError, VerifierError) as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_status)
+        sys.exit(getattr(error, "exit_status", 1))
 
 
 @app.command()

@@ -14,7 +14,7 @@ def main() -> None:
     """Run the command line, or say how to install what it needs."""
     needed = (
         *("fastapi", "jsonschema", "math_verify", "msgspec", "prometheus_client"),
-        *("pydantic_settings", "re2", "uvicorn", "yaml", "zstandard"),
+        *("pydantic_settings", "re2", "rich", "typer", "uvicorn", "yaml", "zstandard"),
     )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:

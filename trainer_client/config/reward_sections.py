@@ -149,7 +149,7 @@ class EvaluationConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _one_question(self) -> EvaluationConfig:
+    def _one_selection(self) -> EvaluationConfig:
         if self.profile is not None and self.verifiers is not None:
             raise ValueError("an evaluation has a profile or verifiers, not both")
         if self.verifiers == ():

@@ -21,9 +21,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from reward_verifier.protocol import Verdict
 from trainer_client.config.run_config import ConfigError, RewardFunctionConfig
 from trainer_client.errors import TrainerError
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import RolloutGroup
 
 

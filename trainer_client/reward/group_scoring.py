@@ -11,17 +11,16 @@ from typing import Protocol
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from reward_verifier.protocol import Verdict, Verdicts
 from trainer_client.config.run_config import RewardConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.functions import RewardFunction
 from trainer_client.reward.model import RewardModel
 from trainer_client.reward.verifier_client import (
-    Question,
     SampledText,
     ScoreRequest,
-    Verdict,
-    Verdicts,
     VerifierClient,
+    VerifierSelection,
 )
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 
@@ -84,7 +83,7 @@ class Scorer:
         return Scorer(self._client, self._portal)
 
     def submit(
-        self, group: RolloutGroup, question: Question | None = None
+        self, group: RolloutGroup, selection: VerifierSelection | None = None
     ) -> Future[list[Verdicts]]:
         """Start scoring a group at the service; the future raises VerifierError.
 
@@ -101,7 +100,7 @@ class Scorer:
             ),
             reference=group.problem.reference,
             prompt=group.problem.text,
-            question=question,
+            selection=selection,
         )
         return self._portal.start_task_soon(self._client.score, request)
 
@@ -116,12 +115,12 @@ class Scorer:
 
 
 @contextmanager
-def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[Scorer]:
+def open_scorer(config: RewardConfig, *selections: VerifierSelection | None) -> Iterator[Scorer]:
     """A scorer whose service, if one is needed, is ready and takes what it will be asked.
 
     Args:
         config: of the run.
-        questions: what else than the run's verifiers will be asked, such as for evaluations.
+        selections: what else than the run's verifiers will be asked, such as for evaluations.
 
     Raises:
         ConfigError: a function or a reward model cannot be loaded.
@@ -132,12 +131,12 @@ def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[S
         *map(RewardModel, config.models),
     ]
     with start_blocking_portal() as portal:
-        if not config.verifiers and not any(questions):
+        if not config.verifiers and not any(selections):
             yield Scorer(None, portal, local)
             return
         client = VerifierClient(config)
         with portal.wrap_async_context_manager(client):
-            portal.call(client.check, *filter(None, questions))
+            portal.call(client.check, *filter(None, selections))
             yield Scorer(client, portal, local)
 
 
@@ -146,7 +145,7 @@ def generate_and_score(
     scorer: Scorer,
     problems: Sequence[Problem],
     sampling: Sampling,
-    question: Question | None = None,
+    selection: VerifierSelection | None = None,
 ) -> ScoredGroups:
     """A scored group for each problem; raises VerifierError and RewardError.
 
@@ -155,7 +154,7 @@ def generate_and_score(
         scorer: that asks the service and this process's own sources.
         problems: one group each.
         sampling: how.
-        question: None: the run's verifiers, functions and models; otherwise nothing but this.
+        selection: None: the run's verifiers, functions and models; otherwise nothing but this.
     """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
@@ -163,7 +162,7 @@ def generate_and_score(
         for _, future in pending.values():
             if future.done():
                 future.result()  # one that failed stops the step now, not after all generation
-        pending[index] = (group, scorer.submit(group, question))
+        pending[index] = (group, scorer.submit(group, selection))
 
     start = time.perf_counter()
     engine.generate(problems, sampling, send)
@@ -171,7 +170,7 @@ def generate_and_score(
     in_order = [pending[index] for index in range(len(problems))]
     local = (
         scorer.score_here([group for group, _ in in_order])
-        if question is None
+        if selection is None
         else [[{} for _ in group.rollouts] for group, _ in in_order]
     )
     groups = [

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from reward_verifier.protocol import Verdicts
 from trainer_client.config.run_config import Config, RewardSource
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.reward.verifier_client import Verdicts
 
 
 def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:

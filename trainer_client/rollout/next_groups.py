@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from reward_verifier.protocol import VerifierError
 from trainer_client.config.run_config import Config
 from trainer_client.dataset import ProblemOrder
 from trainer_client.learner import Learner
@@ -20,7 +21,6 @@ from trainer_client.reward.group_scoring import (
     scored_here,
 )
 from trainer_client.reward.rewards import raw_rewards
-from trainer_client.reward.verifier_client import VerifierError
 from trainer_client.rollout import RolloutError, Sampling
 from trainer_client.rollout.sampling_ahead import Sample
 from trainer_client.run.checkpoint import Position
