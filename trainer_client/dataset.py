@@ -12,7 +12,7 @@ from typing import Any
 import datasets
 import torch
 
-from trainer_client.config.run_config import DatasetConfig
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.errors import TrainerError, or_local
 
 

@@ -8,7 +8,8 @@ from math import comb
 
 import torch
 
-from trainer_client.config.run_config import Config, EvaluationConfig
+from trainer_client.config.reward_sections import EvaluationConfig
+from trainer_client.config.run_config import Config
 from trainer_client.dataset import Problem, load_problems
 from trainer_client.errors import TrainerError
 from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score

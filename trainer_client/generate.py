@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import torch
 
-from trainer_client.config.run_config import Config, DatasetConfig
+from trainer_client.config.run_config import Config
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup, open_scorer

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from reward_verifier.protocol import Verdicts, VerifierRejected
-from trainer_client.config.run_config import RewardConfig, VerifierConfig
+from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.reward.rewards import reward
 from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient, VerifierSelection

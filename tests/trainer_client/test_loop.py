@@ -24,7 +24,8 @@ from tests.trainer_client.runs import (
     same,
     weights,
 )
-from trainer_client.config.run_config import Config, DatasetConfig, dump_config
+from trainer_client.config.run_config import Config, dump_config
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from reward_verifier.protocol import Verdict, Verdicts
-from trainer_client.config.run_config import RewardConfig, RewardFunctionConfig, VerifierConfig
+from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutGroup

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reward_verifier.protocol import Verdict, Verdicts
-from trainer_client.config.run_config import VerifierConfig
+from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.reward.rewards import reward
 
 VERIFIERS = [

@@ -16,7 +16,7 @@ from reward_verifier.protocol import (
     VerifierRejected,
     VerifierUnavailable,
 )
-from trainer_client.config.run_config import RewardConfig, VerifierConfig
+from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient
 
 CONFIG = RewardConfig(verifiers=(VerifierConfig(type="accuracy"),), max_attempts=3)

@@ -15,23 +15,15 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
-from trainer_client.config.peer_keys import EQUIVALENTS
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.reward_sections import (
     EvaluationConfig,
     RewardConfig,
-    RewardFunctionConfig,
-    RewardModelConfig,
-    RewardSource,
-    VerifierConfig,
 )
 from trainer_client.config.sections import (
-    SYSTEM_PROMPT,
     AdvantageConfig,
     DatasetConfig,
     GuardConfig,
-    ImportanceConfig,
-    LoraConfig,
     LossConfig,
     ModelConfig,
     OptimizerConfig,
@@ -39,39 +31,9 @@ from trainer_client.config.sections import (
     Section,
     SftConfig,
     TrainConfig,
-    VllmConfig,
-    VllmServerConfig,
 )
+from trainer_client.config.trl_equivalents import EQUIVALENTS
 from trainer_client.errors import TrainerError
-
-__all__ = [
-    "SYSTEM_PROMPT",
-    "AdvantageConfig",
-    "Config",
-    "ConfigError",
-    "DatasetConfig",
-    "EvaluationConfig",
-    "GuardConfig",
-    "ImportanceConfig",
-    "LoraConfig",
-    "LossConfig",
-    "ModelConfig",
-    "OptimizerConfig",
-    "RewardConfig",
-    "RewardFunctionConfig",
-    "RewardModelConfig",
-    "RewardSource",
-    "RolloutConfig",
-    "SftConfig",
-    "TrainConfig",
-    "VerifierConfig",
-    "VllmConfig",
-    "VllmServerConfig",
-    "config_changes",
-    "dump_config",
-    "load_config",
-    "make_config",
-]
 
 
 class ConfigError(TrainerError):

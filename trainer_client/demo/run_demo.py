@@ -14,7 +14,8 @@ from pathlib import Path
 
 import torch
 
-from trainer_client.config.run_config import Config, RewardConfig, load_config, make_config
+from trainer_client.config.reward_sections import RewardConfig
+from trainer_client.config.run_config import Config, load_config, make_config
 from trainer_client.demo import sums_task
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.report import write_report

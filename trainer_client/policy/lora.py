@@ -11,7 +11,7 @@ from peft import LoraConfig as PeftLoraConfig
 from peft import PeftModel, get_peft_model
 from transformers import PreTrainedModel
 
-from trainer_client.config.run_config import LoraConfig
+from trainer_client.config.sections import LoraConfig
 
 
 def add_adapter(

@@ -17,7 +17,8 @@ from transformers import (
 )
 from transformers.utils import ADAPTER_CONFIG_NAME
 
-from trainer_client.config.run_config import ConfigError, ModelConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig
 from trainer_client.errors import not_loaded
 from trainer_client.policy.lora import add_adapter, has_adapter, merged
 from trainer_client.policy.quantization import four_bit

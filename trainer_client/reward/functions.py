@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from reward_verifier.protocol import Verdict
-from trainer_client.config.run_config import ConfigError, RewardFunctionConfig
+from trainer_client.config.reward_sections import RewardFunctionConfig
+from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import TrainerError
 from trainer_client.rollout import RolloutGroup
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from reward_verifier.protocol import Verdict, Verdicts
-from trainer_client.config.run_config import RewardConfig
+from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.functions import RewardFunction
 from trainer_client.reward.model import RewardModel

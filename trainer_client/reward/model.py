@@ -8,7 +8,8 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from reward_verifier.protocol import Verdict
-from trainer_client.config.run_config import ConfigError, RewardModelConfig
+from trainer_client.config.reward_sections import RewardModelConfig
+from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import not_loaded
 from trainer_client.policy.quantization import four_bit
 from trainer_client.reward.functions import RewardError

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from reward_verifier.protocol import Verdicts
-from trainer_client.config.run_config import Config, RewardSource
+from trainer_client.config.reward_sections import RewardSource
+from trainer_client.config.run_config import Config
 from trainer_client.reward.group_scoring import ScoredGroups
 
 

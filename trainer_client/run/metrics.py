@@ -24,7 +24,7 @@ from rich.progress import (
 from torch.utils.tensorboard import SummaryWriter
 
 from reward_verifier.protocol import Verdict
-from trainer_client.config.run_config import RewardConfig
+from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.rollout_log import solve_rate
