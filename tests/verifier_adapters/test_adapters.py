@@ -110,7 +110,7 @@ def test_areal_gets_a_float() -> None:
 
 
 def test_rllm_gets_a_reward_output() -> None:
-    function = rllm.RewardFunction()
+    function = rllm.RewardVerifierFn()
     right, unjudged = function({"ground_truth": "4"}, RIGHT), function({"ground_truth": ""}, RIGHT)
     assert (right.reward, right.is_correct, right.metadata["judged"]) == (1.0, True, True)
     assert (unjudged.reward, unjudged.is_correct) == (0.0, None)
