@@ -106,7 +106,7 @@ def _attention(
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """Attention, `[1, N, heads, D]`, of `[1, heads, N, D]` each; ordinary where no lengths are given.
+    """Attention `[1, N, heads, D]` of `[1, heads, N, D]` each; ordinary where there are no lengths.
 
     Raises:
         ValueError: the row is packed, but the model has not passed the lengths on.

@@ -27,7 +27,7 @@ from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 
 @dataclass(frozen=True)
 class ScoredGroup:
-    """A group and the verdicts of each of its completions."""
+    """A group and the verdicts on each of its completions."""
 
     group: RolloutGroup
     verdicts: tuple[Verdicts, ...]
@@ -43,7 +43,7 @@ class ScoredGroups:
     """Seconds spent waiting for verdicts after the last completion had been generated."""
 
     def joined(self, other: ScoredGroups) -> ScoredGroups:
-        """These groups and then the other ones."""
+        """These groups followed by the other ones, with the times added."""
         return ScoredGroups(
             self.groups + other.groups,
             self.generate_seconds + other.generate_seconds,
@@ -60,7 +60,7 @@ class LocalSource(Protocol):
         ...
 
     def score(self, groups: Sequence[RolloutGroup]) -> list[Verdict]:
-        """A verdict for each completion, group by group; from the calling thread."""
+        """A verdict on each completion, group by group; runs in the calling thread."""
         ...
 
 
@@ -79,7 +79,7 @@ class Scorer:
 
     @property
     def of_service(self) -> Scorer:
-        """The same without functions and models."""
+        """This scorer without the sources in this process."""
         return Scorer(self._client, self._portal)
 
     def submit(
@@ -87,7 +87,7 @@ class Scorer:
     ) -> Future[list[Verdicts]]:
         """Start scoring a group at the service; the future raises VerifierError.
 
-        Without a service it is done, without verdicts.
+        A scorer without a service returns a future that is done and has no verdicts.
         """
         if self._client is None:
             done: Future[list[Verdicts]] = Future()
@@ -105,7 +105,7 @@ class Scorer:
         return self._portal.start_task_soon(self._client.score, request)
 
     def score_here(self, groups: Sequence[RolloutGroup]) -> list[list[Verdicts]]:
-        """The verdicts of this process's own sources, for each group; raises RewardError."""
+        """The verdicts of the sources in this process, group by group; raises RewardError."""
         verdicts: list[list[Verdicts]] = [[{} for _ in group.rollouts] for group in groups]
         flat = [item for group in verdicts for item in group]
         for source in self._local:
@@ -116,15 +116,15 @@ class Scorer:
 
 @contextmanager
 def open_scorer(config: RewardConfig, *selections: VerifierSelection | None) -> Iterator[Scorer]:
-    """A scorer whose service, if one is needed, is ready and takes what it will be asked.
+    """A scorer whose service, if it needs one, is ready and has accepted the verifiers.
 
     Args:
-        config: of the run.
-        selections: what else than the run's verifiers will be asked, such as for evaluations.
+        config: the run's section `reward`.
+        selections: verifiers that will be used besides the run's, such as by evaluations.
 
     Raises:
         ConfigError: a function or a reward model cannot be loaded.
-        VerifierError: the service does not answer, or refuses the verifiers.
+        VerifierError: the service does not respond, or refuses the verifiers.
     """
     local: list[LocalSource] = [
         *map(RewardFunction, config.functions),
@@ -150,18 +150,18 @@ def generate_and_score(
     """A scored group for each problem; raises VerifierError and RewardError.
 
     Args:
-        engine: that samples.
-        scorer: that asks the service and this process's own sources.
-        problems: one group each.
-        sampling: how.
-        selection: None: the run's verifiers, functions and models; otherwise nothing but this.
+        engine: samples the groups.
+        scorer: scores them.
+        problems: each gets one group.
+        sampling: group size, limits and temperature.
+        selection: the only verifiers to use; None: the run's verifiers, functions and models.
     """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
     def send(index: int, group: RolloutGroup) -> None:
         for _, future in pending.values():
             if future.done():
-                future.result()  # one that failed stops the step now, not after all generation
+                future.result()  # its error stops the step now, not after all generation
         pending[index] = (group, scorer.submit(group, selection))
 
     start = time.perf_counter()
@@ -176,7 +176,7 @@ def generate_and_score(
     groups = [
         ScoredGroup(
             group,
-            tuple({**ours, **theirs} for ours, theirs in zip(here, future.result(), strict=True)),
+            combined(here, future.result()),
         )
         for (group, future), here in zip(in_order, local, strict=True)
     ]
@@ -184,15 +184,20 @@ def generate_and_score(
 
 
 def scored_here(scorer: Scorer, scored: ScoredGroups) -> ScoredGroups:
-    """The groups with the verdicts of this process's own sources added; raises RewardError."""
+    """The groups with the verdicts of the sources in this process added; raises RewardError."""
     start = time.perf_counter()
     local = scorer.score_here([item.group for item in scored.groups])
     groups = [
         ScoredGroup(
             item.group,
-            tuple({**ours, **theirs} for ours, theirs in zip(here, item.verdicts, strict=True)),
+            combined(here, item.verdicts),
         )
         for item, here in zip(scored.groups, local, strict=True)
     ]
     seconds = scored.scoring_exposed_seconds + time.perf_counter() - start
     return replace(scored, groups=groups, scoring_exposed_seconds=seconds)
+
+
+def combined(local: Sequence[Verdicts], service: Sequence[Verdicts]) -> tuple[Verdicts, ...]:
+    """The verdicts of both kinds of sources on each completion."""
+    return tuple({**here, **there} for here, there in zip(local, service, strict=True))

@@ -17,13 +17,13 @@ from trainer_client.rollout import RolloutGroup
 
 
 class RewardModel:
-    """A frozen classifier; a completion's score is its only logit.
+    """A frozen classifier; a completion's score is the classifier's only logit.
 
-    The conversation is put to it by its own tokenizer's chat template; without one, prompt and
-    completion are joined by a line break.
+    Its input is the conversation in its own tokenizer's chat template; without a template, prompt
+    and completion are joined by a line break.
 
     Raises:
-        ConfigError: no such model, more than one output, no padding token.
+        ConfigError: the model cannot be loaded, or has more than one output or no padding token.
     """
 
     def __init__(self, config: RewardModelConfig) -> None:
@@ -63,7 +63,7 @@ class RewardModel:
 
     @torch.no_grad()
     def _scores(self, texts: list[str]) -> list[float]:
-        # A chat template writes its own special tokens.
+        # A chat template already writes the special tokens; they would stand there twice.
         inputs = self._tokenizer(
             texts,
             return_tensors="pt",

@@ -100,7 +100,7 @@ def sample_groups(
     problems = learner.processes.share(problems)
     scored = generate_and_score(learner.engine, scorer, problems, _sampling(config, seed))
     for refill in range(config.rollout.max_refills):
-        teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
+        teaching = int(groups_that_differ(raw_rewards(scored, config.reward.sources)).sum())
         if teaching == wanted:
             break
         problems, position = order.take(position, wanted - teaching)
