@@ -105,7 +105,10 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         gradients=trained * trained_width,
         optimizer=2 * trained * trained_width,
         reference=base_bytes if copy else 0,
-        kv_cache=_kv_numbers_per_token(model) * width * length * _generated_together(config.rollout),
+        kv_cache=_kv_numbers_per_token(model)
+        * width
+        * length
+        * _generated_together(config.rollout),
         logits=4
         * LOGIT_COPIES
         * model.vocab_size
@@ -140,7 +143,7 @@ def _generated_together(rollout: RolloutConfig) -> int:
     return min(groups, rollout.prompts_per_step) * rollout.group_size
 
 
-def _kv_numbers_per_token(model: PretrainedConfig) -> int:
+def _kv_numbers(model: PretrainedConfig) -> int:
     """Numbers that the cache holds for one token."""
     head_size: int = (
         getattr(model, "head_dim", None) or model.hidden_size // model.num_attention_heads
