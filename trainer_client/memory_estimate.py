@@ -105,10 +105,7 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         gradients=trained * trained_width,
         optimizer=2 * trained * trained_width,
         reference=base_bytes if copy else 0,
-        kv_cache=_kv_numbers_per_token(model)
-        * width
-        * length
-        * _generated_together(config.rollout),
+        kv_cache=_generated_together(config.rollout) * length * width * _kv_numbers(model),
         logits=4
         * LOGIT_COPIES
         * model.vocab_size

@@ -251,7 +251,7 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
         ),
         (
             {"evaluation": {"dataset": {"path": "e"}, "verifiers": []}},
-            "evaluation.0: Value error, verifiers is empty; null asks for what reward has",
+            "evaluation.0: Value error, verifiers is empty; null uses those of the section reward",
         ),
         (
             {"evaluation": {"dataset": {"path": "e"}, "profile": "math", "verifiers": []}},

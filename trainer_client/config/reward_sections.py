@@ -10,7 +10,7 @@ from trainer_client.config.sections import DatasetConfig, PositiveFloat, Positiv
 
 
 class VerifierConfig(BaseModel):
-    """One verifier of the service. Further keys are the verifier's options, checked by the service."""
+    """One verifier of the service; further keys are its options, which the service checks."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -276,8 +276,8 @@ class TrainConfig(Section):
     )
     packing: bool = Field(
         default=True,
-        description="no padding in micro-batches, where the model's attention allows it; otherwise "
-        "sequences of like length are padded",
+        description="no padding in micro-batches, where the model's attention allows it; false, "
+        "and for other models: sequences of like length are padded together",
     )
     gradient_checkpointing: bool = Field(
         default=False,
