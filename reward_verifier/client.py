@@ -1,4 +1,4 @@
-"""Conversations with a verifier service over httpx, for code that waits and code that awaits."""
+"""Conversations with a verifier service over httpx, for code that blocks and code that awaits."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from reward_verifier.protocol import (
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
+"""Time limit for a connection."""
 MAX_CONNECTIONS = 64
 
 
@@ -39,7 +40,7 @@ def connection_options(access: ServiceAccess) -> dict[str, Any]:
 
 
 def converse(conversation: Conversation[T], http: httpx.Client) -> T:
-    """The result of a conversation; raises what it raises, such as VerifierError."""
+    """The result of a conversation; raises its errors, such as VerifierError."""
     progress = _Progress(conversation)
     while (step := progress.next_step()) is not None:
         if isinstance(step, Wait):
@@ -62,11 +63,11 @@ async def converse_async(
     http: httpx.AsyncClient,
     wait: Callable[[Wait], Awaitable[None]] = sleep,
 ) -> T:
-    """The result of a conversation; raises what it raises, such as VerifierError.
+    """The result of a conversation; raises its errors, such as VerifierError.
 
     Args:
-        conversation: of `reward_verifier.protocol`.
-        http: made with `connection_options`.
+        conversation: one of `reward_verifier.protocol`.
+        http: a client made with `connection_options`.
         wait: makes each pause.
     """
     progress = _Progress(conversation)
@@ -82,7 +83,7 @@ async def converse_async(
 
 
 class _Progress(Generic[T]):
-    """A conversation under way; `result` is there when no step is left."""
+    """A conversation under way; `result` is set when no step is left."""
 
     result: T
 

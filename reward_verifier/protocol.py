@@ -1,27 +1,22 @@
-"""The client's side of the wire without input and output: requests, retries, verdicts.
+"""The client's side of the wire without input and output: requests, waits, retries.
 
-    VerifierError              no verdicts
-    |- VerifierUnavailable     no usable response within the attempts: the service is down, too
-    |                          slow or overloaded
-    `- VerifierRejected        another attempt would not help: the service refused the request (4xx)
-       `- VerifierNonsense     the response has no verdicts on these completions; is this URL a
-                               verifier service's?
-
-A conversation is a generator. It yields a `Request` to send or a `Wait`; a request is answered by
-the `Response` or by `NoResponse`. Verification is a pure function of the request, so another
-attempt is always safe. The service forbids unknown fields and this side ignores them, so an older
-client works with a newer service.
+A conversation is a generator. It yields a `Request` to send or a `Wait`, and is sent the reply to
+each request: a `Response` or `NoResponse`. Verification is a pure function of the request, so
+another attempt is always safe. The service forbids unknown fields and this side ignores them, so an
+older client works with a newer service.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import random
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.verdict import ScoredCompletion, read_groups
 
 T = TypeVar("T")
 
@@ -29,91 +24,14 @@ KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
 MAX_BACKOFF_SECONDS = 30.0
 """Longest wait before an attempt, whether this side or the service's Retry-After asks for it."""
 DEADLINE_SHARE = 0.9
-"""Deadline of a request, as a share of the client's time limit: the service then still has time to
-send the verdicts it has."""
+"""Deadline of a request as a share of the client's time limit. Without the rest, the client would
+give up before the service could send the verdicts that it has by then."""
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+"""Statuses after which another attempt may help."""
 MAX_MESSAGE_CHARACTERS = 2000
+"""Longest message of the service that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
-
-Outcome = Literal["scored", "unverifiable", "failed"]
-
-
-class VerifierError(Exception):
-    """The verifier service gave no verdicts."""
-
-
-class VerifierUnavailable(VerifierError):
-    """No usable response came within the attempts."""
-
-
-class VerifierRejected(VerifierError):
-    """The service refused the request; another attempt would not help."""
-
-
-class VerifierNonsense(VerifierRejected):
-    """The response is not one of a verifier service to this request."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """The judgement of one verifier on one completion; `failed` is the service's own fault.
-
-    Raises:
-        ValueError: the outcome is unknown, or there is a score without the outcome `scored`, or
-            the other way round.
-    """
-
-    outcome: Outcome
-    score: float | None = None
-    """A finite number if and only if the outcome is `scored`."""
-    reason: str
-    extracted: str | None = None
-    """The final answer that the verifier found in the completion."""
-    seconds: float = 0.0
-    details: dict[str, Any] | None = None
-    """Further facts, such as how many tests passed."""
-
-    def __post_init__(self) -> None:
-        if self.outcome not in get_args(Outcome):
-            raise ValueError(f"outcome {self.outcome!r}, expected one of {get_args(Outcome)}")
-        if (self.score is not None) != (self.outcome == "scored"):
-            raise ValueError(f"outcome {self.outcome!r} with score {self.score!r}")
-        if self.score is not None and not math.isfinite(self.score):
-            raise ValueError(f"score {self.score!r} is not finite")
-
-    @property
-    def why(self) -> str:
-        """The reason, followed by the service's message if it sent one."""
-        message = (self.details or {}).get("message")
-        return self.reason if message is None else f"{self.reason}: {message}"
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The fields that have a value, except `seconds`, which differs each time."""
-        facts = {name: value for name, value in asdict(self).items() if value is not None}
-        del facts["seconds"]
-        return facts
-
-
-Verdicts = dict[str, Verdict]
-"""The verdicts on one completion, by verifier name."""
-
-
-@dataclass(frozen=True)
-class ScoredCompletion:
-    """One completion of a score response."""
-
-    verdicts: Verdicts
-    reward: float | None
-    """The weighted sum of the scores; None where one is missing or the request had no weights."""
-    fields: dict[str, dict[str, Any]]
-    """The verdicts in JSON, with every field that the service sent."""
-
-    @property
-    def failure(self) -> str | None:
-        """The reason of the first `failed` verdict; None where no verdict has failed."""
-        failed = (item for item in self.verdicts.values() if item.outcome == "failed")
-        return next((item.why for item in failed), None)
+"""Longest beginning of a body that an error quotes."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +124,7 @@ class Response:
         """The message of the service's error body, or else the start of the body."""
         try:
             return str(json.loads(self.content)["error"]["message"])[:MAX_MESSAGE_CHARACTERS]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return self.excerpt
 
     @property
@@ -358,7 +276,24 @@ def _score_once(
         "groups": [group.wire for group in groups],
     }
     response = yield from _ask(access, Request("POST", "/v1/score", body), attempts)
-    scored = _read_groups(response)
+    try:
+        scored = read_groups(response.content)
+    except ValueError as error:
+        raise VerifierNonsense(
+            f"{response.url} did not answer as a verifier service: it did not answer with scores "
+            f"({error}); the response begins {response.excerpt}"
+        ) from error
+    _raise_unless_complete(scored, response, selection, groups)
+    return scored
+
+
+def _raise_unless_complete(
+    scored: list[list[ScoredCompletion]],
+    response: Response,
+    selection: Mapping[str, Any],
+    groups: Sequence[CompletionGroup],
+) -> None:
+    """Raise VerifierNonsense unless each completion has a verdict of each selected verifier."""
     expected = [len(group.completions) for group in groups]
     found = [len(group) for group in scored]
     if found != expected:
@@ -366,6 +301,7 @@ def _score_once(
         raise VerifierNonsense(
             f"{response.url} was asked about {asked} completions and answered for groups of {found}"
         )
+    # The service alone knows the names of a profile's verifiers.
     names = {item.get("name") or item.get("type") for item in selection.get("verifiers", ())}
     for one in (one for group in scored for one in group):
         if not names <= one.verdicts.keys():
@@ -373,53 +309,3 @@ def _score_once(
                 f"{response.url} was asked for verdicts of {sorted(map(str, names))} and answered "
                 f"with {sorted(one.verdicts)}"
             )
-    return scored
-
-
-def _read_groups(response: Response) -> list[list[ScoredCompletion]]:
-    """The completions in a response's body; raises VerifierNonsense."""
-    try:
-        groups = _member(json.loads(response.content), "groups", list)
-        return [
-            [_read_completion(one) for one in _member(group, "completions", list)]
-            for group in groups
-        ]
-    except (ValueError, RecursionError) as error:  # ValueError: not JSON, or not of this form
-        raise VerifierNonsense(
-            f"{response.url} did not answer as a verifier service: it did not answer with scores "
-            f"({error}); the response begins {response.excerpt}"
-        ) from error
-
-
-def _read_completion(value: Any) -> ScoredCompletion:
-    fields: dict[str, dict[str, Any]] = _member(value, "verdicts", dict)
-    verdicts = {name: _read_verdict(verdict) for name, verdict in fields.items()}
-    reward = _member(value, "reward", int | float | None)
-    return ScoredCompletion(verdicts, None if reward is None else float(reward), fields)
-
-
-def _read_verdict(value: Any) -> Verdict:
-    score = _member(value, "score", int | float | None)
-    return Verdict(
-        outcome=_member(value, "outcome", str),
-        score=None if score is None else float(score),
-        reason=_member(value, "reason", str),
-        extracted=_member(value, "extracted", str | None),
-        seconds=float(_member(value, "seconds", int | float | None) or 0.0),
-        details=_member(value, "details", dict | None),
-    )
-
-
-def _member(value: Any, name: str, expected: Any) -> Any:
-    """A member of a JSON object, None where it has none; raises ValueError for another type."""
-    if not isinstance(value, dict):
-        raise ValueError(f"expected an object with {name}, found {_quoted(value)}")
-    found = value.get(name)
-    if not isinstance(found, expected):
-        raise ValueError(f"{name} must not be {_quoted(found)}")
-    return found
-
-
-def _quoted(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from reward_verifier.protocol import VerifierError
+from reward_verifier.errors import VerifierError
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER

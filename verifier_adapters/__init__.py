@@ -5,7 +5,7 @@ line of configuration for each. A completion that could not be judged has the re
 framework knows a missing reward.
 """
 
-from reward_verifier.protocol import (
+from reward_verifier.errors import (
     VerifierError,
     VerifierNonsense,
     VerifierRejected,

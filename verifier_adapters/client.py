@@ -1,4 +1,4 @@
-"""The adapters' client of a verifier service, for code that waits and code that awaits."""
+"""The adapters' client of a verifier service, for code that blocks and code that awaits."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ from typing import Any
 import httpx
 
 from reward_verifier.client import connection_options, converse, converse_async
-from reward_verifier.protocol import (
-    CompletionGroup,
-    Conversation,
-    ScoredCompletion,
-    ServiceAccess,
-    VerifierRejected,
-    VerifierUnavailable,
-    score,
-)
+from reward_verifier.errors import VerifierRejected, VerifierUnavailable
+from reward_verifier.protocol import CompletionGroup, Conversation, ServiceAccess, score
+from reward_verifier.verdict import ScoredCompletion
 
 URL_VARIABLE, PROFILE_VARIABLE = "REWARD_VERIFIER_URL", "REWARD_VERIFIER_PROFILE"
 DEFAULT_URL = "http://127.0.0.1:8080"

@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from reward_verifier.protocol import Verdicts, VerifierRejected
+from reward_verifier.errors import VerifierRejected
+from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.reward.rewards import reward

@@ -11,20 +11,18 @@ from typing import Any
 
 import pytest
 
+from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
 from reward_verifier.protocol import (
     CompletionGroup,
     NoResponse,
     Reply,
     Request,
     Response,
-    ScoredCompletion,
     ServiceAccess,
-    VerifierNonsense,
-    VerifierRejected,
-    VerifierUnavailable,
     Wait,
     score,
 )
+from reward_verifier.verdict import ScoredCompletion
 
 ROOT = Path(__file__).parents[2]
 ACCESS = ServiceAccess(

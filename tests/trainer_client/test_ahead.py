@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from reward_verifier.protocol import Verdict
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.run_config import Config, dump_config

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from reward_verifier.protocol import Verdict
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
 from trainer_client.cli import app
 from trainer_client.config.run_config import dump_config

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from reward_verifier.protocol import Verdict
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import (
     metrics,
     rollouts,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from reward_verifier.protocol import Verdict, Verdicts
+from reward_verifier.verdict import Verdict, Verdicts
 from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups

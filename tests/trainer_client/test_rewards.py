@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reward_verifier.protocol import Verdict, Verdicts
+from reward_verifier.verdict import Verdict, Verdicts
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.reward.rewards import reward
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from reward_verifier.protocol import VerifierRejected
+from reward_verifier.errors import VerifierRejected
 from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import Scorer, generate_and_score

@@ -12,7 +12,8 @@ import torch
 from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
-from reward_verifier.protocol import Verdict, VerifierUnavailable
+from reward_verifier.errors import VerifierUnavailable
+from reward_verifier.verdict import Verdict
 from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner

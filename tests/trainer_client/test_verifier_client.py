@@ -10,12 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from reward_verifier.protocol import (
-    Verdicts,
-    VerifierNonsense,
-    VerifierRejected,
-    VerifierUnavailable,
-)
+from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient
 

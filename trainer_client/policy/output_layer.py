@@ -41,7 +41,7 @@ class OutputLayer:
         targets: Tensor,
         *,
         temperature: float,
-        entropy_gradient: bool = False,
+        entropy_gradient: bool,
         chunk_tokens: int = CHUNK_TOKENS,
     ) -> tuple[Tensor, Tensor]:
         """log softmax(logits / temperature) at the targets, and the entropy.

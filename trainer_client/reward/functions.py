@@ -21,7 +21,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from reward_verifier.protocol import Verdict
+from reward_verifier.verdict import Verdict
 from trainer_client.config.reward_sections import RewardFunctionConfig
 from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import TrainerError

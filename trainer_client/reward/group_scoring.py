@@ -11,7 +11,7 @@ from typing import Protocol
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from reward_verifier.protocol import Verdict, Verdicts
+from reward_verifier.verdict import Verdict, Verdicts
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.functions import RewardFunction

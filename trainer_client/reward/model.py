@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from reward_verifier.protocol import Verdict
+from reward_verifier.verdict import Verdict
 from trainer_client.config.reward_sections import RewardModelConfig
 from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import not_loaded

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from reward_verifier.protocol import Verdicts
+from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardSource
 from trainer_client.reward.group_scoring import ScoredGroups
 

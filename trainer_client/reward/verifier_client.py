@@ -11,17 +11,17 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from reward_verifier.client import connection_options, converse_async
+from reward_verifier.errors import VerifierRejected
 from reward_verifier.protocol import (
     CompletionGroup,
     Conversation,
     ServiceAccess,
-    Verdicts,
-    VerifierRejected,
     Wait,
     check_readiness,
     check_selection,
     score,
 )
+from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.run.console import CONSOLE
 
@@ -147,7 +147,7 @@ class VerifierClient:
         return result
 
     async def _wait(self, wait: Wait) -> None:
-        """Sleep; a person who has not started the service yet is told once what is waited for."""
+        """Sleep; tell once that the service has not responded yet: it may not have been started."""
         if wait.trouble and not self._has_responded and not self._has_announced_wait:
             self._has_announced_wait = True
             CONSOLE.print(

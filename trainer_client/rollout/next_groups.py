@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from reward_verifier.protocol import VerifierError
+from reward_verifier.errors import VerifierError
 from trainer_client.config.run_config import Config
 from trainer_client.dataset import ProblemOrder
 from trainer_client.learner import Learner

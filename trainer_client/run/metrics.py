@@ -23,7 +23,7 @@ from rich.progress import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from reward_verifier.protocol import Verdict
+from reward_verifier.verdict import Verdict
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.run.console import CONSOLE
