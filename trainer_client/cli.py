@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from reward_verifier.errors import VerifierError
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER
@@ -54,9 +55,9 @@ def run(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         app(args=arguments or ["--help"], prog_name="trainer-client")
-    except TrainerError as error:
+    except (TrainerError, VerifierError) as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_status)
+        sys.exit(getattr(error, "exit_status", 1))
 
 
 def _show_version(asked: bool) -> None:

@@ -8,11 +8,12 @@ from math import comb
 
 import torch
 
-from trainer_client.config.run_config import Config, EvaluationConfig
+from trainer_client.config.reward_sections import EvaluationConfig
+from trainer_client.config.run_config import Config
 from trainer_client.dataset import Problem, load_problems
 from trainer_client.errors import TrainerError
 from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score
-from trainer_client.reward.verifier_client import Question
+from trainer_client.reward.verifier_client import VerifierSelection
 from trainer_client.rollout import RolloutEngine, Sampling
 from trainer_client.run.rollout_log import SolveRate, solve_rate
 
@@ -95,11 +96,11 @@ def summarise(groups: Sequence[ScoredGroup], *, verifier: str, ks: Sequence[int]
     return Evaluation(results, len(groups), 1 - num_judged / num_completions, rates)
 
 
-def question_of(evaluation: EvaluationConfig) -> Question | None:
+def question_of(evaluation: EvaluationConfig) -> VerifierSelection | None:
     """What an evaluation asks the service; None: the same as the training."""
     if evaluation.profile is None and evaluation.verifiers is None:
         return None
-    return Question(evaluation.verifiers or (), evaluation.profile)
+    return VerifierSelection(evaluation.verifiers or (), evaluation.profile)
 
 
 class Evaluations:

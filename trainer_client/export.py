@@ -1,4 +1,4 @@
-"""A model folder from a checkpoint: adapters merged, in the number format that serving wants."""
+"""A model folder from a checkpoint, with adapters merged, in the number format for serving."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def export(
     """Write a checkpoint's model and tokenizer in Hugging Face format (safetensors).
 
     Args:
-        run_dir: of a run that has a checkpoint.
-        output: a folder that does not exist; of a LoRA run it gets the merged model and, in
-            `adapter/`, the adapter alone.
+        run_dir: folder of a run that has a checkpoint.
+        output: folder to make. A LoRA run's gets the merged model and, in `adapter/`, the adapter
+            alone.
         checkpoint: `last`, `best` (by evaluation), or the number of a step.
-        dtype: of the weights; None: as they were trained.
+        dtype: number format of the weights; None: the one they were trained in.
 
     Returns:
         The checkpoint that was exported.
 
     Raises:
-        ConfigError: no such run or checkpoint, or the output exists.
+        ConfigError: the run or the checkpoint does not exist, or the output does.
     """
     if output.exists():
         raise ConfigError(f"{output} exists; choose another folder")

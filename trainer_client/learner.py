@@ -11,7 +11,8 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel, get_scheduler
 
-from trainer_client.config.run_config import Config, OptimizerConfig
+from trainer_client.config.run_config import Config
+from trainer_client.config.sections import OptimizerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter

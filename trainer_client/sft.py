@@ -8,13 +8,8 @@ from pathlib import Path
 
 import torch
 
-from trainer_client.config.run_config import (
-    Config,
-    ConfigError,
-    OptimizerConfig,
-    SftConfig,
-    dump_config,
-)
+from trainer_client.config.run_config import Config, ConfigError, dump_config
+from trainer_client.config.sections import OptimizerConfig, SftConfig
 from trainer_client.dataset import DatasetError, load_rows, messages_of
 from trainer_client.learner import make_optimizer
 from trainer_client.policy.logprobs import token_logprobs

@@ -207,7 +207,7 @@ def rewards_of(scored: ScoredGroups, config: Config) -> torch.Tensor:
     Raises:
         TrainingError: no completion was judged at all.
     """
-    rewards = raw_rewards(scored, config)
+    rewards = raw_rewards(scored, config.reward.sources)
     if rewards.isnan().all():
         seen = {
             f"{name}: {verdict.outcome} ({verdict.why})"

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from tests.interop.peer import peer
-from trainer_client.config.run_config import ImportanceConfig, LossConfig
+from trainer_client.config.sections import ImportanceConfig, LossConfig
 from trainer_client.demo import sums_task
 from trainer_client.update.advantages import group_advantages
 from trainer_client.update.loss import (

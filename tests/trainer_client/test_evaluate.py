@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
 from trainer_client.cli import app
 from trainer_client.config.run_config import dump_config
 from trainer_client.dataset import Problem
 from trainer_client.evaluate import NothingJudged, pass_at_k, summarise
 from trainer_client.reward.group_scoring import ScoredGroup
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import RolloutGroup
 
 

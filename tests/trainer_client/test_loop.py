@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import (
     metrics,
     rollouts,
@@ -23,11 +24,11 @@ from tests.trainer_client.runs import (
     same,
     weights,
 )
-from trainer_client.config.run_config import Config, DatasetConfig, dump_config
+from trainer_client.config.run_config import Config, dump_config
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.next_groups import sample_groups
 from trainer_client.run.checkpoint import list_checkpoints

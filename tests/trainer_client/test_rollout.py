@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from tests.trainer_client.nucleus import cut_logprobs
-from trainer_client.config.run_config import ConfigError, ModelConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import Policy, load_policy

@@ -11,10 +11,11 @@ import httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from trainer_client.config.run_config import RewardConfig, RewardFunctionConfig, VerifierConfig
+from reward_verifier.errors import VerifierRejected
+from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import Scorer, generate_and_score
-from trainer_client.reward.verifier_client import Question, VerifierClient, VerifierRejected
+from trainer_client.reward.verifier_client import VerifierClient, VerifierSelection
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 
 PROBLEMS = [
@@ -106,8 +107,8 @@ def test_a_service_that_only_evaluations_need_is_not_asked_in_training() -> None
     with scorer(handler, RewardConfig(verifiers=(), functions=functions)) as open_scorer:
         assert open_scorer.submit(group(PROBLEMS[1])).result() == [{}]
         assert not requests
-        question = Question((VerifierConfig(type="accuracy"),))
-        (verdicts,) = open_scorer.submit(group(PROBLEMS[1]), question).result()
+        selection = VerifierSelection((VerifierConfig(type="accuracy"),))
+        (verdicts,) = open_scorer.submit(group(PROBLEMS[1]), selection).result()
     assert verdicts["accuracy"].score == 1.0
 
 
@@ -126,8 +127,8 @@ def test_a_refused_group_stops_the_step_before_everything_is_generated() -> None
     with scorer(handler) as open_scorer:
         submit = open_scorer.submit
 
-        def watched(item: RolloutGroup, question: Question | None) -> object:
-            future = submit(item, question)
+        def watched(item: RolloutGroup, selection: VerifierSelection | None) -> object:
+            future = submit(item, selection)
             future.add_done_callback(lambda _: refused.set())
             return future
 

@@ -12,11 +12,12 @@ import torch
 from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
+from reward_verifier.errors import VerifierUnavailable
+from reward_verifier.verdict import Verdict
 from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.reward.verifier_client import Verdict, VerifierUnavailable
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.sft import sft

@@ -23,13 +23,8 @@ import torch
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
-from trainer_client.config.run_config import (
-    Config,
-    ConfigError,
-    ModelConfig,
-    dump_config,
-    make_config,
-)
+from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
+from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs

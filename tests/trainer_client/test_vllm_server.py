@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from tests.trainer_client.sampling_server import Spoil, sampling_server
-from trainer_client.config.run_config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling

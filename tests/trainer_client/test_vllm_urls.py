@@ -7,7 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from trainer_client.config.run_config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.policy.policy import load_policy
 from trainer_client.rollout import vllm_server
 

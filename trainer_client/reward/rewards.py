@@ -1,4 +1,4 @@
-"""From verdicts to a reward: what a judgement is worth is the trainer's decision."""
+"""Verdicts to rewards: the trainer decides what a score is worth."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trainer_client.config.run_config import Config, RewardSource
+from reward_verifier.verdict import Verdicts
+from trainer_client.config.reward_sections import RewardSource
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.reward.verifier_client import Verdicts
 
 
 def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
@@ -20,7 +20,7 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
     a completion has no reward, which is not a reward of 0.
 
     Raises:
-        KeyError: a source has no verdict (`VerifierClient.score` never returns such).
+        KeyError: a source has no verdict; `VerifierClient.score` leaves none out.
     """
     parts = []
     for source in sources:
@@ -33,12 +33,9 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
     return math.fsum(parts)
 
 
-def raw_rewards(scored: ScoredGroups, config: Config) -> Tensor:
-    """float64 `[N, G]`, NaN where a completion could not be judged."""
-    values = [
-        [reward(verdicts, config.reward.sources) for verdicts in group.verdicts]
-        for group in scored.groups
-    ]
+def raw_rewards(scored: ScoredGroups, sources: Sequence[RewardSource]) -> Tensor:
+    """Rewards of N groups of G completions, float64 `[N, G]`, NaN where one was not judged."""
+    values = [[reward(verdicts, sources) for verdicts in group.verdicts] for group in scored.groups]
     return torch.tensor(
         [[math.nan if value is None else value for value in group] for group in values],
         dtype=torch.float64,

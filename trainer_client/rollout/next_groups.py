@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from reward_verifier.errors import VerifierError
 from trainer_client.config.run_config import Config
 from trainer_client.dataset import ProblemOrder
 from trainer_client.learner import Learner
@@ -20,7 +21,6 @@ from trainer_client.reward.group_scoring import (
     scored_here,
 )
 from trainer_client.reward.rewards import raw_rewards
-from trainer_client.reward.verifier_client import VerifierError
 from trainer_client.rollout import RolloutError, Sampling
 from trainer_client.rollout.sampling_ahead import Sample
 from trainer_client.run.checkpoint import Position
@@ -100,7 +100,7 @@ def sample_groups(
     problems = learner.processes.share(problems)
     scored = generate_and_score(learner.engine, scorer, problems, _sampling(config, seed))
     for refill in range(config.rollout.max_refills):
-        teaching = int(groups_that_differ(raw_rewards(scored, config)).sum())
+        teaching = int(groups_that_differ(raw_rewards(scored, config.reward.sources)).sum())
         if teaching == wanted:
             break
         problems, position = order.take(position, wanted - teaching)

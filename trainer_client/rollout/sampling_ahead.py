@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from reward_verifier.verdict import Verdicts
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.reward.verifier_client import Verdicts
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.daemon_thread import start_daemon
 

@@ -22,7 +22,7 @@ from transformers import (
 
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
-from trainer_client.policy.sharding import whole
+from trainer_client.policy.sharding import unsharded
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 
 
@@ -49,7 +49,7 @@ class TransformersEngine:
         groups_at_once = max(1, self._batch_size // sampling.group_size)
         autocast = self._policy.autocast
         precision = torch.autocast(self._policy.device.type, autocast, enabled=autocast is not None)
-        with whole(self._policy.model), precision:
+        with unsharded(self._policy.model), precision:
             for start in range(0, len(problems), groups_at_once):
                 self._generate_batch(
                     problems[start : start + groups_at_once], start, sampling, on_group

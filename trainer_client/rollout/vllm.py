@@ -16,7 +16,8 @@ from typing import Any
 
 import torch
 
-from trainer_client.config.run_config import ConfigError, VllmConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import VllmConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.weights import checkpoint_weights

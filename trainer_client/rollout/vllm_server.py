@@ -21,7 +21,8 @@ import httpx
 import torch
 from pydantic import BaseModel, ValidationError
 
-from trainer_client.config.run_config import ConfigError, VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling

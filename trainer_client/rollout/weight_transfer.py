@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.multiprocessing.reductions import reduce_tensor
 from transformers import PreTrainedModel
 
-from trainer_client.config.run_config import VllmServerConfig
+from trainer_client.config.sections import VllmServerConfig
 from trainer_client.policy.weights import checkpoint_weights, save_weights
 from trainer_client.rollout import RolloutError
 from trainer_client.rollout.daemon_thread import start_daemon

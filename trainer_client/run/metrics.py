@@ -23,9 +23,9 @@ from rich.progress import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from trainer_client.config.run_config import RewardConfig
+from reward_verifier.verdict import Verdict
+from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.rollout_log import solve_rate
 from trainer_client.update.advantages import groups_that_differ

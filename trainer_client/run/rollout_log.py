@@ -65,10 +65,7 @@ def write_rollouts(
                     "id": item.group.problem.id,
                     "prompt": item.group.problem.text,
                     "completion": rollout.text,
-                    "verdicts": {
-                        name: verdict.model_dump(exclude={"seconds"}, exclude_none=True)
-                        for name, verdict in verdicts.items()
-                    },
+                    "verdicts": {name: verdict.facts for name, verdict in verdicts.items()},
                     "reward": None if math.isnan(value) else value,
                     "advantage": advantage,
                     "prompt_tokens": len(rollout.prompt_ids),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, distributed
 
-from trainer_client.config.run_config import ImportanceConfig, LossConfig
+from trainer_client.config.sections import ImportanceConfig, LossConfig
 
 
 @dataclass(frozen=True)
