@@ -20,14 +20,20 @@ from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
-from trainer_client.rollout.sampling_ahead import FILE, SamplingAhead, read_groups, write_groups
+from trainer_client.rollout.sampling_ahead import (
+    FILE,
+    SamplingAhead,
+    StepGroups,
+    read_groups,
+    write_groups,
+)
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 
 PROBLEM = Problem("7", ({"role": "user", "content": "1+1=?"},), {"answer": "2"}, {"row": object()})
 ROLLOUT = Rollout((1, 2), (5, 6), (-0.1, -1 / 3), "2", truncated=False)
 VERDICT = Verdict(outcome="scored", score=1.0, reason="equal")
-TAKEN = (
+TAKEN = StepGroups(
     ScoredGroups(
         [ScoredGroup(RolloutGroup(PROBLEM, (ROLLOUT,)), ({"accuracy": VERDICT},))], 0.25, 1 / 3
     ),
@@ -96,8 +102,8 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
     kept = read_groups(checkpoints[1].folder, problems, [])
     assert kept is not None
-    scored, next_problems = kept
-    assert ([item.group.problem for item in scored.groups], next_problems) == order.take(8, 4)
+    scored, next_problem = kept
+    assert ([item.group.problem for item in scored.groups], next_problem) == order.take(8, 4)
     expected = weights(settings.output_dir / "model")
     for checkpoint in checkpoints[2:]:
         shutil.rmtree(checkpoint.folder)
@@ -179,7 +185,7 @@ def test_only_groups_of_the_position_are_kept() -> None:
 def test_groups_that_could_not_be_sampled_are_not_kept() -> None:
     """The error comes when they are taken."""
 
-    def fail(position: int) -> tuple[ScoredGroups, int]:
+    def fail(position: int) -> StepGroups:
         raise RolloutError("gone")
 
     ahead = SamplingAhead()

@@ -25,15 +25,18 @@ from tests.trainer_client.runs import (
 )
 from trainer_client.config.run_config import Config, DatasetConfig, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.errors import TrainingStopped
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
 from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.rollout.next_groups import sample_groups
+from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.report import write_report
-from trainer_client.train import STEP_OF_MODEL, TrainingStopped, batch_of, train
+from trainer_client.run.training_run import STEP_OF_MODEL
+from trainer_client.train import train
+from trainer_client.update.batch import Batch, batch_of, kept_groups
 from trainer_client.update.step import update_on_rollouts
 
 
@@ -54,6 +57,15 @@ def scored(*groups: tuple[float, ...], truncated: bool = False) -> ScoredGroups:
         1.0,
         0.0,
     )
+
+
+def trained_on(
+    groups: ScoredGroups, rewards: torch.Tensor, advantages: torch.Tensor, config: Config
+) -> tuple[list[list[int]], Batch | None]:
+    """The rows of each group and the batch that a step makes of these groups."""
+    kept = kept_groups(groups, rewards, advantages, config.advantage)
+    masks = config.loss.truncated == "mask"
+    return batch_of(kept, make_learner(config).policy, mask_truncated=masks)
 
 
 def test_rollouts_are_written_with_verdicts_rewards_and_advantages(
@@ -101,7 +113,7 @@ def test_groups_that_do_not_differ_are_dropped(task: Path, tmp_path: Path) -> No
     config = run_config(task, tmp_path / "run", advantage={"zero_variance": "drop"})
     groups = scored((0.0, 1.0), (0.5, 0.5), (1.0, 0.0))
     rewards = torch.tensor([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-    rows, batch = batch_of(groups, rewards, rewards - 0.5, config, make_learner(config).policy)
+    rows, batch = trained_on(groups, rewards, rewards - 0.5, config)
     assert batch is not None
     assert rows == [[0, 1], [2, 3]]
     assert batch.advantages.tolist() == [-0.5, 0.5, 0.5, -0.5]
@@ -120,7 +132,7 @@ def test_dropped_groups_are_refilled_with_further_problems_a_bounded_number_of_t
     learner = make_learner(config)
     order = ProblemOrder(load_problems(config.dataset), per_step=4, seed=0)
     with open_scorer(config.reward) as scorer:
-        groups, position = sample_groups(learner, scorer, order, 0, config)
+        groups, position = GroupSampler(learner, scorer, order, config).sample(scorer, 0)
     assert len({group.group.problem.id for group in groups.groups}) == 4 * 3
     assert position == 12
 
@@ -150,7 +162,7 @@ def test_truncated_completions_are_masked_and_still_count_as_sequences(
         scored((0.0, 1.0)).groups + scored((1.0, 0.0), truncated=True).groups, 1.0, 0.0
     )
     rewards = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-    _, batch = batch_of(groups, rewards, rewards, config, make_learner(config).policy)
+    _, batch = trained_on(groups, rewards, rewards, config)
     assert batch is not None
     assert batch.completion_mask.sum(dim=1).tolist() == [2, 2, 0, 0]
 
@@ -173,7 +185,7 @@ def test_a_minibatch_has_whole_groups(task: Path, tmp_path: Path, minibatches: i
     learner = make_learner(config)
     groups = scored((0.0, 1.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0))
     rewards = torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    rows, batch = batch_of(groups, rewards, rewards - 0.5, config, learner.policy)
+    rows, batch = trained_on(groups, rewards, rewards - 0.5, config)
     assert batch is not None
     update = update_on_rollouts(learner, batch, rows, config)
     assert update["policy/updates"] == minibatches

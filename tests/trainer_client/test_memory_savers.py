@@ -15,15 +15,15 @@ from torch.optim import Optimizer
 from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from tests.trainer_client.runs import rollouts_of, run_config
+from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config
 from trainer_client.config.run_config import ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy.memory_savers import offloaded
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.rollout import RolloutGroup, Sampling
-from trainer_client.rollout.sampling_ahead import SamplingAhead
+from trainer_client.rollout import RolloutGroup
+from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.train import train
 from trainer_client.update.batch import make_batch
@@ -117,7 +117,11 @@ def test_generation_keeps_its_cache_beside_recomputed_layers(task: Path) -> None
     learner, _ = updated(task, train={"gradient_checkpointing": True})
     groups: list[RolloutGroup] = []
     problem = Problem("p", ({"role": "user", "content": "1+2=?"},), {})
-    learner.engine.generate([problem], Sampling(2, 6), lambda index, group: groups.append(group))
+    learner.engine.generate(
+        [problem],
+        plain_sampling(2, 6),
+        lambda index, group: groups.append(group),
+    )
     assert len(groups[0].rollouts) == 2
 
 
@@ -210,10 +214,10 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
     """What was started is what the next `take` gives; then it samples itself again."""
     ahead = SamplingAhead()
 
-    def sample(position: int) -> tuple[ScoredGroups, int]:
+    def sample(position: int) -> StepGroups:
         if position == 13:
             raise RuntimeError("unlucky")
-        return ScoredGroups([], float(position), 0.0), position + 1
+        return StepGroups(ScoredGroups([], float(position), 0.0), position + 1)
 
     assert ahead.take(sample, 1)[1] == 2
     ahead.start(sample, 2)

@@ -31,20 +31,22 @@ from trainer_client.config.run_config import (
     make_config,
 )
 from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.errors import TrainingStopped
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.weights import save_weights
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
-from trainer_client.run.checkpoint import RandomState, list_checkpoints
-from trainer_client.sft import sft
-from trainer_client.train import TrainingStopped, train, train_step
+from trainer_client.rollout.group_sampler import GroupSampler
+from trainer_client.run.checkpoint import Position, RandomState, list_checkpoints
+from trainer_client.sft import fine_tune
+from trainer_client.train import train, train_step
 
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 pytest.importorskip("vllm")
 GENERATE, PUSH = "/inference/v1/generate", "/collective_rpc"
-SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8)
+SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8, top_p=1.0)
 
 
 def config(
@@ -74,7 +76,7 @@ def config(
 def taught(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demonstration's model after a short supervised phase: its completions differ."""
     run_dir = tmp_path_factory.mktemp("taught")
-    sft(
+    fine_tune(
         make_config(
             {
                 "output_dir": str(run_dir),
@@ -152,15 +154,16 @@ def check_five_steps(learner: Learner, settings: Config) -> None:
     position = start_position(None)
     settings.output_dir.mkdir(parents=True)
     with open_scorer(settings.reward) as scorer:
+        sampler = GroupSampler(learner, scorer, order, settings)
         for step in range(5):
-            metrics, problems = train_step(learner, scorer, order, position, settings)
+            metrics, next_problem = train_step(learner, sampler, position, settings)
             assert metrics["policy/updates"] == 1
             assert metrics["policy/grad_norm"] > 0
             assert largest_difference(learner, sample(learner, settings)) > 1e-3
             learner.engine.update_weights()
             rollouts = sample(learner, settings)
             assert largest_difference(learner, rollouts) < 1e-4
-            position = replace(position, step=step + 1, problems=problems, random=RandomState.now())
+            position = Position(step + 1, next_problem, RandomState.now())
     assert {rollout.truncated for rollout in rollouts} <= {True, False}
     for rollout in rollouts:
         ends = [token in learner.policy.eos_ids for token in rollout.completion_ids]
