@@ -83,7 +83,7 @@ def run_that_judges_nothing_once(
 
 
 def run_python(*arguments: str, processes: int | None = None) -> str:
-    """What a script, or a module after `-m`, prints; started by torchrun with `processes`."""
+    """The output of a script, or of a module after `-m`; torchrun starts it with `processes`."""
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     result = subprocess.run(
         [sys.executable, *(launcher if processes else ()), *arguments],

@@ -1,4 +1,4 @@
-"""One step off-policy, against a server that samples: what is kept, and how a run goes on."""
+"""Sampling one step ahead, with a server that samples: kept groups, and resumed runs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def whole(task: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
     task: Path, whole: Path, server: str, tmp_path: Path, keeps: bool
 ) -> None:
-    """Not without the groups that were kept: the weights that sampled them are gone."""
+    """Without the kept groups it would not: the weights that sampled them are gone."""
     settings = one_step_off(task, tmp_path / "run", server)
     shutil.copytree(whole, settings.output_dir)
     for checkpoint in list_checkpoints(settings.output_dir)[2:]:
@@ -93,7 +93,7 @@ def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
 
 @pytest.mark.slow
 def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path: Path) -> None:
-    """In the order of their problems; each goes on with its own."""
+    """Groups are kept in the order of their problems; each process goes on with its own."""
     settings = one_step_off(task, tmp_path / "run", server)
     (tmp_path / "run.yaml").write_text(dump_config(settings))
     on_two_processes(tmp_path / "run.yaml")
@@ -138,7 +138,7 @@ def digits(completions, **columns):
 def test_functions_run_in_the_main_thread(
     task: Path, whole: Path, server: str, tmp_path: Path
 ) -> None:
-    """While the groups that they score were sampled in another."""
+    """The groups that they score were sampled in another thread."""
     (tmp_path / "alarmed.py").write_text(ALARMED)
     reward = {"verifiers": [], "functions": [{"path": f"{tmp_path}/alarmed.py:digits"}]}
     settings = one_step_off(task, tmp_path / "run", server, reward=reward)
@@ -147,13 +147,13 @@ def test_functions_run_in_the_main_thread(
 
 
 def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path) -> None:
-    """After the last step nothing was sampled ahead."""
+    """The last step has sampled nothing ahead."""
     kept = [(checkpoint.folder / FILE).exists() for checkpoint in list_checkpoints(whole)]
     assert kept == [True, True, True, False]
 
 
 def test_groups_are_read_as_they_were_written(tmp_path: Path) -> None:
-    """Numbers bit for bit; the problem with its whole row, from the data set."""
+    """Numbers are equal bit for bit; a problem has its whole row, from the data set."""
     write_groups(tmp_path, TAKEN)
     assert read_groups(tmp_path, [PROBLEM], ["accuracy"]) == TAKEN
 

@@ -1,4 +1,4 @@
-"""What a step can do beyond the plain one, on short runs that need no service."""
+"""Settings beyond those of a plain step, and resumed runs, without a service."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_a_run_speaks_after_one_that_did_not_lead(
 def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
     task: Path, tmp_path: Path
 ) -> None:
-    """It was killed between its last checkpoint and the end of writing the model."""
+    """The run was killed between its last checkpoint and the end of writing the model."""
     run_dir = tmp_path / "run"
     train(run_config(task, run_dir, train={"steps": 1}))
     of_step_1 = (run_dir / STEP_OF_MODEL).read_text()
@@ -372,7 +372,7 @@ def evaluated_each_step(task: Path, run_dir: Path) -> Config:
 def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
     task: Path, tmp_path: Path, kept: int | None, steps: list[int]
 ) -> None:
-    """Not as another one's: the best checkpoint would be the wrong one."""
+    """Evaluated as another step, it would make the wrong checkpoint the best."""
     config = evaluated_each_step(task, tmp_path / "run")
     train(config)
     path = tmp_path / "run" / "metrics.jsonl"
@@ -391,7 +391,7 @@ def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
 
 
 def test_a_finished_run_without_its_metrics_can_be_resumed(task: Path, tmp_path: Path) -> None:
-    """There is nothing left to do, and nothing to tell."""
+    """The run has no steps left, and no evaluation to tell."""
     config = run_config(task, tmp_path / "run", train={"steps": 1})
     train(config)
     (tmp_path / "run" / "metrics.jsonl").unlink()

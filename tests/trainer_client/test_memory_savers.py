@@ -157,7 +157,7 @@ def test_offloaded_state_comes_back_as_it_was(task: Path) -> None:
 def test_training_and_evaluation_sample_with_the_optimizer_out_of_the_way(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And new weights reach the sampler so, which may have to wake up for them."""
+    """New weights reach the sampler inside, too: it may have to wake up for them."""
     inside: list[bool] = []
     seen: list[tuple[str, bool]] = []
 
@@ -211,7 +211,7 @@ def test_offloading_frees_the_gpu_while_completions_are_sampled(task: Path) -> N
 
 
 def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None:
-    """What was started is what the next `take` gives; then it samples itself again."""
+    """The next `take` gives the groups that were started; the one after it samples itself."""
     ahead = SamplingAhead()
 
     def sample(position: int) -> StepGroups:
@@ -242,7 +242,7 @@ print("closed")
 
 
 def test_a_process_ends_while_its_sampler_hangs() -> None:
-    """As after SIGTERM: what was sampled ahead is given up, not waited for."""
+    """Groups that are being sampled ahead are given up, as after SIGTERM."""
     result = subprocess.run(
         [sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=600
     )
@@ -250,7 +250,7 @@ def test_a_process_ends_while_its_sampler_hangs() -> None:
 
 
 def test_one_step_off_asks_for_a_server_and_the_correction(task: Path) -> None:
-    """Both by name."""
+    """Messages name both settings."""
     with pytest.raises(ConfigError, match=r"one_step_off needs rollout\.engine vllm_server"):
         make_config(values(task, train={"one_step_off": True}))
     with pytest.raises(ConfigError, match=r"one_step_off needs loss\.importance"):

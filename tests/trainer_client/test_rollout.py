@@ -49,7 +49,7 @@ def prefer_eos(policy: Policy) -> None:
 
 @pytest.mark.parametrize("temperature", [1.0, 0.7])
 def test_sampler_logprobs_equal_the_policys(policy: Policy, temperature: float) -> None:
-    """Also where rows that had ended left the batch before."""
+    """Rows that had ended left the batch before; the others are not mixed up by it."""
     prefer_eos(policy)
     groups = generate(policy, plain_sampling(8, 24, temperature=temperature))
     rollouts = [rollout for group in groups for rollout in group.rollouts]

@@ -267,7 +267,7 @@ def test_supervised_fine_tuning_computes_in_the_type_of_autocast(
 def test_supervised_fine_tuning_refuses_an_unknown_output_layer(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As GRPO does, before a step is made with other log-probabilities than the model's."""
+    """Its log-probabilities would not be the model's; GRPO refuses it, too."""
     forward = LlamaForCausalLM.forward
 
     def changed(self: LlamaForCausalLM, *arguments: Any, **options: Any) -> Any:

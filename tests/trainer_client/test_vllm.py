@@ -94,7 +94,7 @@ def taught(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def served(taught: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same weights, the tied output layer under its own name too."""
+    """A folder with the same weights, in which the tied output layer has its own name, too."""
     folder = tmp_path_factory.mktemp("served")
     policy = load_policy(ModelConfig(path=str(taught), device="cpu"))
     policy.tokenizer.save_pretrained(folder)
@@ -130,7 +130,7 @@ def sample(learner: Learner, settings: Config, sampling: Sampling = SAMPLING) ->
 
 
 def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
-    """Between the sampler's log-probabilities and the trainer's."""
+    """The largest difference between the sampler's log-probabilities and the trainer's."""
     largest = 0.0
     for rollout in rollouts:
         ids = torch.tensor(
@@ -186,7 +186,7 @@ def test_a_servers_logprobs_equal_the_trainers_after_each_update(
 def test_weights_go_from_gpu_to_gpu(
     served: Path, taught: Path, task: Path, service_url: str, tmp_path: Path, backend: str
 ) -> None:
-    """The same five steps; nccl needs a second GPU, which the server takes."""
+    """Five steps with weights that stay on GPUs; nccl needs a second GPU for the server."""
     if backend == "nccl" and torch.cuda.device_count() < 2:
         pytest.skip("one GPU")
     flags = ("--weight-transfer-config", json.dumps({"backend": backend}))
@@ -255,7 +255,7 @@ def test_completions_of_other_weights_are_refused(
 def test_a_server_without_processed_logprobs_or_none_at_all_is_named(
     taught: Path, task: Path, tmp_path: Path
 ) -> None:
-    """Nobody listens: the message says how to start one."""
+    """Nobody listens at the address; the message says how to start a server."""
     settings = config(
         taught,
         task / "data",
@@ -297,14 +297,14 @@ def check_cut_distribution(learner: Learner, settings: Config) -> None:
 def test_with_top_p_the_in_process_engine_gives_those_of_the_cut_distribution(
     in_process: tuple[Learner, Config],
 ) -> None:
-    """As the other engines do."""
+    """All engines report the same distribution."""
     check_cut_distribution(*in_process)
 
 
 def test_with_top_p_a_server_gives_those_of_the_cut_distribution(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:
-    """As the other engines do."""
+    """All engines report the same distribution."""
     settings = config(
         taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
     )
@@ -315,7 +315,7 @@ def test_with_top_p_a_server_gives_those_of_the_cut_distribution(
 def test_a_prompt_that_is_too_long_for_the_in_process_engine_is_named(
     in_process: tuple[Learner, Config],
 ) -> None:
-    """An error of vLLM's is one that a run is saved after."""
+    """vLLM's error becomes one after which a run is saved."""
     learner, _ = in_process
     long = Problem("long", ({"role": "user", "content": "1+" * 200},), {})
     with pytest.raises(RolloutError, match=r"vLLM cannot sample: .*256"):

@@ -1,4 +1,4 @@
-"""What the engine makes of a server's answers, good ones and spoilt ones."""
+"""Rollouts and errors that the engine makes of a server's responses, good and spoilt."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_seed_makes_the_same_completions_again(
                 policy,
                 task,
                 tmp_path,
-                lambda path, answer: answer,
+                lambda path, response: response,
                 plain_sampling(2, 6, seed=7),
             )
         )
@@ -132,6 +132,6 @@ def test_weights_that_cannot_be_written_are_an_error_that_names_the_setting(
             policy,
             task,
             tmp_path / "file" / "weights",
-            lambda path, answer: answer,
+            lambda path, response: response,
             plain_sampling(2, 6),
         )

@@ -138,10 +138,7 @@ def policy_loss(
     if (config.importance is None) != (proximal_logprobs is None):
         raise ValueError("proximal_logprobs belong to loss.importance: give both or neither")
     start_logprobs = sampler_logprobs if proximal_logprobs is None else proximal_logprobs
-    log_ratio = _masked_difference(policy_logprobs, start_logprobs, mask)
-    if config.type == "gspo":
-        log_ratio = log_ratio.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-    ratio = log_ratio.exp()
+    ratio = _ratio(policy_logprobs, start_logprobs, mask, per_sequence=config.type == "gspo")
     token_loss, bounded = _token_loss(ratio, policy_logprobs, advantages[:, None], mask, config)
     if config.importance is not None:
         assert proximal_logprobs is not None
@@ -161,6 +158,16 @@ def policy_loss(
         kl_divergence(sampler_logprobs, policy_logprobs.detach(), mask, "k3").sum(),
         (bounded & mask).sum(),
     )
+
+
+def _ratio(
+    policy_logprobs: Tensor, start_logprobs: Tensor, mask: Tensor, *, per_sequence: bool
+) -> Tensor:
+    """Policy over start probability, `[B, T]`; per sequence its geometric mean, `[B, 1]`."""
+    log_ratio = _masked_difference(policy_logprobs, start_logprobs, mask)
+    if per_sequence:
+        log_ratio = log_ratio.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+    return log_ratio.exp()
 
 
 def _token_loss(

@@ -154,7 +154,7 @@ def _backward(
 
 
 def _micro_batches(learner: Learner, batch: Batch, max_tokens: int) -> list[MicroBatch]:
-    """As many micro-batches as every other process has; the last ones may be empty.
+    """Micro-batches, as many as every other process has; the last ones may be empty.
 
     All processes take part in each forward of a sharded model, so they need equally many.
     """
