@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from trainer_client.config.run_config import Config, LossConfig
+from trainer_client.config.run_config import Config, LossConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
@@ -147,7 +147,9 @@ def make_learner(
     """
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
-    reference = _reference(config, policy, checkpoint)
+    # Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
+    keeps_reference = bool(config.loss.kl_coefficient) and not has_adapter(policy.model)
+    reference = _reference(config.model, policy, checkpoint) if keeps_reference else None
     causal = causal_model(policy.model)
     check_output_layer(causal)
     packs = config.train.packing and _packs(causal, reference, processes)
@@ -209,15 +211,13 @@ def _packs(
 
 
 def _reference(
-    config: Config, policy: Policy, checkpoint: Checkpoint | None
-) -> PreTrainedModel | None:
-    """The frozen reference policy of a new or resumed run; None where `Learner` has none."""
-    if not config.loss.kl_coefficient or has_adapter(policy.model):
-        return None
+    config: ModelConfig, policy: Policy, checkpoint: Checkpoint | None
+) -> PreTrainedModel:
+    """The frozen reference policy of a run that starts, or goes on from a checkpoint."""
     if checkpoint is None:
         return frozen_copy(policy.model)
     if checkpoint.reference_folder is None:
-        return load_policy(config.model).model.requires_grad_(False)
+        return load_policy(config).model.requires_grad_(False)
     return (
         AutoModelForCausalLM.from_pretrained(checkpoint.reference_folder, dtype=policy.model.dtype)
         .to(policy.device)

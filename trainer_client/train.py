@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from functools import reduce
+from pathlib import Path
 
 from trainer_client.config.run_config import Config
 from trainer_client.dataset import ProblemOrder, load_problems
@@ -22,7 +23,7 @@ from trainer_client.processes import launched
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
-from trainer_client.run.checkpoint import Checkpoint, Position, checkpoint_to_resume
+from trainer_client.run.checkpoint import Position, checkpoint_to_resume
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.metrics import read_lines, rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, write_rollouts
@@ -47,11 +48,12 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
             the run, or SIGTERM came; a checkpoint has been saved.
     """
     with launched() as processes:
-        # It stays quiet after the run, too: the commands that follow would speak in each process.
+        # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
-        checkpoint = checkpoint_to_resume(config.output_dir, resume=resume)
-        if checkpoint is not None and is_finished(config, checkpoint):
-            return _finished(config, checkpoint)
+        run_dir, num_steps = config.output_dir, config.train.steps
+        checkpoint = checkpoint_to_resume(run_dir, resume=resume)
+        if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
+            return _finished(run_dir, checkpoint.step)
         problems = load_problems(config.dataset)
         order = ProblemOrder(
             problems, per_step=config.rollout.prompts_per_step, seed=config.train.seed
@@ -59,7 +61,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         with open_run(config, problems, checkpoint, processes) as run:
             sampler = GroupSampler(run.learner, run.scorer, order, config)
             run.evaluate_at_start()
-            while run.position.step < config.train.steps:
+            while run.position.step < num_steps:
                 run.begin_step()
                 with run.stopping_on(*SAMPLING_ERRORS, TrainingError):
                     metrics, next_problem = train_step(run.learner, sampler, run.position, config)
@@ -68,7 +70,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
                 run.check_guards()
                 run.stop_if_interrupted()
                 run.save_if_due()
-        return RunResult.of(config.output_dir, run.log.history)
+        return RunResult.of(run_dir, run.log.history)
 
 
 def train_step(
@@ -108,8 +110,8 @@ def train_step(
     return metrics, own.next_problem
 
 
-def _finished(config: Config, checkpoint: Checkpoint) -> RunResult:
-    """Say that there is nothing left to do; the result that the run has come to."""
-    steps = "its one step" if checkpoint.step == 1 else f"all {checkpoint.step} steps"
-    say(f"{config.output_dir} has {steps}: raise train.steps to go on")
-    return RunResult.of(config.output_dir, read_lines(config.output_dir / "metrics.jsonl"))
+def _finished(run_dir: Path, num_steps: int) -> RunResult:
+    """Say that the run has no steps left; returns its result."""
+    steps = "its one step" if num_steps == 1 else f"all {num_steps} steps"
+    say(f"{run_dir} has {steps}: raise train.steps to go on")
+    return RunResult.of(run_dir, read_lines(run_dir / "metrics.jsonl"))

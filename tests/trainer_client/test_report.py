@@ -145,7 +145,8 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
 
 def test_a_metric_that_was_never_logged_has_no_chart(task: Path, tmp_path: Path) -> None:
     config = run_config(task, tmp_path / "run")
-    assert charts([{"step": 1.0, "policy/entropy": 2.0}], config) == [
+    history = [{"step": 1.0, "policy/entropy": 2.0}]
+    assert charts(history, config.guards, config.reward.sources) == [
         {
             "title": "Entropy",
             "unit": "nats per token",

@@ -102,17 +102,18 @@ class GroupSampler:
         groups = self._agree(partial(self._take, ahead, position))
         if position.step + 1 < self._num_steps:
             seconds += self._update_weights()
-            ahead.start(self._sample_in_thread(position.step + 1), groups.next_problem)
+            ahead.start(self._sample_of(position.step + 1), groups.next_problem)
         return groups, seconds
 
     def _take(self, ahead: SamplingAhead, position: Position) -> StepGroups:
-        groups = ahead.take(self._sample_in_thread(position.step), position.next_problem)
+        groups = ahead.take(self._sample_of(position.step), position.next_problem)
         # Functions and models score here, in the main thread: many use signals or are not
         # thread-safe. The sampling thread asks the service alone.
         return groups._replace(scored=scored_here(self._scorer, groups.scored))
 
-    def _sample_in_thread(self, step: int) -> SampleGroups:
-        # Without a seed the thread would draw from torch's generator, which the training thread
+    def _sample_of(self, step: int) -> SampleGroups:
+        """A function that samples the groups of a step, in any thread."""
+        # Without a seed a thread would draw from torch's generator, which the training thread
         # uses at the same time: a resumed run would sample other completions.
         seed = self._learner.processes.step_seed(self._seed, step)
         return partial(self.sample, self._scorer.of_service, seed=seed)

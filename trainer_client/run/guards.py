@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from trainer_client.config.run_config import (
     Config,
     LossConfig,
+    OptimizerConfig,
     RewardConfig,
     RewardSource,
     RolloutConfig,
@@ -71,7 +72,7 @@ def reason_to_stop(history: History, config: Config) -> str | None:
     if limit is not None and kl is not None and kl > limit:
         return (
             f"policy/kl_divergence is {kl:.4g}, above guards.stop_if_kl_above {limit:g}. "
-            f"{_kl_remedy(config)}, or raise the limit"
+            f"{_kl_remedy(config.loss, config.optimizer)}, or raise the limit"
         )
     count = _skipped_in_a_row(history)
     if count >= config.guards.max_nonfinite_updates:
@@ -131,7 +132,7 @@ def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:
         return None
     return (
         f"policy/kl_divergence is {kl:.4g}, above guards.warn_if_kl_above {limit:g}: the policy is "
-        f"leaving its reference. {_kl_remedy(config)}"
+        f"leaving its reference. {_kl_remedy(config.loss, config.optimizer)}"
     )
 
 
@@ -211,11 +212,11 @@ def _skipped_in_a_row(history: History) -> int:
     return count
 
 
-def _kl_remedy(config: Config) -> str:
-    beta = config.loss.kl_coefficient
+def _kl_remedy(loss: LossConfig, optimizer: OptimizerConfig) -> str:
+    beta = loss.kl_coefficient
     return (
         f"Suggested: loss.kl_coefficient {beta:g} -> {max(2 * beta, 0.01):g}, or "
-        f"{_lower_rate(config.optimizer.learning_rate)}"
+        f"{_lower_rate(optimizer.learning_rate)}"
     )
 
 

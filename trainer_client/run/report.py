@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trainer_client.config.run_config import Config, load_config
+from trainer_client.config.run_config import Config, GuardConfig, RewardSource, load_config
 from trainer_client.errors import TrainerError
 from trainer_client.run.guards import History
 from trainer_client.run.metrics import read_lines
@@ -47,7 +47,7 @@ def write_report(run_dir: Path, output: Path) -> list[str]:
     data = {
         "title": run_dir.resolve().name,
         "summary": summary,
-        "charts": charts(history, config),
+        "charts": charts(history, config.guards, config.reward.sources),
         "warnings": read_lines(run_dir / "warnings.jsonl"),
         "config": (run_dir / "config.yaml").read_text(),
         "rollouts": _rollouts(run_dir),
@@ -94,17 +94,19 @@ def _kl_sentence(kls: Sequence[float], limit: float | None) -> str:
     return f"KL {'stayed' if max(kls) < limit else 'did not stay'} below {limit:g}: {most}"
 
 
-def charts(history: History, config: Config) -> list[dict[str, Any]]:
+def charts(
+    history: History, guards: GuardConfig, sources: Sequence[RewardSource]
+) -> list[dict[str, Any]]:
     """Title, unit, series and limits of each chart that has data; a point is [step, value]."""
     limits = {
-        "warns": config.guards.warn_if_kl_above,
-        "stops": config.guards.stop_if_kl_above,
+        "warns": guards.warn_if_kl_above,
+        "stops": guards.stop_if_kl_above,
     }
-    sources = [f"reward/{source.key}" for source in config.reward.sources]
+    scores = [f"reward/{source.key}" for source in sources]
     present = list(dict.fromkeys(name for row in history for name in row))
     planned: list[tuple[str, str, Sequence[str], Mapping[str, float | None]]] = [
         ("Reward, weighted sum", "reward", ["reward/total"], {}),
-        ("Score per source", "mean score", sources, {}),
+        ("Score per source", "mean score", scores, {}),
         ("Held-out pass@k", "share of problems", _matching(present, "evaluation/", "pass@"), {}),
         ("Advantage std", "advantage", ["advantage/std"], {}),
         ("Reward std within groups", "reward", ["reward/group_std"], {}),

@@ -243,11 +243,11 @@ def open_run(
         run.save_model()
 
 
-def is_finished(config: Config, checkpoint: Checkpoint) -> bool:
+def is_finished(run_dir: Path, checkpoint: Checkpoint, *, num_steps: int) -> bool:
     """Whether the steps of the run are done, and its model is written."""
-    step = config.output_dir / STEP_OF_MODEL
+    step = run_dir / STEP_OF_MODEL
     return (
-        checkpoint.step >= config.train.steps
+        checkpoint.step >= num_steps
         and step.exists()
         and step.read_text().strip() == str(checkpoint.step)
     )
