@@ -148,7 +148,7 @@ def tokens_per_second(engine: RolloutEngine, form: Form) -> float:
     start = time.perf_counter()
     engine.generate(
         problems,
-        Sampling(form.group_size, form.tokens),
+        Sampling(form.group_size, form.tokens, temperature=1.0, top_p=1.0),
         lambda index, group: groups.append(group),
     )
     seconds = time.perf_counter() - start

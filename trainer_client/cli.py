@@ -97,9 +97,9 @@ def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
     The policy then knows the format before GRPO.
     """
     settings = load_config(config, overrides)
-    from trainer_client.sft import sft as run_sft
+    from trainer_client.sft import fine_tune
 
-    CONSOLE.print(f"model: {run_sft(settings)}", soft_wrap=True)
+    CONSOLE.print(f"model: {fine_tune(settings)}", soft_wrap=True)
 
 
 @app.command(
@@ -137,7 +137,7 @@ def evaluate_command(
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:
             problems = load_problems(evaluation.dataset)
-            result = evaluate(engine, scorer, problems, config, evaluation)
+            result = evaluate(engine, scorer, problems, config.rollout, evaluation)
             for k, value in result.pass_at_k.items():
                 CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
             CONSOLE.print(

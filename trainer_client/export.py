@@ -8,11 +8,11 @@ from typing import Literal
 import torch
 
 from trainer_client.config.run_config import ConfigError, load_config
+from trainer_client.evaluate import best_step
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import load_policy
 from trainer_client.run.checkpoint import Checkpoint, list_checkpoints
 from trainer_client.run.metrics import read_lines
-from trainer_client.train import best_step
 
 Dtype = Literal["float32", "bfloat16"]
 
@@ -38,7 +38,9 @@ def export(
     if output.exists():
         raise ConfigError(f"{output} exists; choose another folder")
     config = load_config(run_dir / "config.yaml")
-    chosen = _choose(run_dir, checkpoint, best_step(read_lines(run_dir / "metrics.jsonl"), config))
+    chosen = _choose(
+        run_dir, checkpoint, best_step(read_lines(run_dir / "metrics.jsonl"), config.evaluation)
+    )
     policy = load_policy(
         config.model.model_copy(update={"device": "cpu", "quantization": None}), chosen.folder
     )

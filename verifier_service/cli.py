@@ -18,7 +18,6 @@ from rich.progress import MofNCompleteColumn, Progress
 from typer.core import TyperGroup
 
 import verifier_service
-from verifier_service.code.languages import LanguageName
 from verifier_service.code.check_tests import (
     BadRows,
     Misfit,
@@ -27,6 +26,7 @@ from verifier_service.code.check_tests import (
     misfit_summary,
     read_rows,
 )
+from verifier_service.code.languages import LanguageName
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.file_scoring import summary as summary_of_scores

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Tag, model_validator
 
 from verifier_service.profiles import Verifiers
-from verifier_service.verdict import EngineReason, Outcome, Reason
+from verifier_service.reason import EngineReason, Reason
+from verifier_service.verdict import Outcome
 from verifier_service.verifiers import VERIFIERS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import EngineReason, Reason
+from verifier_service.reason import EngineReason, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
 MAX_WEIGHT = 1e6

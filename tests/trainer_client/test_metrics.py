@@ -1,4 +1,4 @@
-"""What a step's metrics are taken over."""
+"""Metrics of a step, and which completions they are taken over."""
 
 from __future__ import annotations
 

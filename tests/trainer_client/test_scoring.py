@@ -12,6 +12,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from reward_verifier.errors import VerifierRejected
+from tests.trainer_client.runs import plain_sampling
 from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import Scorer, generate_and_score
@@ -84,13 +85,18 @@ def test_a_group_is_scored_while_later_ones_are_generated() -> None:
             assert first_request.wait(30), "the first group was not sent"
 
     with scorer(handler) as open_scorer:
-        generate_and_score(Engine([0, 1, 2], before), open_scorer, PROBLEMS, Sampling(1, 1))
+        generate_and_score(
+            Engine([0, 1, 2], before),
+            open_scorer,
+            PROBLEMS,
+            plain_sampling(1, 1),
+        )
 
 
 def test_groups_come_back_in_the_order_of_their_problems() -> None:
     with scorer(answer) as open_scorer:
         engine = Engine([2, 0, 1], lambda position: None)
-        scored = generate_and_score(engine, open_scorer, PROBLEMS, Sampling(1, 1))
+        scored = generate_and_score(engine, open_scorer, PROBLEMS, plain_sampling(1, 1))
     assert [item.group.problem.id for item in scored.groups] == ["0", "1", "2"]
     assert [item.verdicts[0]["accuracy"].score for item in scored.groups] == [0.0, 1.0, 2.0]
 
@@ -134,5 +140,10 @@ def test_a_refused_group_stops_the_step_before_everything_is_generated() -> None
 
         open_scorer.submit = watched  # type: ignore[method-assign,assignment]
         with pytest.raises(VerifierRejected, match="422: no"):
-            generate_and_score(Engine([0, 1, 2], before), open_scorer, PROBLEMS, Sampling(1, 1))
+            generate_and_score(
+                Engine([0, 1, 2], before),
+                open_scorer,
+                PROBLEMS,
+                plain_sampling(1, 1),
+            )
     assert generated == [0, 1]

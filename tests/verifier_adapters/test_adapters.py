@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from verifier_adapters import Verifier, areal, ms_swift, prime_verifiers, rllm, skyrl_gym, trl, verl
+from verifier_adapters import areal, ms_swift, prime_verifiers, rllm, skyrl_gym, trl, verl
+from verifier_adapters.client import Verifier
 from verifier_adapters.reference import reference_of
 from verifier_service.compat import label
 

@@ -28,9 +28,9 @@ from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.output_checkers import Checker, accepts
 from verifier_service.code.reference_tests import Asserts, Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
+from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Unverifiable
 
 PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)

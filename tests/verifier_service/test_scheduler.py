@@ -22,8 +22,9 @@ from verifier_service.engine.request_scoring import (
 )
 from verifier_service.engine.scheduler import Bounds, QueueFull, Scheduler
 from verifier_service.engine.score_request import Answer, answer_request
+from verifier_service.reason import EngineReason
 from verifier_service.schemas import Group, ScoreRequest
-from verifier_service.verdict import EngineReason, Outcome, Verdict, failed
+from verifier_service.verdict import Outcome, Verdict, failed
 from verifier_service.verifier import OpenQuestion, Undecided
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.workers.tasks import EncodedTask, Task

@@ -170,10 +170,17 @@ class RolloutConfig(Section):
 class AdvantageConfig(Section):
     """How a group's rewards become advantages (`trainer_client.update.advantages`)."""
 
-    scale: Literal["group_std", "batch_std", "none"] = "group_std"
-    std: Literal["population", "bessel"] = "population"
-    epsilon: NonNegativeFloat = 1e-6
-    baseline: Literal["mean", "leave_one_out"] = "mean"
+    scale: Literal["group_std", "batch_std", "none"] = Field(
+        default="group_std", description="divisor of reward - baseline; none: no division"
+    )
+    std: Literal["population", "bessel"] = Field(
+        default="population", description="sum of squares over n (population) or n - 1 (bessel)"
+    )
+    epsilon: NonNegativeFloat = Field(default=1e-6, description="added to the std")
+    baseline: Literal["mean", "leave_one_out"] = Field(
+        default="mean",
+        description="the group's mean, or for each completion the mean of the others",
+    )
     unjudged: Literal["keep", "drop"] = Field(
         default="keep",
         description="completions without a reward: keep (advantage 0, still in KL and "

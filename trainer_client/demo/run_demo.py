@@ -17,11 +17,13 @@ import torch
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.config.run_config import Config, load_config, make_config
 from trainer_client.demo import sums_task
+from trainer_client.errors import TrainingStopped
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.report import write_report
+from trainer_client.run.training_run import RunResult
 from trainer_client.service_process import running_service
-from trainer_client.sft import sft
-from trainer_client.train import RunResult, TrainingStopped, train
+from trainer_client.sft import fine_tune
+from trainer_client.train import train
 
 NUM_HELD_OUT = 100
 """Problems that are in neither training set."""
@@ -52,7 +54,7 @@ def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResul
     CONSOLE.rule("1. a short supervised phase teaches the format")
     CONSOLE.print(f"a model of {model.num_parameters():,} parameters, random weights, sees sums")
     CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
-    sft(sft_config(folder, seed=seed))
+    fine_tune(sft_config(folder, seed=seed))
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
     log = folder / "service.log"
     with nullcontext(url) if url else running_service(log) as service:

@@ -21,9 +21,10 @@ from verifier_service.code.languages import (
     LanguageName,
 )
 from verifier_service.completion import Completion
+from verifier_service.reason import Reason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Outcome, Reason, Verdict
+from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import Verifier
 
 RUN_PROGRAM: Final = "run_program"

@@ -17,8 +17,9 @@ from typing import Any, Protocol
 import msgspec
 
 from verifier_service.completion import Completion
+from verifier_service.reason import EngineReason
 from verifier_service.schemas import ChatMessage, CompletionObject, ScoreRequest
-from verifier_service.verdict import EngineReason, Outcome, Verdict, failed, unverifiable
+from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.verifier import GroupVerifier, OpenQuestion, Verifier
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 

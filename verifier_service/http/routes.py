@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from verifier_service.engine.score_request import NDJSON
 from verifier_service.http.errors import try_again
 from verifier_service.http.score_call import Service, answer_score_call
+from verifier_service.reason import EngineReason, Reason
 from verifier_service.schemas import (
     ErrorResponse,
     HealthResponse,
@@ -20,7 +21,6 @@ from verifier_service.schemas import (
     VerifierDescription,
     VerifiersResponse,
 )
-from verifier_service.verdict import EngineReason, Reason
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES, LanguageName
 from verifier_service.code.reasons import CodeReason
-from verifier_service.verdict import Reason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Verifier
 
 

@@ -24,7 +24,8 @@ from typing import Self
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.verdict import EngineReason, Outcome, Verdict, failed, unverifiable
+from verifier_service.reason import EngineReason
+from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.shared_references import SharedReferences
 from verifier_service.workers.sources import (

@@ -23,7 +23,8 @@ from pydantic import TypeAdapter
 
 from verifier_service import frames
 from verifier_service.completion import Completion
-from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
+from verifier_service.reason import EngineReason
+from verifier_service.verdict import Outcome, Verdict, unverifiable
 from verifier_service.verifier import (
     MAX_EXTRACTED_CHARACTERS,
     GroupVerifier,
