@@ -1,4 +1,4 @@
-"""Programs that are not Python, and the tools that make them: the profile that permits an exec."""
+"""Programs that are not Python, and the tools that make them: zygotes that permit one exec."""
 
 from __future__ import annotations
 

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.sandbox import entries, execution_handle
+from verifier_service.sandbox import entries, exit_reason
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     ExitReason,
     Layer,
     Limits,
-    Profile,
     Program,
     SandboxError,
+    ZygoteKind,
 )
 from verifier_service.sandbox.runner import Runner
 from verifier_service.sandbox.zygote_handle import PACKAGES
@@ -207,7 +207,7 @@ def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the watch looked at it again."""
-    monkeypatch.setattr(execution_handle, "WATCH_SECONDS", 10.0)
+    monkeypatch.setattr(exit_reason, "WATCH_SECONDS", 10.0)
     source = "import time\nwhile time.process_time() < 0.03: pass"
     execution = sandbox.run(source, limits=Limits(cpu_seconds=0.02, wall_seconds=10))
     assert (execution.reason, execution.exit_code) == (ExitReason.CPU_LIMIT, 0)
@@ -247,7 +247,7 @@ def test_a_flood_of_output_ends_the_program(sandbox: Sandbox, descriptor: int) -
 @pytest.fixture
 def overload(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], float]], None]:
     """Have the kernel say how long processes have waited, as on a busy machine."""
-    return lambda said: monkeypatch.setattr(execution_handle, "waited_seconds", lambda pid: said())
+    return lambda said: monkeypatch.setattr(exit_reason, "waited_seconds", lambda pid: said())
 
 
 Overload = Callable[[Callable[[], float]], None]
@@ -319,11 +319,11 @@ spin()
 def test_the_kernel_says_how_long_a_process_has_waited() -> None:
     if not Path("/proc/self/schedstat").exists():
         pytest.skip("this kernel does not say it")
-    before = execution_handle.waited_seconds(os.getpid())
+    before = exit_reason.waited_seconds(os.getpid())
     for _ in range(1000):
         os.sched_yield()
-    assert 0 <= before <= execution_handle.waited_seconds(os.getpid()) < time.monotonic()
-    assert execution_handle.waited_seconds(2**22 + 1) == 0.0
+    assert 0 <= before <= exit_reason.waited_seconds(os.getpid()) < time.monotonic()
+    assert exit_reason.waited_seconds(2**22 + 1) == 0.0
 
 
 @pytest.mark.parametrize(("num_bytes", "reason"), [(150_000, "exited"), (150_001, "output_limit")])
@@ -389,8 +389,8 @@ def test_numpy_and_sympy_are_ready_for_programs_that_name_them(sandbox: Sandbox)
 
 
 def test_no_other_package_can_be_imported(sandbox: Sandbox) -> None:
-    for profile in Profile:
-        execution = sandbox.run("import pydantic", profile=profile)
+    for kind in ZygoteKind:
+        execution = sandbox.run("import pydantic", zygote_kind=kind)
         assert b"No module named 'pydantic'" in execution.stderr
 
 
@@ -633,16 +633,16 @@ def test_an_entry_that_raises_ends_with_exit_code_1(sandbox: Sandbox) -> None:
     assert b"a bug in an entry" in execution.stderr
 
 
-def test_a_profile_without_its_packages_is_our_failure_and_leaves_nothing(
+def test_a_kind_without_its_packages_is_our_failure_and_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setitem(PACKAGES, Profile.SCI, ("numpy_that_nobody_installed",))
+    monkeypatch.setitem(PACKAGES, ZygoteKind.SCI, ("numpy_that_nobody_installed",))
 
     async def run_both() -> None:
         async with Runner(1) as runner:
             with pytest.raises(SandboxError, match="numpy_that_nobody_installed"):
-                await runner.run(Program(payload=b"", profile=Profile.SCI), SHORT)
+                await runner.run(Program(payload=b"", zygote_kind=ZygoteKind.SCI), SHORT)
             assert (await runner.run(Program(payload=b"print(1)"), SCRATCH)).stdout == b"1\n"
 
     asyncio.run(run_both())

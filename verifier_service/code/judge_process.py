@@ -27,7 +27,7 @@ from verifier_service.code.handles import (
     Unsupported,
 )
 from verifier_service.code.program_process import MODULE
-from verifier_service.sandbox.entries import Context
+from verifier_service.sandbox.entries import EntryContext
 
 MAX_DETAIL_CHARACTERS = 500
 
@@ -56,7 +56,7 @@ class Findings:
             self.first_failed = self.total - 1
 
 
-def judge(context: Context) -> None:
+def judge(context: EntryContext) -> None:
     """Sandbox entry: the payload says which tests to run, as `grading` writes it."""
     asked = json.loads(context.payload)
     channel, result = context.channel, context.result

@@ -13,12 +13,12 @@ import types
 from typing import Any
 
 from verifier_service.code import value_codec
-from verifier_service.sandbox.entries import Context, compile_program, run_to_exit_code
+from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 
 MODULE = "solution"
 
 
-def serve(context: Context) -> None:
+def serve(context: EntryContext) -> None:
     """Sandbox entry: the payload is the program's source."""
     code = compile_program(context, f"{MODULE}.py")
     module = types.ModuleType(MODULE)

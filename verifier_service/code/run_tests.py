@@ -13,7 +13,7 @@ from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
-from verifier_service.sandbox.runner import Runner, profile_of
+from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
     "serve": "verifier_service.code.program_process:serve",
@@ -162,7 +162,7 @@ class _Repeated:
         run = await self._runner.run(program, limits, result=compiles)
         if compiles and run.result:
             self._program = Program(
-                payload=run.result, entry="compiled", profile=profile_of(program)
+                payload=run.result, entry="compiled", zygote_kind=zygote_kind_of(program)
             )
         self._cpu_seconds_left -= run.cpu_seconds
         self._wall_seconds_left -= run.wall_seconds - run.waited_seconds

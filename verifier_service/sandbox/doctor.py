@@ -1,7 +1,7 @@
-"""Whether the sandbox confines: a self-check that tries what must not be possible.
+"""The self-check of the sandbox: it tries operations that must be refused.
 
 It believes no more than the runner does: a program that should have reported and did not is a
-failure. Each check is one line; `Diagnosis.is_healthy` is whether all passed.
+failure. Each check is one line; `Diagnosis.is_healthy` says whether all of them passed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from verifier_service.sandbox.runner import Runner
 _PROBES = Path(__file__).with_name("probes.py")
 _SHORT = Limits(cpu_seconds=0.5, wall_seconds=1.5, memory_bytes=128 * 2**20, output_bytes=2**16)
 _SPIN = Limits(cpu_seconds=0.5, wall_seconds=30.0)
-"""Where others use the cores too, CPU time takes its time."""
+"""Limits of a program that only the CPU limit, or another one, should end. Its wall time is long,
+because a program that shares its core needs much of it to use up its CPU time."""
 _SCRATCH = Limits(file_bytes=2**20)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried."""
+    """One thing that was tried, and how it ended."""
 
     name: str
     passed: bool
@@ -43,11 +44,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a self-check found."""
+    """The findings of a self-check."""
 
     layers: frozenset[Layer]
     problems: tuple[str, ...]
-    """Why a layer is not in force, or why the sandbox could not be started."""
+    """Layers that are not in force and why, or why the sandbox could not be started."""
     checks: tuple[Check, ...]
 
     @property
@@ -77,7 +78,7 @@ async def diagnose(
     required: frozenset[Layer] = COMMON_LAYERS,
     unsafe_without: frozenset[Layer] = frozenset(),
 ) -> Diagnosis:
-    """Start a sandbox as the service would, and check it. See `Runner` for the arguments."""
+    """Start a sandbox as the service would, and check it. The arguments are those of `Runner`."""
     runner = Runner(1, required=required, unsafe_without=unsafe_without)
     try:
         async with runner:
@@ -88,10 +89,10 @@ async def diagnose(
 
 
 async def examine(runner: Runner) -> AsyncIterator[Check]:
-    """Check a running sandbox. Takes seconds, most of which are waited.
+    """Check a running sandbox. Takes seconds, most of which are spent waiting.
 
     Raises:
-        SandboxError: something could not be run at all.
+        SandboxError: a program could not be run at all.
     """
     probes = Program(payload=_PROBES.read_bytes(), stdin=b"input")
     execution = await runner.run(probes, Limits())
