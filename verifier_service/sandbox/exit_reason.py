@@ -33,7 +33,7 @@ class LimitWatch:
 
     def __init__(self, limits: Limits) -> None:
         self.partner: LimitWatch | None = None
-        """In a pair, the watch on the other process. Time that one waits counts for both."""
+        """The watch on the other process of a pair. Time that one waits counts for both."""
         self.pid: int | None = None
         """The process, once it has said that it runs."""
         self.waited_seconds = 0.0

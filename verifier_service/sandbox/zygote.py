@@ -370,7 +370,7 @@ class _Zygote:
     def _confine(
         self, limits: ChildLimits, entry_name: str, optional: int, status: socket.socket
     ) -> EntryContext:
-        """In the child: apply every layer, then read the payload."""
+        """Apply every layer to this process, a child, then read its payload."""
         os.chdir(self._scratch if limits.file_bytes else "/")
         os.umask(0o077)
         self._layers.apply(limits, is_tool=entry_name == "tool")
