@@ -128,9 +128,9 @@ def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
     file = write(tmp_path, rows)
     code = (
         "from verifier_service.cli import run\n"
-        "from verifier_service.sandbox.execution import Profile\n"
+        "from verifier_service.sandbox.execution import ZygoteKind\n"
         "from verifier_service.sandbox.zygote_handle import PACKAGES\n"
-        "PACKAGES[Profile.SCI] = ('numpy', 'numpy_that_nobody_installed')\n"
+        "PACKAGES[ZygoteKind.SCI] = ('numpy', 'numpy_that_nobody_installed')\n"
         f"run(['check-tests', {str(file)!r}, '--workers', '2'])\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

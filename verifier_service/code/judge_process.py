@@ -29,10 +29,10 @@ from verifier_service.code.handles import (
 from verifier_service.code.program_process import MODULE
 from verifier_service.code.reasons import CodeReason
 from verifier_service.reason import EngineReason
-from verifier_service.sandbox.entries import Context
+from verifier_service.sandbox.entries import EntryContext
 
 
-def run_judge(context: Context) -> None:
+def run_judge(context: EntryContext) -> None:
     """Sandbox entry. The payload holds the tests and `run_all`, as `run_tests` writes them."""
     tests = json.loads(context.payload)
     channel, result = context.channel, context.result

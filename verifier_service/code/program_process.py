@@ -13,12 +13,12 @@ import types
 from typing import Any
 
 from verifier_service.code import value_codec
-from verifier_service.sandbox.entries import Context, compile_program, run_to_exit_code
+from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 
 MODULE = "solution"
 
 
-def serve_program(context: Context) -> None:
+def serve_program(context: EntryContext) -> None:
     """Sandbox entry. The payload is the program's source."""
     code = compile_program(context, f"{MODULE}.py")
     module = types.ModuleType(MODULE)

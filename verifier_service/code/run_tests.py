@@ -15,7 +15,7 @@ from verifier_service.code.reasons import REASON_OF_EXIT, CodeReason
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
-from verifier_service.sandbox.runner import Runner, profile_of
+from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
     "serve": "verifier_service.code.program_process:serve_program",
@@ -110,7 +110,7 @@ class _RepeatedProgram:
         run = await self._runner.run(program, limits, result=compiles)
         if compiles and run.result:
             self._program = Program(
-                payload=run.result, entry="compiled", profile=profile_of(program)
+                payload=run.result, entry="compiled", zygote_kind=zygote_kind_of(program)
             )
         self._cpu_seconds_left -= run.cpu_seconds
         self._wall_seconds_left -= run.wall_seconds - run.waited_seconds
