@@ -30,11 +30,11 @@ from typing import Any
 
 from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
+from verifier_service.app import CODE_LIMITS
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES, Plan, Result, grade
 from verifier_service.completion import Completion
-from verifier_service.http.app import CODE_LIMITS
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict

@@ -27,6 +27,7 @@ from pydantic_settings import (
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
+from verifier_service.app import create_app, start_pools
 from verifier_service.code.languages import LanguageName
 from verifier_service.code.reference_check import (
     BadRows,
@@ -40,13 +41,12 @@ from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.file_scoring import summary as summary_of_scores
 from verifier_service.http.api_keys import hash_of, new_key
-from verifier_service.http.app import create_app, start_pools
-from verifier_service.http.server import CannotServe, serve
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.schemas import Group
+from verifier_service.server import CannotServe, serve
 from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS

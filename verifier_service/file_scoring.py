@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import pydantic_core
 from pydantic import ValidationError
 
-from verifier_service.engine import score_request
+from verifier_service.engine import response
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.http.errors import first_problem
 from verifier_service.profiles import Verifiers
@@ -146,9 +146,7 @@ async def score_rows(
         lines = []
         for (index, group), places in zip(rows, scored.groups, strict=True):
             lines.append(
-                score_request.group_line(
-                    score_request.group_json(group.id, places, verifiers, index=index)
-                )
+                response.group_line(response.group_json(group.id, places, verifiers, index=index))
             )
         return b"".join(lines)
 
@@ -172,9 +170,9 @@ def _batches(rows: list[tuple[int, Group]]) -> Iterator[list[tuple[int, Group]]]
         yield rows[start : start + ROWS_PER_REQUEST]
 
 
-def count_verdicts(out: Path) -> tuple[score_request.Counts, Messages]:
+def count_verdicts(out: Path) -> tuple[response.Counts, Messages]:
     """What a result has, of this run and earlier ones, and what its unverifiable verdicts say."""
-    counts = score_request.Counts()
+    counts = response.Counts()
     first: dict[tuple[str, str, str], tuple[int, str]] = {}
     with out.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
@@ -190,10 +188,10 @@ def count_verdicts(out: Path) -> tuple[score_request.Counts, Messages]:
     return counts, {kind: f"row {number}: {message}" for kind, (number, message) in first.items()}
 
 
-def summary(counts: score_request.Counts, messages: Messages) -> str:
+def summary(counts: response.Counts, messages: Messages) -> str:
     """A line for each verifier, and under it why verdicts were not possible.
 
-    >>> print(summary(score_request.Counts({("accuracy", "scored", "equal"): 3}), {}))
+    >>> print(summary(response.Counts({("accuracy", "scored", "equal"): 3}), {}))
     accuracy: 3 scored/equal
     """
     lines = []

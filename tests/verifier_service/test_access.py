@@ -21,11 +21,11 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.processes import until
 from trainer_client.service_process import running_service
 from verifier_service.cli import run
-from verifier_service.engine.metrics import Metrics
 from verifier_service.http.api_keys import hash_of, is_accepted, new_key
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.errors import ApiError, answer_too_large
+from verifier_service.http.metrics import Metrics
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()

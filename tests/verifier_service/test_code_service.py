@@ -17,13 +17,13 @@ import pytest
 
 from tests.verifier_service.test_score import score, verdicts
 from verifier_service import frames
+from verifier_service.app import start_pools
 from verifier_service.code.plain_run import Asked, as_reference, judge_run
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http.app import start_pools
 from verifier_service.sandbox.runner import Runner
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings

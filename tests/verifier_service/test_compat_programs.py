@@ -26,10 +26,10 @@ from verifier_service.compat import (
     slime,
 )
 from verifier_service.compat.open_r1 import item_in
-from verifier_service.engine.metrics import Metrics
 from verifier_service.http.api_keys import hash_of
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
+from verifier_service.http.metrics import Metrics
 from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"

@@ -22,10 +22,10 @@ import zstandard
 
 from tests.processes import children, fork_servers, until, without_descriptors
 from tests.verifier_service.poison import POISON
+from verifier_service.app import create_app
 from verifier_service.engine.request_body import READ_BYTES, read_request
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.http import score_call
-from verifier_service.http.app import create_app
 from verifier_service.http.errors import ApiError
 from verifier_service.http.intake import SMALL_BODY_BYTES, Body
 from verifier_service.large_requests.launcher import RequestProcesses

@@ -20,8 +20,8 @@ from verifier_service.engine.request_scoring import (
     ScoredRequest,
     Scoring,
 )
+from verifier_service.engine.response import Answer, answer_request
 from verifier_service.engine.scheduler import Bounds, QueueFull, Scheduler
-from verifier_service.engine.score_request import Answer, answer_request
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import EngineReason, Outcome, Verdict, failed
 from verifier_service.verifier import OpenQuestion, Undecided

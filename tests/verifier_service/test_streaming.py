@@ -13,12 +13,12 @@ from starlette.types import Message
 
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_large_requests import large_body, without_seconds
-from verifier_service.engine.metrics import Metrics
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.http import score_call
 from verifier_service.http.drain import Drain
 from verifier_service.http.errors import ApiError
 from verifier_service.http.intake import SMALL_BODY_BYTES
+from verifier_service.http.metrics import Metrics
 from verifier_service.http.score_call import Service, answer_score_call
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.settings import Settings

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 
 from verifier_service.compat.scheduling import NotNow, verdicts_of
-from verifier_service.engine.score_request import reward
+from verifier_service.engine.response import reward
 from verifier_service.http.errors import ApiError, try_again, unknown_profile
 from verifier_service.profiles import Verifiers
 from verifier_service.schemas import Group

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from verifier_service.engine.metrics import Metrics
 from verifier_service.engine.request_scoring import ScoredRequest, Scoring, Unavailable
 from verifier_service.engine.verdict_cache import VerdictCache
+from verifier_service.http.metrics import Metrics
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion

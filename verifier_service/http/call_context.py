@@ -15,11 +15,11 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verifier_service.compat import TRY_AGAIN_STATUS
-from verifier_service.engine.metrics import Metrics
 from verifier_service.http.api_keys import is_accepted
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import bug, refused
 from verifier_service.http.errors import ApiError
+from verifier_service.http.metrics import Metrics
 
 access_log = logging.getLogger("verifier_service.access")
 

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from verifier_service.engine.metrics import Metrics
 from verifier_service.http.errors import MAX_EXCERPT_CHARACTERS, ApiError, invalid_request
+from verifier_service.http.metrics import Metrics
 from verifier_service.schemas import ErrorBody, ErrorResponse
 
 

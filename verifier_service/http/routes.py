@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from verifier_service.engine.score_request import NDJSON
+from verifier_service.engine.response import NDJSON
 from verifier_service.http.errors import try_again
 from verifier_service.http.score_call import Service, answer_score_call
 from verifier_service.schemas import (

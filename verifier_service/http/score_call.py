@@ -14,16 +14,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from verifier_service.engine.metrics import Metrics
 from verifier_service.engine.request_body import read_request
-from verifier_service.engine.scheduler import QueueFull, Scheduler
-from verifier_service.engine.score_request import (
+from verifier_service.engine.response import (
     MAX_ANSWER_BYTES,
     NDJSON,
     PIECE_BYTES,
     Answer,
     answer_request,
 )
+from verifier_service.engine.scheduler import QueueFull, Scheduler
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import refused
 from verifier_service.http.errors import ApiError, answer_too_large
@@ -35,6 +34,7 @@ from verifier_service.http.intake import (
     queue_full,
     receive,
 )
+from verifier_service.http.metrics import Metrics
 from verifier_service.large_requests.launcher import RequestProcesses, request_failed
 from verifier_service.large_requests.messages import Job, RequestLimits
 from verifier_service.profiles import Verifiers, profiles_to_json

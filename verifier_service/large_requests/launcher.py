@@ -18,8 +18,8 @@ import msgspec
 
 from verifier_service import frame_stream, frames
 from verifier_service.engine.request_scoring import Unavailable
+from verifier_service.engine.response import Answer, Counts, OnGroupLine
 from verifier_service.engine.scheduler import Reservation, Scheduler
-from verifier_service.engine.score_request import Answer, Counts, OnGroupLine
 from verifier_service.http.errors import ApiError, try_again
 from verifier_service.large_requests.messages import (
     Accepted,

@@ -26,7 +26,7 @@ import msgspec
 from verifier_service import frame_stream, frames
 from verifier_service.engine.request_body import decompressed, read_request
 from verifier_service.engine.request_scoring import Unavailable
-from verifier_service.engine.score_request import PIECE_BYTES, answer_request
+from verifier_service.engine.response import PIECE_BYTES, answer_request
 from verifier_service.http.errors import ApiError
 from verifier_service.large_requests.messages import (
     Accepted,

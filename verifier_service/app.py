@@ -12,12 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import verifier_service
 from verifier_service.compat import ROUTERS
-from verifier_service.engine.metrics import Metrics
 from verifier_service.engine.request_body import body_too_large
 from verifier_service.engine.scheduler import Bounds, Scheduler
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
+from verifier_service.http.metrics import Metrics
 from verifier_service.http.routes import router
 from verifier_service.http.score_call import Service
 from verifier_service.large_requests.launcher import RequestProcesses

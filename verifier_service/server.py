@@ -14,7 +14,7 @@ from types import FrameType
 
 import uvicorn
 
-from verifier_service.http.app import create_app
+from verifier_service.app import create_app
 from verifier_service.http.drain import Drain
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
