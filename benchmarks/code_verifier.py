@@ -30,7 +30,6 @@ from typing import Any
 
 from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
-from verifier_service.app import CODE_LIMITS
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES, Plan, Result, grade
@@ -39,6 +38,7 @@ from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
+from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart

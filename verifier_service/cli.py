@@ -27,7 +27,7 @@ from pydantic_settings import (
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
-from verifier_service.app import create_app, start_pools
+from verifier_service.app import create_app
 from verifier_service.code.languages import LanguageName
 from verifier_service.code.reference_check import (
     BadRows,
@@ -39,7 +39,7 @@ from verifier_service.code.reference_check import (
 )
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
-from verifier_service.file_scoring import summary as summary_of_scores
+from verifier_service.file_scoring import score_summary as summary_of_scores
 from verifier_service.http.api_keys import hash_of, new_key
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
@@ -51,6 +51,7 @@ from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
+from verifier_service.worker_pools import start_pools
 
 READ_VARIABLES = ("serve", "score")
 """The commands that have the service's settings, each of which is a variable too."""

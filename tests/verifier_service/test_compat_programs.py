@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 from trainer_client.service_process import running_service
 from verifier_service.compat import (
     ROUTERS,
+    TRY_LATER_STATUSES,
     nemo_gym,
     open_instruct,
     open_r1,
@@ -558,7 +559,13 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
     async def ask() -> httpx.Response:
         drain = Drain()
         drain.is_draining = True
-        app = CallContext(nothing, key_hashes=(), drain=drain, metrics=Metrics())
+        app = CallContext(
+            nothing,
+            key_hashes=(),
+            drain=drain,
+            metrics=Metrics(),
+            draining_statuses=TRY_LATER_STATUSES,
+        )
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
             return await http.post(path, json={})
