@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or say how to install its missing dependencies."""
     needed = (
         *("fastapi", "jsonschema", "math_verify", "msgspec", "prometheus_client"),
         *("pydantic_settings", "re2", "uvicorn", "yaml", "zstandard"),
@@ -33,18 +33,20 @@ def main() -> None:
 
 @contextmanager
 def _while_it_is_read() -> Iterator[None]:
-    """End without a word when nobody reads the output any more, as under `head`."""
+    """End without a message when nobody reads the output any more, as under `head`."""
     try:
         try:
             yield
         finally:
-            print(end="", flush=True)  # noqa: T201  or it is flushed where nobody catches the error
+            print(end="", flush=True)  # noqa: T201  at exit, nobody would catch the error
     except BrokenPipeError:
         output = select.poll()
         output.register(sys.stdout.fileno(), 0)
         if not output.poll(0):
-            raise  # it was another pipe's
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
+            raise  # another pipe broke, not standard output
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # or the flush at exit would fail too
         sys.exit(1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from verifier_service.http.metrics import Metrics
 from verifier_service.http.routes import router
 from verifier_service.http.service import Service, install_service
 from verifier_service.large_requests.launcher import RequestProcesses
-from verifier_service.profiles import read_profiles
+from verifier_service.profiles import Verifiers, read_profiles
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.worker_pools import start_pools
@@ -40,28 +40,7 @@ def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            pools = await start_pools(settings, stack)
-            admission = Admission(settings.pending_bounds)
-            scheduler = Scheduler(
-                pools,
-                max_cached_verdicts=settings.max_cached_verdicts,
-                on_judged=metrics.count_judged,
-            )
-            processes = await stack.enter_async_context(
-                RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
-            )
-            service = Service(
-                limits=settings.request_limits,
-                profiles=profiles,
-                admission=admission,
-                scheduler=scheduler,
-                processes=processes,
-                pools=pools,
-                metrics=metrics,
-                drain=drain,
-            )
-            metrics.watch(admission, scheduler.cache, pools, processes)
+        async with _started_service(settings, profiles, metrics, drain) as service:
             install_service(app, service)
             yield
 
@@ -86,6 +65,35 @@ def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
     )
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
+
+
+@asynccontextmanager
+async def _started_service(
+    settings: Settings, profiles: Mapping[str, Verifiers], metrics: Metrics, drain: Drain
+) -> AsyncIterator[Service]:
+    """The service with its processes, which end with the context."""
+    async with AsyncExitStack() as stack:
+        pools = await start_pools(settings, stack)
+        admission = Admission(settings.pending_bounds)
+        scheduler = Scheduler(
+            pools,
+            max_cached_verdicts=settings.max_cached_verdicts,
+            on_judged=metrics.count_judged,
+        )
+        processes = await stack.enter_async_context(
+            RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
+        )
+        metrics.watch(admission, scheduler.cache, pools, processes)
+        yield Service(
+            limits=settings.request_limits,
+            profiles=profiles,
+            admission=admission,
+            scheduler=scheduler,
+            processes=processes,
+            pools=pools,
+            metrics=metrics,
+            drain=drain,
+        )
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

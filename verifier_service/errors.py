@@ -1,7 +1,7 @@
-"""Errors of a request: why it gets no verdicts, in words for its client.
+"""Errors of a request: each says to the client why the request gets no verdicts.
 
     RequestError
-    |-- BrokenCompression       the body is not compressed as it says
+    |-- BrokenCompression       the body does not have its declared encoding
     |-- BodyTooLarge
     |-- TooManyCompletions
     |-- ResponseTooLarge
@@ -29,8 +29,8 @@ class RequestError(Exception):
     """A request is refused, or cannot be finished.
 
     Args:
-        message: what is wrong, in one sentence.
-        details: the same for programs, where the kind does not tell everything.
+        message: the fault, in one sentence for people.
+        details: facts for programs, such as the wrong fields.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class RequestError(Exception):
 
 
 class BrokenCompression(RequestError):
-    """The body is not what its Content-Encoding says."""
+    """The body does not have its declared encoding."""
 
     kind = "broken_compression"
 
@@ -85,11 +85,11 @@ class VerifierNotEnabled(RequestError):
 
 
 class TryLater(RequestError):
-    """The same request may succeed later.
+    """A request that may succeed later.
 
     Args:
-        cause: what is missing now; the message adds what to do.
-        details: the same for programs.
+        cause: the reason for now; the message adds the advice.
+        details: facts for programs.
     """
 
     def __init__(self, cause: str, *, details: Details | None = None) -> None:
@@ -98,7 +98,7 @@ class TryLater(RequestError):
 
 
 class QueueFull(TryLater):
-    """Accepting the request, or keeping its response, would exceed what may be pending."""
+    """The request, or its response, would exceed the bounds on pending work."""
 
     kind = "queue_full"
 

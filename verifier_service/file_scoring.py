@@ -173,9 +173,9 @@ def _batches(
 
 
 def count_verdicts(out: Path) -> tuple[VerdictCounts, FirstMessages]:
-    """The verdicts of a result, counted by verifier, outcome and reason, and the first messages.
+    """The verdicts of a result by verifier, outcome and reason, and the first message of each.
 
-    The messages are those of `unverifiable` verdicts.
+    Only `unverifiable` verdicts have messages.
     """
     counts = VerdictCounts()
     first: dict[tuple[str, str, str], tuple[int, str]] = {}

@@ -33,7 +33,7 @@ class ChatMessage(BaseModel):
 
 
 class CompletionObject(_Request):
-    """A completion with what the sampler knows about it."""
+    """A completion with the sampler's facts about it."""
 
     text: str
     num_tokens: int | None = Field(default=None, ge=0)
@@ -51,7 +51,7 @@ def _model_speaks(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 ChatMessages = Annotated[list[ChatMessage], Field(min_length=1, fail_fast=True)]
 Chat = Annotated[ChatMessages, AfterValidator(_model_speaks), Tag("list[ChatMessage]")]
-"""A completion in messages; the tag names it in the locations of errors, see `validation.FORMS`."""
+"""A completion in messages. The tag stands for it in errors, see `validation.FORM_NAMES`."""
 
 
 class Group(_Request):
@@ -155,7 +155,7 @@ class ScoreResponse(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """An error: its type, and what is wrong."""
+    """An error: its type, a message, and details for programs."""
 
     type: str
     message: str

@@ -1,4 +1,4 @@
-"""Errors of pydantic in the words of those who wrote the data.
+"""Errors of pydantic in the words of the data's author.
 
 Locations name the keys of the data, without the classes of our models.
 """
@@ -15,7 +15,7 @@ from verifier_service.verifier import Verifier
 
 MAX_DETAILS = 10
 MAX_EXCERPT_CHARACTERS = 200
-FORMS = {
+FORM_NAMES = {
     "str": "a text",
     "list[ChatMessage]": "a list of messages",
     "list[ContentPart]": "a list of parts",
@@ -46,7 +46,7 @@ def invalid_request(
             "message": problem["msg"][: 5 * MAX_EXCERPT_CHARACTERS],
             "type": problem["type"],
         }
-        for problem in readable(read, verifiers)
+        for problem in readable_errors(read, verifiers)
     ]
     first = f"{problems[0]['field']}: {problems[0]['message']}"
     num_more = len(problems) - 1 + len(left)
@@ -72,12 +72,12 @@ def first_problem(
     ...     print(first_problem(error, "tests"))
     tests.1: Input should be a valid integer, unable to parse string as an integer
     """
-    problem = readable(error.errors(include_input=False, include_url=False), verifiers)[0]
+    problem = readable_errors(error.errors(include_input=False, include_url=False), verifiers)[0]
     location = ".".join(map(str, (*prefix, *problem["loc"])))
     return f"{location}: {problem['msg']}" if location else str(problem["msg"])
 
 
-def readable(
+def readable_errors(
     errors: Sequence[Any], verifiers: Mapping[str, type[Verifier]] = NO_VERIFIERS
 ) -> list[dict[str, Any]]:
     """The `loc`, `msg` and `type` of each error; a value that fits none of its forms has one error.
@@ -106,7 +106,7 @@ def readable(
 def _form_index(problem: Any) -> int | None:
     """The index in a location of the name of a form; None if the value has one form only."""
     location = problem["loc"][:-1] if problem["type"] == "extra_forbidden" else problem["loc"]
-    return next((index for index, part in enumerate(location) if part in FORMS), None)
+    return next((index for index, part in enumerate(location) if part in FORM_NAMES), None)
 
 
 def _of_one_value(
@@ -119,11 +119,11 @@ def _of_one_value(
         if len(problem["loc"]) > within or not problem["type"].endswith("_type"):
             inside.append(_in_plain_words(problem, location + problem["loc"][within:], verifiers))
             if problem["type"] == "extra_forbidden":
-                fields = FORMS[problem["loc"][len(location)]].strip("{}")
+                fields = FORM_NAMES[problem["loc"][len(location)]].strip("{}")
                 inside[-1]["msg"] += f"; there are {fields}"
     if inside:
         return sorted(inside, key=lambda problem: problem["type"] != "extra_forbidden")
-    *forms, last = dict.fromkeys(FORMS[problem["loc"][len(location)]] for problem in problems)
+    *forms, last = dict.fromkeys(FORM_NAMES[problem["loc"][len(location)]] for problem in problems)
     expected = f"{', '.join(forms)} or {last}" if forms else last
     none_of_them = {**problems[0], "msg": f"expected {expected}"}
     return [_in_plain_words(none_of_them, location, verifiers)]

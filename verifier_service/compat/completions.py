@@ -33,7 +33,7 @@ class RewardedCompletion:
     """A completion's reward and the verdicts behind it."""
 
     reward: float | None
-    """None where the reference does not permit to judge."""
+    """Weighted sum of the scores; None where the reference does not permit to judge."""
     verdicts: VerdictsByKey
 
     @property
@@ -43,7 +43,7 @@ class RewardedCompletion:
 
     @property
     def number(self) -> float:
-        """The reward, and 0 if there is none, for a protocol without a missing reward."""
+        """The reward; 0 if it is missing, for a protocol that has no missing reward."""
         return self.reward or 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""A resource server of NeMo Gym: `POST /verify` and what belongs to it.
+"""A resource server of NeMo Gym: `POST /verify` and its companions.
 
 The body is a model's response (OpenAI's Responses API) with the task's fields at its top level. The
 response is the whole body with a `reward`. The fields decide which verifier judges:
@@ -163,7 +163,7 @@ async def aggregate_metrics(body: AggregateRequest) -> AggregateResponse:
         if response.get("_ng_failure_class") is not None:
             continue
         for key, value in response.items():
-            # The comparison also leaves out NaN, and integers that no float can hold.
+            # The comparison leaves out NaN too, and integers that no float can hold.
             if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
                 numbers[key].append(float(value))
     means = {f"mean/{key}": sum(values) / len(values) for key, values in numbers.items()}

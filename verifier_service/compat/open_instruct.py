@@ -130,7 +130,7 @@ def _passed(judged: RewardedCompletion) -> bool:
 
 
 def _read_cases(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
-    """Raises ApiError."""
+    """The tests of a request. Raises ApiError if they are unreadable or too many."""
     if isinstance(tests, str):
         try:
             tests = pydantic_core.from_json(tests)

@@ -39,10 +39,10 @@ VERIFIER = Code(
 )
 """Judges the programs of `code_reward`; each case has the 5 seconds of open-r1's script."""
 
-# The lines of a script that hold its program and its cases. Both values are texts of json.dumps, so
-# neither can hold a line break: `code_snippet = "print(1)"`.
+# The line of a script with its program: `code_snippet = "print(1)"`. Its value is a text of
+# json.dumps, so it cannot hold a line break.
 _PROGRAM = re.compile(r"^[ ]*code_snippet = (\".*\")[ ]*$", re.MULTILINE)
-# `test_cases = json.loads("[{\"input\": \"1\", \"output\": \"2\"}]")`
+# The line with its cases: `test_cases = json.loads("[{\"input\": \"1\", \"output\": \"2\"}]")`
 _CASES = re.compile(r"^[ ]*test_cases = json\.loads\((\".*\")\)[ ]*$", re.MULTILINE)
 _CALL = "evaluate_code(code_snippet, test_cases)"
 
@@ -85,7 +85,7 @@ class ScriptResult(BaseModel):
 
 @router.post("/execute_batch")
 async def execute_batch(body: BatchRequest, request: Request) -> list[ScriptResult]:
-    """Run scripts, as open-r1's routers do; those of `code_reward` are judged."""
+    """Run scripts, as open-r1's routers do; scripts of `code_reward` are judged."""
     deadline = min(DEADLINE_SECONDS, body.request_timeout * DEADLINE_SECONDS / 28.0)
     found = [item_in(script) for script in body.scripts]
     items = {index: item for index, item in enumerate(found) if item is not None}
@@ -149,7 +149,7 @@ def _other_language(index: int) -> ScriptResult:
 async def _run_scripts(
     request: Request, body: BatchRequest, indices: Sequence[int], deadline_seconds: float
 ) -> list[ProgramRun | NotNow]:
-    """Raises NotNow."""
+    """The runs of the scripts at these indices. Raises NotNow."""
     asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
     programs = [(body.scripts[index], asked) for index in indices]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)

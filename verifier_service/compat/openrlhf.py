@@ -93,7 +93,7 @@ async def get_reward(
     request: Request,
     profile: ProfileQuery = DEFAULT_PROFILE,
     strip: Annotated[
-        bool, Query(description="judge what follows the prompt, without chat markers")
+        bool, Query(description="judge the text after the prompt, without chat markers")
     ] = True,
 ) -> RewardResponse:
     """Reward queries by their labels, as OpenRLHF's reward server does."""
@@ -117,7 +117,7 @@ async def get_reward(
 
 
 def response_in(query: str, prompt: Any) -> str:
-    """The response in a query: what follows the prompt, or the last turn of the assistant.
+    """The response in a query: the text after the prompt, or the last turn of the assistant.
 
     A prompt is looked for first. A response may contain a marker itself, and the text before it
     would be lost. End markers are removed at the end only.

@@ -143,7 +143,7 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
     stages = {"compile": found.compiled, "run": found.run or _NOT_RUN}
     try:
         version = await _language_version(asked.language)
-    except ToolchainError:  # the program's result is still worth telling
+    except ToolchainError:  # without this, the result of the program would be lost
         version = ""
     return ExecuteResponse.model_validate(
         {
@@ -167,7 +167,7 @@ async def runtimes() -> list[PistonRuntime]:
 
 
 async def _language_version(language: LanguageName) -> str:
-    """Raises ToolchainError."""
+    """The version of a language. Raises ToolchainError."""
     if language == "python":
         return platform.python_version()
     return await asyncio.to_thread(gxx_version)
@@ -206,7 +206,7 @@ def _seconds(wall_ms: int, cpu_ms: int | None, limit: float) -> float:
 
 
 def _content(file: PistonFile) -> bytes:
-    """Raises ValueError."""
+    """The bytes of a file. Raises ValueError if they are not encoded as it says."""
     if file.encoding == "utf8":
         return file.content.encode()
     if file.encoding == "hex":

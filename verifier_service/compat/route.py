@@ -1,4 +1,4 @@
-"""Routes whose bodies are parsed as strictly as those of `/v1/score`."""
+"""Routes whose bodies are parsed as strictly as the body of `/v1/score`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StrictRoute(APIRoute):
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See `APIRoute`."""
+        """The handler of `APIRoute`, which gets a request with a strict parser."""
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:

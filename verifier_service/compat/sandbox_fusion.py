@@ -60,7 +60,7 @@ class RunCodeRequest(BaseModel):
 
 
 class RunStatus(StrEnum):
-    """How one command ended."""
+    """The end of one command."""
 
     FINISHED = "Finished"
     ERROR = "Error"
@@ -68,7 +68,7 @@ class RunStatus(StrEnum):
 
 
 class OverallStatus(StrEnum):
-    """How the whole run ended."""
+    """The end of the whole run."""
 
     SUCCESS = "Success"
     FAILED = "Failed"
@@ -130,7 +130,7 @@ async def ping() -> str:
 
 
 def _run_settings(body: RunCodeRequest) -> Asked:
-    """How to run the program. Raises ValueError if it cannot be run here."""
+    """The settings of the run. Raises ValueError if the program cannot be run here."""
     if not is_language(body.language):
         raise ValueError(
             f"language {body.language[:50]!r} is not served; there are {sorted(LANGUAGES)}"

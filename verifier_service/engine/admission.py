@@ -1,4 +1,4 @@
-"""Admission: which requests are accepted, so that what is pending stays within bounds."""
+"""Admission: requests are accepted while the pending work of all of them stays within bounds."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Reservation:
     def grow(self, *, completions: int = 0, num_bytes: int = 0) -> None:
         """Reserve more. Raises QueueFull, and reserves nothing then."""
         admission = self._admission
-        # A request alone is accepted whatever its size: otherwise it would be refused every time.
+        # A request alone is accepted with any size: otherwise it would be refused every time.
         others = admission.pending_completions - self.num_completions
         if others and admission.pending_completions + completions > admission.bounds.completions:
             raise admission.queue_full()

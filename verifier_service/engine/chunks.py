@@ -102,7 +102,7 @@ def completion_of(given: str | list[ChatMessage] | CompletionObject) -> Completi
     return Completion(spoken[-1])
 
 
-def packed(parts: Iterable[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
+def packed_into_chunks(parts: Iterable[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
     """Whole parts in chunks; a chunk ends when it has at least `size` completions."""
     chunk: list[ChunkPart] = []
     num_completions = 0
@@ -116,7 +116,7 @@ def packed(parts: Iterable[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
         yield chunk
 
 
-def cut(parts: list[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
+def cut_into_chunks(parts: list[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
     """The parts, cut and packed into chunks of at most `size` completions."""
     chunk: list[ChunkPart] = []
     num_completions = num_characters = 0

@@ -1,4 +1,4 @@
-"""From the bytes of a body to a request that may be scored."""
+"""Reading a body: decompressed, parsed, and checked against the limits on a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verifier_service.verifiers.regex import QuickPatterns
 
 CONTENT_ENCODINGS = ("identity", "gzip", "zstd")
 MAX_ZSTD_WINDOW_BYTES = 8 * 2**20
-"""Largest window of a zstd frame; RFC 8878 recommends 8 MiB to those who decompress."""
+"""Largest window of a zstd frame; RFC 8878 recommends 8 MiB for decompressors."""
 READ_BYTES = 2**16
 GZIP_READ_BYTES = 2**12
 
@@ -29,7 +29,7 @@ def decompressed(body: bytes, content_encoding: str, *, max_bytes: int) -> bytes
 
     Raises:
         BodyTooLarge: the decompressed body exceeds max_bytes.
-        BrokenCompression: the body is not what its encoding says.
+        BrokenCompression: the body does not have its declared encoding.
     """
     if content_encoding == "identity":
         return body

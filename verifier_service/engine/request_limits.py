@@ -1,4 +1,4 @@
-"""Limits on what one request may ask for."""
+"""The limits on one request."""
 
 from __future__ import annotations
 

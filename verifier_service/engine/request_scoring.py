@@ -20,13 +20,13 @@ from verifier_service.engine.chunks import (
     UniqueCompletion,
     VerdictsByKey,
     cache_keys,
-    cut,
+    cut_into_chunks,
     digest,
     filtered,
     group_parts,
     judge_task,
     num_characters,
-    packed,
+    packed_into_chunks,
     part_key,
     settle_task,
     unique_parts,
@@ -60,7 +60,7 @@ class ScoredRequest:
     """The verdicts of a request."""
 
     groups: list[list[VerdictsByKey]]
-    """For each group, for each completion, its verdicts."""
+    """The verdicts on each completion, in lists by group."""
     num_deduplicated: int
     """Completions that equal another one with an equal reference."""
 
@@ -84,7 +84,7 @@ class Scoring:
     """The scoring of one request, with the verdicts that it has so far.
 
     Args:
-        request: with its verifiers, those of a profile included.
+        request: with its verifiers, or the verifiers of its profile.
         engine: judges.
         on_group: is called with each group that is complete, once.
     """
@@ -159,9 +159,9 @@ class Scoring:
         self, verifier: Verifier, parts: list[ChunkPart], num_unique: int
     ) -> Iterator[list[ChunkPart]]:
         if isinstance(verifier, GroupVerifier):
-            return packed(group_parts(self._request, self._slots), verifier.task_size)
+            return packed_into_chunks(group_parts(self._request, self._slots), verifier.task_size)
         share = max(math.ceil(num_unique / self._engine.num_workers(verifier.workers)), MIN_SHARE)
-        return cut(parts, min(share, verifier.task_size))
+        return cut_into_chunks(parts, min(share, verifier.task_size))
 
     async def _judge(self, verifier: Verifier, chunk: list[ChunkPart]) -> None:
         chunk = self._without_too_large(verifier, chunk)
@@ -191,7 +191,7 @@ class Scoring:
             await self._settle_all(verifier, unsettled)
 
     def _without_too_large(self, verifier: Verifier, chunk: list[ChunkPart]) -> list[ChunkPart]:
-        """The chunk without what is too large for a worker, which has its verdicts at once."""
+        """The chunk without references and completions that no worker could judge."""
         too_large = Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, 0.0)
         readable = []
         for part in chunk:

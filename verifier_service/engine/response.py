@@ -31,12 +31,12 @@ OnGroupLine = Callable[[int, bytes], None]
 
 @dataclass(frozen=True)
 class EncodedResponse:
-    """A response in JSON, with what the metrics and the log tell about it."""
+    """A response in JSON, with numbers for the metrics and the log."""
 
     pieces: Iterable[bytes]
     """The body of a response that is not streamed; can be read once."""
     last_line: bytes
-    """The last line of a streamed response, after those of the groups."""
+    """The last line of a streamed response, after the lines of the groups."""
     counts: VerdictCounts
     num_completions: int
 
@@ -52,7 +52,7 @@ async def respond(
     """Judge a request, until its deadline at the latest, and encode the response.
 
     Args:
-        request: with its verifiers, those of a profile included.
+        request: with its verifiers, or the verifiers of its profile.
         engine: judges.
         started: when the request came, by `time.monotonic`.
         max_deadline_seconds: the deadline of a request that has none, or a later one.

@@ -117,7 +117,7 @@ def whole_response(groups: Iterable[Iterable[bytes]], stats: bytes) -> Iterator[
         stats: of `stats_json`.
 
     Raises:
-        ResponseTooLarge: a piece exceeds MAX_RESPONSE_BYTES with those before it.
+        ResponseTooLarge: the pieces together exceed MAX_RESPONSE_BYTES; raised while they are read.
     """
     return _in_even_pieces(_bounded(_whole_response(groups, stats)))
 

@@ -57,13 +57,13 @@ class Scheduler:
         return {kind: pool.size for kind, pool in self._pools.items()}
 
     def num_workers(self, kind: str) -> int:
-        """See `Engine`."""
+        """Implements `Engine.num_workers`."""
         return self._pools[kind].size
 
     async def judge(
         self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
     ) -> None:
-        """See `Engine`."""
+        """Implements `Engine.judge`."""
         pool = self._pools[task.workers]
         if pool.problem is not None:
             raise NoWorkers(pool.problem)
@@ -80,10 +80,10 @@ class Scheduler:
                 self._on_judged(task.verifier, found, time.perf_counter() - start)
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
-        """See `Engine`."""
+        """Implements `Engine.look_up`."""
         return self.cache.look_up(keys)
 
     def keep(self, verdicts: Sequence[tuple[bytes, Verdict]]) -> None:
-        """See `Engine`."""
+        """Implements `Engine.keep`."""
         for key, verdict in verdicts:
             self.cache.keep(key, verdict)

@@ -33,7 +33,7 @@ _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 
 class CallContext:
-    """Gives calls an id, refuses those without a key, and counts and logs them.
+    """Gives calls an id, refuses calls without a key, and counts and logs all of them.
 
     Args:
         app: the next layer.

@@ -1,4 +1,4 @@
-"""How the service ends: it finishes the calls that it accepted, within a limit, and no others."""
+"""The end of the service: it finishes the calls that it accepted, within a limit, and no others."""
 
 from __future__ import annotations
 

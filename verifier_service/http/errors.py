@@ -55,7 +55,7 @@ def status_of(error: RequestError) -> HTTPStatus:
 
 
 def headers_of(error: RequestError) -> dict[str, str] | None:
-    """The headers that belong to the error; None if there are none."""
+    """The headers of the response to a request with this error; None if it needs none."""
     if isinstance(error, ApiError):
         return error.headers
     if isinstance(error, TryLater):

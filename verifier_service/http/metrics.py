@@ -82,7 +82,7 @@ class Metrics:
 
         Args:
             verifier: its type.
-            found: what the task brought.
+            found: its verdicts and open questions.
             seconds: wall time from when it asked for a worker until it ended.
         """
         self._task_seconds.labels(verifier).observe(seconds)

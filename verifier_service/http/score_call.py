@@ -92,7 +92,7 @@ class _ScoreCall:
         found = await self._unless_given_up(self._score(encoding))
         self._report(found)
         pieces = list(found.pieces)
-        if len(pieces) == 1:  # it is handed over at once
+        if len(pieces) == 1:  # the server takes it whole, so nothing is held for it
             return Response(pieces[0], media_type="application/json")
         return _LargeResponse(pieces, self._resources.pop_all())
 
@@ -114,7 +114,7 @@ class _ScoreCall:
     async def _pieces_of_lines(
         self, first: bytes | None, scoring: asyncio.Task[EncodedResponse]
     ) -> AsyncIterator[bytes]:
-        """Raises RequestError if the rest is refused; the response breaks off."""
+        """The lines in pieces. Raises RequestError if the rest is refused."""
         line = first
         while line is not None:
             for start in range(0, len(line), PIECE_BYTES):  # the server copies a piece whole
@@ -130,7 +130,7 @@ class _ScoreCall:
         self._report(scoring.result())
 
     async def _next_line(self, scoring: asyncio.Task[EncodedResponse]) -> bytes | None:
-        """The next line; None after the last. Raises what ended the scoring."""
+        """The next line; None after the last. Raises the error that ended the scoring."""
         if self._lines.empty():
             line = asyncio.create_task(self._lines.get())
             try:

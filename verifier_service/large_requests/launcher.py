@@ -143,7 +143,7 @@ class RequestProcesses:
                 if self._source is not None:
                     await asyncio.to_thread(self._source.close)
                 self._source = await asyncio.to_thread(self._new_source)
-            # A cancelled fork would lose its descriptors.
+            # Cancelling the fork itself would lose its descriptors, so wait for it and close them.
             forking = asyncio.ensure_future(asyncio.to_thread(self._source.fork_with, body))
             try:
                 _, pidfd, connection = await asyncio.shield(forking)
@@ -279,7 +279,7 @@ class _Attempt:
                     self._on_line(message.index, message.line)
 
     def _reserve(self, parsed: Parsed) -> None:
-        """Raises QueueFull."""
+        """Reserve the size that the process found. Raises QueueFull."""
         reservation = self._reservation
         self._reservation.grow(
             completions=max(0, parsed.num_completions - reservation.num_completions),

@@ -1,6 +1,6 @@
 """Messages between the API process and the process of a large request.
 
-They are frames of msgpack: most of what they carry are bytes that the API process passes on unread.
+They are frames of msgpack: most of their content is bytes that the API process passes on unread.
 Verdicts are JSON in bytes, because msgpack has no whole numbers over 64 bits.
 """
 
@@ -36,7 +36,7 @@ _REFUSALS: dict[str, type[RequestError]] = {
 
 
 class LargeRequest(msgspec.Struct, frozen=True, tag=True):
-    """To the process: how to read the body in its descriptor, and how to respond."""
+    """Message to the process: how to read the body in its descriptor, and how to respond."""
 
     num_bytes: int
     """Size of the body as it arrived, before decompression."""
@@ -53,11 +53,11 @@ class LargeRequest(msgspec.Struct, frozen=True, tag=True):
 
 
 class Accepted(msgspec.Struct, frozen=True, tag=True):
-    """To the process: the request is admitted."""
+    """Message to the process: the request is admitted."""
 
 
 class CachedVerdicts(msgspec.Struct, frozen=True, tag=True):
-    """To the process: the reply to `LookUp`."""
+    """Message to the process: the reply to `LookUp`."""
 
     number: int
     """The number of the message that this replies to."""
@@ -66,7 +66,7 @@ class CachedVerdicts(msgspec.Struct, frozen=True, tag=True):
 
 
 class TaskReply(msgspec.Struct, frozen=True, tag=True):
-    """To the process: the reply to `JudgeTask`."""
+    """Message to the process: the reply to `JudgeTask`."""
 
     number: int
     """The number of the message that this replies to."""
@@ -77,7 +77,7 @@ class TaskReply(msgspec.Struct, frozen=True, tag=True):
 
 
 class Parsed(msgspec.Struct, frozen=True, tag=True):
-    """From the process: the size of the request, for which it waits for `Accepted`."""
+    """Message from the process: the size of the request, for which it waits for `Accepted`."""
 
     num_completions: int
     num_bytes: int
@@ -85,14 +85,14 @@ class Parsed(msgspec.Struct, frozen=True, tag=True):
 
 
 class LookUp(msgspec.Struct, frozen=True, tag=True):
-    """From the process: asks for cached verdicts."""
+    """Message from the process: asks for cached verdicts."""
 
     number: int
     keys: list[bytes]
 
 
 class Keep(msgspec.Struct, frozen=True, tag=True):
-    """From the process: verdicts for the cache."""
+    """Message from the process: verdicts for the cache."""
 
     keys: list[bytes]
     verdicts: bytes
@@ -100,14 +100,14 @@ class Keep(msgspec.Struct, frozen=True, tag=True):
 
 
 class ReferencePart(msgspec.Struct, frozen=True, tag=True):
-    """From the process: the next bytes of a large reference that its tasks name."""
+    """Message from the process: the next bytes of a large reference that its tasks name."""
 
     name: str
     data: bytes
 
 
 class JudgeTask(msgspec.Struct, frozen=True, tag=True):
-    """From the process: a task to judge. Its shared reference was sent before."""
+    """Message from the process: a task to judge. Its shared reference was sent before."""
 
     number: int
     task: EncodedTask
@@ -116,13 +116,13 @@ class JudgeTask(msgspec.Struct, frozen=True, tag=True):
 
 
 class GiveUp(msgspec.Struct, frozen=True, tag=True):
-    """From the process: ends a task; the reply has the verdicts so far."""
+    """Message from the process: ends a task; the reply has the verdicts so far."""
 
     number: int
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """From the process, its last message: the request is refused."""
+    """Last message from the process: the request is refused."""
 
     kind: str
     message: str
@@ -139,20 +139,20 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 
 class GroupLine(msgspec.Struct, frozen=True, tag=True):
-    """From the process: a group is complete."""
+    """Message from the process: a group is complete."""
 
     index: int
     line: bytes
 
 
 class ResponsePiece(msgspec.Struct, frozen=True, tag=True):
-    """From the process: the next bytes of a response that is not streamed."""
+    """Message from the process: the next bytes of a response that is not streamed."""
 
     data: bytes
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """From the process, its last message: the response is complete."""
+    """Last message from the process: the response is complete."""
 
     last_line: bytes
     """The last line of a streamed response."""

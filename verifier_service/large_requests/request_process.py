@@ -178,13 +178,13 @@ class ParentEngine:
                 waiting.set_result(message)
 
     def num_workers(self, kind: str) -> int:
-        """See `Engine`."""
+        """Implements `Engine.num_workers`."""
         return self.worker_counts[kind]
 
     async def judge(
         self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
     ) -> None:
-        """See `Engine`."""
+        """Implements `Engine.judge`."""
         if task.shared_name is not None:
             if task.shared_name not in self._shared:
                 self._shared.add(task.shared_name)
@@ -206,7 +206,7 @@ class ParentEngine:
         _add(reply, verdicts)
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
-        """See `Engine`."""
+        """Implements `Engine.look_up`."""
         number, replied = self._expect()
         self.send(LookUp(number, list(keys)))
         reply = await replied
@@ -214,7 +214,7 @@ class ParentEngine:
         return cached_verdicts.decode(reply.verdicts)
 
     def keep(self, verdicts: Sequence[tuple[bytes, Verdict]]) -> None:
-        """See `Engine`."""
+        """Implements `Engine.keep`."""
         if verdicts:
             encoded = msgspec.json.encode([verdict for _, verdict in verdicts])
             self.send(Keep([key for key, _ in verdicts], encoded))
