@@ -72,7 +72,7 @@ class Admission:
 
 
 class Reservation:
-    """One request's share of the pending work; grows as its body arrives and its response does."""
+    """One request's share of the pending work; grows with its body and its response."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
