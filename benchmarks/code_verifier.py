@@ -35,11 +35,11 @@ from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
 from verifier_service.completion import Completion
-from verifier_service.http.app import CODE_LIMITS
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
+from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart

@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or say how to install its missing dependencies."""
     needed = (
         *("fastapi", "jsonschema", "math_verify", "msgspec", "prometheus_client"),
         *("pydantic_settings", "re2", "rich", "typer", "uvicorn", "yaml", "zstandard"),

@@ -18,6 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from typer.core import TyperGroup
 
 import verifier_service
+from verifier_service.app import create_app
 from verifier_service.code.check_tests import (
     BadRows,
     Misfit,
@@ -28,22 +29,28 @@ from verifier_service.code.check_tests import (
 )
 from verifier_service.code.languages import LanguageName
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
-from verifier_service.file_scoring import summary as summary_of_scores
+from verifier_service.file_scoring import (
+    BadFile,
+    count_verdicts,
+    read_groups,
+    resume,
+    score_rows,
+    score_summary,
+)
 from verifier_service.http.api_keys import hash_of, new_key
-from verifier_service.http.app import create_app, start_pools
-from verifier_service.http.server import CannotServe
-from verifier_service.http.server import serve as run_server
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.schemas import Group
+from verifier_service.server import CannotServe
+from verifier_service.server import serve as run_server
 from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.settings_options import takes_settings
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
+from verifier_service.worker_pools import start_pools
 
 VERIFIER_JSON = """--verifier '{"type": "format", "weight": 0.1}'"""
 """A verifier with options, as a shell takes it."""
@@ -300,7 +307,7 @@ def _score(
     counts, messages = count_verdicts(out)
     if done:
         print(f"{len(done)} rows were scored before", file=told)
-    print(summary_of_scores(counts, messages), file=told)
+    print(score_summary(counts, messages), file=told)
     outcomes = {outcome for _, outcome, _ in counts}
     return "failed" in outcomes or "scored" not in outcomes
 

@@ -1,4 +1,4 @@
-"""How the service logs: lines of text, or of JSON. No text of requests or models is logged."""
+"""The service's log: lines of text, or of JSON, without any text of requests or models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class JsonFormatter(logging.Formatter):
     """A JSON object for each record: time, level, logger, message, and the record's `fields`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record in one line."""
+        """The record as one line of JSON."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -29,7 +29,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_config(level: str, log_format: LogFormat) -> dict[str, Any]:
-    """For `logging.config.dictConfig`; uvicorn's own line for each call is left out."""
+    """The configuration for `logging.config.dictConfig`, without uvicorn's line for each call."""
     text = {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
     return {
         "version": 1,

@@ -120,7 +120,7 @@ def test_a_package_imports_nothing_of_the_others_side(package: str, forbidden: s
 
 def test_the_api_process_loads_neither_a_mathematics_parser_nor_torch() -> None:
     script = (
-        "import sys, verifier_service.http.app;"
+        "import sys, verifier_service.app;"
         "heavy = {'sympy', 'math_verify', 'latex2sympy2_extended', 'torch', 'transformers'};"
         "print(*sorted(heavy & {*sys.modules}))"
     )

@@ -25,7 +25,7 @@ SITE_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = """
 import time
 start = time.perf_counter()
-import verifier_service.http.app
+import verifier_service.app
 print(time.perf_counter() - start)
 """
 READY = "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz', timeout=4)"

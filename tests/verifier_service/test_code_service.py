@@ -22,14 +22,15 @@ from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
+from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http.app import start_pools
 from verifier_service.sandbox.runner import Runner
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
 from verifier_service.verifiers.code import Code
+from verifier_service.worker_pools import start_pools
 from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
@@ -192,7 +193,7 @@ def test_without_a_sandbox_programs_fail_and_say_so() -> None:
     async def run() -> tuple[str | None, Verdict]:
         async with WorkerPool(1, ItemLimits(1.0, 2**30), Broken) as pool:
             scheduler = Scheduler({"text": Idle(), "code": pool}, max_cached_verdicts=0)
-            scored = await scheduler.score(request, deadline_seconds=60)
+            scored = await Scoring(request, scheduler).run(60)
             return pool.problem, scored.groups[0][0]["code"]
 
     problem, verdict = asyncio.run(run())

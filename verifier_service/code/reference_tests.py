@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.http.errors import first_problem
 from verifier_service.reason import EngineReason
 from verifier_service.reference import bad, missing
+from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable
 
 MAX_CASES = 10_000
