@@ -28,15 +28,15 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
 from verifier_service.app import create_app
-from verifier_service.code.languages import LanguageName
-from verifier_service.code.reference_check import (
+from verifier_service.code.check_tests import (
     BadRows,
     Misfit,
     Row,
     find_misfits,
+    misfit_summary,
     read_rows,
-    summary,
 )
+from verifier_service.code.languages import LanguageName
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.file_scoring import score_summary as summary_of_scores
@@ -126,7 +126,7 @@ class CheckTests(BaseModel):
             sys.exit(2)
         for misfit in misfits:
             print(misfit)  # noqa: T201
-        print(summary(len(rows), misfits))  # noqa: T201
+        print(misfit_summary(len(rows), misfits))  # noqa: T201
         sys.exit(bool(misfits))
 
     async def _find_misfits(self, rows: list[Row]) -> list[Misfit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -41,3 +42,12 @@ def log_config(level: str, log_format: LogFormat) -> dict[str, Any]:
             "verifier_service": {"level": level.upper()},
         },
     }
+
+
+def raised_at(error: BaseException) -> str:
+    """File and line of an error and of up to four callers, for the log.
+
+    They are logged instead of the error's message, which may have text of a model.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))

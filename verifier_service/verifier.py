@@ -7,7 +7,7 @@ The API process reads options, purpose and reasons; only workers call the method
 | `TextVerifier` | one completion after the other: `prepare` |
 | `SettlingVerifier` | the same in two steps: `prepare`, then `settle` for what is left open |
 | `GroupVerifier` | the completions of one group beside each other: `prepare_group` |
-| `verifiers.code.Code` | programs, in `code.judging` |
+| `verifiers.code.Code` | programs, in `code.verdicts` |
 """
 
 from __future__ import annotations

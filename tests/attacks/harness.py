@@ -37,6 +37,8 @@ from pathlib import Path
 
 from tests.attacks.corpus import FUNCTION_TESTS, Attack, Control, load, load_controls
 from verifier_service.code import languages
+from verifier_service.code.findings import Findings
+from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import (
     Asserts,
     Function,
@@ -44,7 +46,7 @@ from verifier_service.code.reference_tests import (
     Stdio,
     StdioCase,
 )
-from verifier_service.code.run_tests import ENTRIES, Grade, Plan, Result, grade
+from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
 from verifier_service.code.verdicts import plan_of
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
@@ -141,7 +143,7 @@ async def run(order: Order) -> None:
 
 
 class _RecordingRunner(Runner):
-    """Keeps the executions, of which a grade says little."""
+    """Keeps the executions, of which findings say little."""
 
     def __init__(self, without: frozenset[Layer]) -> None:
         super().__init__(
@@ -221,15 +223,15 @@ class _Harness:
     async def expect_control(self, control: Control) -> None:
         """Run a benign program. Raises RuntimeError if it does not pass."""
         found = await self._run_control(control)
-        if found.result is not Result.PASSED:
+        if found.reason != CodeReason.PASSED:
             raise RuntimeError(f"the control {control.name} does not pass: {found}")
 
-    async def _run_control(self, control: Control) -> Grade:
+    async def _run_control(self, control: Control) -> Findings:
         case = StdioCase(stdin=control.stdin, stdout=control.expected_stdout)
         plan = plan_of(Code())
         if control.scratch:
             plan = _with_scratch(plan)
-        return await grade(
+        return await run_tests(
             self._runner, PYTHON, control.source, Stdio(type="stdio", cases=(case,)), plan
         )
 
@@ -255,7 +257,7 @@ class _Harness:
         seen += self._look_at_output(attack, token, detail)
         seen += self._world.changes(attack.success)
         seen += await self._look_at_processes(others, neighbours)
-        if reason == Result.PASSED:
+        if reason == CodeReason.PASSED:
             seen.append("verdict_passed")
         if attack.success == "benign_tainted":
             controls = self.controls
@@ -263,7 +265,7 @@ class _Harness:
             controls = [self.controls[self._num_runs % len(self.controls)]]
         for control in controls:
             found = await self._run_control(control)
-            if found.result is not Result.PASSED:
+            if found.reason != CodeReason.PASSED:
                 seen.append("benign_tainted")
                 detail += f" {control.name}: {found}"
         self._num_runs += 1
@@ -284,7 +286,7 @@ class _Harness:
         deadline = 4 * (plan.limits.wall_seconds + 3) + 10
         try:
             found = await asyncio.wait_for(
-                grade(self._runner, PYTHON, source, tests, plan), deadline
+                run_tests(self._runner, PYTHON, source, tests, plan), deadline
             )
         except TimeoutError:
             seen.append("hang")
@@ -292,7 +294,7 @@ class _Harness:
         except SandboxError as error:
             seen.append("infra")
             return "infra", str(error)
-        return str(found.result), found.shown
+        return str(found.reason), found.shown
 
     def _forget(self) -> None:
         self._runner.executions.clear()

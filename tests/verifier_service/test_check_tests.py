@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_data
-from verifier_service.code.reference_check import BadRows, read_rows
+from verifier_service.code.check_tests import BadRows, read_rows
 
 SUCCESSOR = "def f(x): return x + 1"
 NEEDS_STDOUT = {"type": "stdio", "cases": [{"stdin": "", "stdout": "4"}]}

@@ -69,7 +69,7 @@ def send(connection: socket.socket, message: ToProcess) -> None:
 
 
 def receive(connection: socket.socket) -> FromProcess:
-    return from_process.decode(frames.receive(connection))
+    return from_process.decode(frames.receive_frame(connection))
 
 
 def test_a_process_that_does_not_understand_its_parent_ends() -> None:
@@ -98,7 +98,7 @@ def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
 
         async def received() -> FromProcess:
             async with asyncio.timeout(60):
-                return from_process.decode(await frame_stream.read(other_reader))
+                return from_process.decode(await frame_stream.read_frame(other_reader))
 
         part = TaskPart({}, [Completion("x" * num_bytes)])
         task = EncodedTask.of(Task({"type": "accuracy"}, [part]), "text")

@@ -20,7 +20,7 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.code.plain_run import Asked, ProgramRun
+from verifier_service.code.plain_run import RunOptions, RunReport
 from verifier_service.compat.completions import LabelledCompletion, rewarded_or_failed
 from verifier_service.compat.open_instruct import TestCase
 from verifier_service.compat.programs import as_text, run_programs
@@ -150,9 +150,9 @@ def _other_language(index: int) -> ScriptResult:
 
 async def _run_scripts(
     request: Request, body: BatchRequest, indices: Sequence[int], deadline_seconds: float
-) -> list[ProgramRun | NotNow]:
+) -> list[RunReport | NotNow]:
     """The runs of the scripts at these indices. Raises NotNow."""
-    asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
+    asked = RunOptions(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
     programs = [(body.scripts[index], asked) for index in indices]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
@@ -171,7 +171,7 @@ def _judged(verdict: Verdict) -> ScriptResult:
     )
 
 
-def _ran(found: ProgramRun | NotNow) -> ScriptResult:
+def _ran(found: RunReport | NotNow) -> ScriptResult:
     if isinstance(found, NotNow):
         return ScriptResult(exception_str=str(found))
     if found.problem is not None:

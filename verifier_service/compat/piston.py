@@ -24,8 +24,8 @@ from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
     MIN_MEMORY_BYTES,
-    Asked,
-    Ran,
+    ProcessReport,
+    RunOptions,
 )
 from verifier_service.compat.programs import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
@@ -173,7 +173,7 @@ async def _language_version(language: LanguageName) -> str:
     return await asyncio.to_thread(gxx_version)
 
 
-def _program(body: ExecuteRequest) -> tuple[str, Asked]:
+def _program(body: ExecuteRequest) -> tuple[str, RunOptions]:
     """The source and how to run it. Raises ValueError if it cannot be run here."""
     language = ALIASES.get(body.language)
     if language is None:
@@ -190,7 +190,7 @@ def _program(body: ExecuteRequest) -> tuple[str, Asked]:
     files = {one.name or f"file{index}.code": _content(one) for index, one in enumerate(others, 1)}
     check_files(files)
     memory_bytes = body.run_memory_limit if body.run_memory_limit > 0 else DEFAULT_MEMORY_BYTES
-    return _content(main).decode(errors="replace"), Asked(
+    return _content(main).decode(errors="replace"), RunOptions(
         language=language,
         stdin=body.stdin,
         arguments=tuple(body.args),
@@ -214,7 +214,7 @@ def _content(file: PistonFile) -> bytes:
     return base64.b64decode(file.content, validate=True)
 
 
-def _stage(ran: Ran) -> Stage:
+def _stage(ran: ProcessReport) -> Stage:
     stdout, stderr = as_text(ran.stdout), as_text(ran.stderr)
     code, number = ran.exit_code, ran.signal
     if ran.note and code is None and number is None:
@@ -240,7 +240,7 @@ def _signal_name(number: int) -> str:
         return f"SIGRTMIN{number - signal.SIGRTMIN:+d}"
 
 
-def _status(ran: Ran) -> Literal["RE", "SG", "TO", "OL"] | None:
+def _status(ran: ProcessReport) -> Literal["RE", "SG", "TO", "OL"] | None:
     if ran.is_timeout:
         return "TO"
     if ran.reason is ExitReason.OUTPUT_LIMIT:
@@ -254,7 +254,7 @@ def _error(status: HTTPStatus, message: str) -> JSONResponse:
     return JSONResponse(PistonError(message=message).model_dump(), status_code=status)
 
 
-_NOT_RUN = Ran(
+_NOT_RUN = ProcessReport(
     reason=ExitReason.STOPPED,
     exit_code=None,
     signal=None,

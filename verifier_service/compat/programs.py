@@ -10,11 +10,11 @@ from fastapi import Request
 
 from verifier_service.code.plain_run import (
     SPACE_BYTES,
-    Asked,
-    ProgramRun,
+    RunOptions,
     RunProgram,
+    RunReport,
     as_reference,
-    program_run,
+    report_in,
 )
 from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.sandbox.execution import MAX_FETCHED_FILES, check_name
@@ -27,8 +27,8 @@ MAX_FILE_BYTES = SPACE_BYTES // 2
 
 
 async def run_programs(
-    request: Request, programs: Sequence[tuple[str, Asked]], *, deadline_seconds: float
-) -> list[ProgramRun | NotNow]:
+    request: Request, programs: Sequence[tuple[str, RunOptions]], *, deadline_seconds: float
+) -> list[RunReport | NotNow]:
     """Run programs: sources, each with how to run it.
 
     A program that was not run by the deadline has a NotNow in the list.
@@ -44,8 +44,8 @@ async def run_programs(
 
 
 async def run_one(
-    request: Request, source: str, asked: Asked, *, deadline_seconds: float
-) -> ProgramRun:
+    request: Request, source: str, asked: RunOptions, *, deadline_seconds: float
+) -> RunReport:
     """Run a source. Raises NotNow and RequestError as `verdicts_of`."""
     programs = [(source, asked)]
     (found,) = await run_programs(request, programs, deadline_seconds=deadline_seconds)
@@ -54,7 +54,7 @@ async def run_one(
     return found
 
 
-def _run_of(verdict: Verdict) -> ProgramRun | NotNow:
+def _run_of(verdict: Verdict) -> RunReport | NotNow:
     if verdict.outcome is Outcome.FAILED:
         return NotNow(f"the program was not run: {verdict.reason}")
     # The same request would end the same way, so the client must not be told to ask again: the
@@ -65,8 +65,8 @@ def _run_of(verdict: Verdict) -> ProgramRun | NotNow:
     elif verdict.details is None:
         problem = f"the program is {verdict.reason}"
     if problem is not None:
-        return ProgramRun(compiled=None, run=None, problem=problem)
-    return program_run(verdict)
+        return RunReport(compiled=None, run=None, problem=problem)
+    return report_in(verdict)
 
 
 def decoded_files(files: Mapping[str, str]) -> dict[str, bytes]:

@@ -20,9 +20,9 @@ from verifier_service.code.plain_run import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
     MIN_MEMORY_BYTES,
-    Asked,
-    ProgramRun,
-    Ran,
+    ProcessReport,
+    RunOptions,
+    RunReport,
 )
 from verifier_service.compat.programs import (
     as_text,
@@ -129,7 +129,7 @@ async def ping() -> str:
     return "pong"
 
 
-def _run_settings(body: RunCodeRequest) -> Asked:
+def _run_settings(body: RunCodeRequest) -> RunOptions:
     """The settings of the run. Raises ValueError if the program cannot be run here."""
     if not is_language(body.language):
         raise ValueError(
@@ -143,7 +143,7 @@ def _run_settings(body: RunCodeRequest) -> Asked:
     memory_bytes = (
         body.memory_limit_MB * 2**20 if body.memory_limit_MB > 0 else DEFAULT_MEMORY_BYTES
     )
-    return Asked(
+    return RunOptions(
         language=body.language,
         stdin=body.stdin or "",
         files=files,
@@ -161,7 +161,7 @@ def _wait_seconds(body: RunCodeRequest) -> float:
     return body.run_timeout + SHORT_MARGIN_SECONDS
 
 
-def _run_code_response(found: ProgramRun) -> RunCodeResponse:
+def _run_code_response(found: RunReport) -> RunCodeResponse:
     if found.problem is not None:
         return RunCodeResponse(status=OverallStatus.SANDBOX_ERROR, message=found.problem)
     results = [_result(ran) for ran in (found.compiled, found.run)]
@@ -175,7 +175,7 @@ def _run_code_response(found: ProgramRun) -> RunCodeResponse:
     )
 
 
-def _result(ran: Ran | None) -> CommandRunResult | None:
+def _result(ran: ProcessReport | None) -> CommandRunResult | None:
     if ran is None:
         return None
     status = RunStatus.FINISHED

@@ -200,7 +200,7 @@ class _Process:
     async def receive(self) -> FromProcess:
         """The next message. Raises RequestDied."""
         try:
-            return from_process.decode(await frame_stream.read(self._reader))
+            return from_process.decode(await frame_stream.read_frame(self._reader))
         except frame_stream.BROKEN as error:
             raise RequestDied(str(error)) from error
 

@@ -49,11 +49,12 @@ from verifier_service.large_requests.messages import (
     task_verdicts,
     to_process,
 )
+from verifier_service.logs import raised_at
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.fork_server import fork_server, place
+from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.tasks import EncodedTask
 
 log = logging.getLogger(__name__)
@@ -138,7 +139,7 @@ def _end_process(failed: asyncio.Task[None]) -> NoReturn:
     """
     error = failed.exception()
     assert error is not None, "listening has no end"
-    log.error("the process of a request ends: %s at %s", type(error).__name__, place(error))
+    log.error("the process of a request ends: %s at %s", type(error).__name__, raised_at(error))
     os._exit(1)
 
 
@@ -163,7 +164,7 @@ class ParentEngine:
 
     async def receive(self) -> ToProcess:
         """The next message."""
-        return to_process.decode(await frame_stream.read(self._reader))
+        return to_process.decode(await frame_stream.read_frame(self._reader))
 
     async def listen(self) -> None:
         """Hand each reply to the call that waits for it, until cancelled."""
