@@ -15,7 +15,16 @@ ROOT = Path(__file__).parents[2]
 
 LAYERS = (
     # the words that everything else is said in
-    ("completion", "verdict", "verifier", "reference", "answer_text", "errors", "validation"),
+    (
+        "completion",
+        "reason",
+        "verdict",
+        "verifier",
+        "reference",
+        "answer_text",
+        "errors",
+        "validation",
+    ),
     ("frames", "frame_stream", "plugins", "logs"),
     # judging one completion
     ("mathematics", "sandbox"),
@@ -31,7 +40,7 @@ LAYERS = (
     ("http",),
     ("compat",),
     # what is started
-    ("settings",),
+    ("settings", "settings_options"),
     ("worker_pools",),
     ("app",),
     ("server",),
