@@ -179,18 +179,20 @@ def rollout_metrics(
 
     A mean over nothing is left out, not reported as 0.
     """
-    verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
+    all_verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
     rollouts = [rollout for group in scored.groups for rollout in group.group.rollouts]
     lengths = [len(rollout.completion_ids) for rollout in rollouts]
     return {
-        **_source_metrics(verdicts, config.sources),
+        **_source_metrics(all_verdicts, config.sources),
         **_reward_metrics(rewards),
         **_solve_metrics([solve_rate(group, config.main.key) for group in scored.groups]),
         "advantage/mean": advantages.mean().item(),
         "advantage/std": advantages.std(correction=0).item(),
         "completion/length": sum(lengths) / len(lengths),
         "completion/truncated_fraction": sum(r.truncated for r in rollouts) / len(rollouts),
-        **_verifier_metrics([item[source.key] for item in verdicts for source in config.verifiers]),
+        **_verifier_metrics(
+            [item[verifier.key] for item in all_verdicts for verifier in config.verifiers]
+        ),
         "time/generate": scored.generate_seconds,
         "time/scoring_exposed": scored.scoring_exposed_seconds,
         "tokens/generated_per_second": sum(lengths) / max(scored.generate_seconds, 1e-9),
@@ -239,7 +241,7 @@ def _solve_metrics(solve_rates: Sequence[SolveRate]) -> dict[str, float]:
 
 
 def _verifier_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """How the service did; functions and models of this process are not part of it."""
+    """Shares of verdicts without a score, and time, of the service's verifiers."""
     if not verdicts:
         return {}
     shares = {
