@@ -6,6 +6,7 @@ stands around them: lists, relations, intervals, units, words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from verifier_service.mathematics.expressions import (
@@ -38,7 +39,7 @@ _WITH_OTHER_INVERSES = frozenset("cot sec csc sinh cosh tanh coth cosec".split()
 _NEED_BRACKETS = frozenset({"max", "min", "gcd", "lcm"})
 
 
-def parse_expression(tokens: list[Token]) -> Expression:
+def parse_expression(tokens: Sequence[Token]) -> Expression:
     """The expression that all tokens together are.
 
     Raises:
@@ -88,8 +89,10 @@ class _Parser:
         atom     a number, a symbol, a function with its arguments, brackets, |x|
     """
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        # `_digit` splits tokens. A caller whose tokens were changed could not read them again, as
+        # something else, after they turned out to be no expression.
+        self.tokens = list(tokens)
         self.position = 0
         self._depth = 0
         self._num_open_bars = 0
@@ -281,7 +284,11 @@ class _Parser:
         if not first.isdigit() or not rest:
             self.position += 1
             return parse_number(token.text)
-        self.tokens[self.position] = Token(Kind.NUMBER, rest)
+        self.tokens[self.position : self.position + 1] = [
+            Token(Kind.NUMBER, first),
+            Token(Kind.NUMBER, rest),
+        ]
+        self.position += 1
         return parse_number(first)
 
     def _atom(self) -> Expression:
