@@ -206,8 +206,8 @@ class _Parser:
         if not (above.text.isdigit() and below.text.isdigit()):
             return None
         self.position += 3
-        numerator, denominator = int(above.text), int(below.text)
-        return Fraction(numerator, denominator) if 0 < numerator < denominator else None
+        numerator, denominator = parse_number(above.text).value, parse_number(below.text).value
+        return numerator / denominator if 0 < numerator < denominator else None
 
     def _implicit(self) -> list[Expression]:
         """The factors that follow without a sign between them: `x(y + 1)` after 2."""
@@ -315,7 +315,7 @@ class _Parser:
             return None
         match [one.text for one in self.tokens[self.position : self.position + 4]]:
             case [("overline" | "bar" | "dot"), "{", digits, "}"] if (
-                digits.isdigit() and len(digits) <= MAX_REPEATING_DIGITS
+                digits.isdecimal() and len(digits) <= MAX_REPEATING_DIGITS
             ):
                 self.position += 4
                 places = len(token.text.partition(".")[2])
