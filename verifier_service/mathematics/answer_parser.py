@@ -274,7 +274,7 @@ class _Parser:
         sets = self._items(parts)
         if not has_difference:
             return union(sets)
-        if as_ranges(sets[0]) != EVERYTHING:
+        if as_ranges(sets[0]) != EVERYTHING or len(sets) > 2:
             raise Unreadable("a difference of sets")
         return real_numbers_without(sets[1])
 

@@ -352,7 +352,7 @@ def points(names: Sequence[str], left: Expression, right: Expression) -> list[di
     The points follow from the expressions themselves, in either order. Fixed points would let an
     answer be written that agrees with another at these points and nowhere else.
     """
-    seed = "\0".join(sorted((repr(left), repr(right)))).encode()
+    seed = "\0".join(sorted((_written(left), _written(right)))).encode()
     source = random.Random(hashlib.blake2b(seed).digest())
     found = []
     for low, high, sign in _BOXES:
@@ -364,6 +364,26 @@ def points(names: Sequence[str], left: Expression, right: Expression) -> list[di
             point[name] = Fraction(chosen * numerator, _POINT_DENOMINATOR)
         found.append(point)
     return found
+
+
+def _written(expression: Expression) -> str:
+    """Every part of an expression, in hexadecimal: Python refuses to write long decimals."""
+    parts = []
+    for part in walk(expression):
+        match part:
+            case Number(value, decimals):
+                parts.append(f"{value.numerator:x}/{value.denominator:x}.{decimals}")
+            case Symbol(name):
+                parts.append(name)
+            case Sum(terms):
+                parts.append(f"+{len(terms)}")
+            case Product(factors):
+                parts.append(f"*{len(factors)}")
+            case Power():
+                parts.append("^")
+            case Call(name, arguments):
+                parts.append(f"{name} {len(arguments)}")
+    return ",".join(parts)
 
 
 def same(left: Expression, right: Expression, tolerance: float) -> bool | None:

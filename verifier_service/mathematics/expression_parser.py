@@ -6,6 +6,7 @@ stands around them: lists, relations, intervals, units, words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from verifier_service.mathematics.expressions import (
@@ -38,7 +39,7 @@ _WITH_OTHER_INVERSES = frozenset("cot sec csc sinh cosh tanh coth cosec".split()
 _NEED_BRACKETS = frozenset({"max", "min", "gcd", "lcm"})
 
 
-def parse_expression(tokens: list[Token]) -> Expression:
+def parse_expression(tokens: Sequence[Token]) -> Expression:
     """The expression that all tokens together are.
 
     Raises:
@@ -88,8 +89,10 @@ class _Parser:
         atom     a number, a symbol, a function with its arguments, brackets, |x|
     """
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        # `_digit` splits tokens. A caller whose tokens were changed could not read them again, as
+        # something else, after they turned out to be no expression.
+        self.tokens = list(tokens)
         self.position = 0
         self._depth = 0
         self._num_open_bars = 0
@@ -203,8 +206,8 @@ class _Parser:
         if not (above.text.isdigit() and below.text.isdigit()):
             return None
         self.position += 3
-        numerator, denominator = int(above.text), int(below.text)
-        return Fraction(numerator, denominator) if 0 < numerator < denominator else None
+        numerator, denominator = parse_number(above.text).value, parse_number(below.text).value
+        return numerator / denominator if 0 < numerator < denominator else None
 
     def _implicit(self) -> list[Expression]:
         """The factors that follow without a sign between them: `x(y + 1)` after 2."""
@@ -281,7 +284,11 @@ class _Parser:
         if not first.isdigit() or not rest:
             self.position += 1
             return parse_number(token.text)
-        self.tokens[self.position] = Token(Kind.NUMBER, rest)
+        self.tokens[self.position : self.position + 1] = [
+            Token(Kind.NUMBER, first),
+            Token(Kind.NUMBER, rest),
+        ]
+        self.position += 1
         return parse_number(first)
 
     def _atom(self) -> Expression:
@@ -308,7 +315,7 @@ class _Parser:
             return None
         match [one.text for one in self.tokens[self.position : self.position + 4]]:
             case [("overline" | "bar" | "dot"), "{", digits, "}"] if (
-                digits.isdigit() and len(digits) <= MAX_REPEATING_DIGITS
+                digits.isdecimal() and len(digits) <= MAX_REPEATING_DIGITS
             ):
                 self.position += 4
                 places = len(token.text.partition(".")[2])

@@ -33,7 +33,14 @@ from verifier_service.mathematics.wording import NUMBER_WORDS, read_words, scale
 
 MAX_BASED_DIGITS = 1000
 """Most digits of a number that names its base."""
+MAX_UNIT_EXPONENT = 20
+"""Largest exponent of a unit; computing the size of `km^99999999` would take minutes."""
 
+_BASES = {
+    **{str(base): base for base in range(2, 37)},
+    **{word: number for word, number in NUMBER_WORDS.items() if 2 <= number <= 36},
+}
+"""Bases of numbers, as digits or as a word."""
 _CURRENCIES = frozenset({"$", "€", "£", "¥", "₹"})
 _MODULO = frozenset({"mod", "pmod", "bmod"})
 _BRACES = frozenset({"{", "}"})
@@ -114,8 +121,8 @@ def _read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
     digits, base_text = "".join(texts[:-2]), texts[-1].lower()
     if not digits[0].isdigit():  # a name with an index
         return None
-    base = int(base_text) if base_text.isdigit() else NUMBER_WORDS.get(base_text, 0)
-    if not 2 <= base <= 36 or len(digits) > MAX_BASED_DIGITS:
+    base = _BASES.get(base_text)
+    if base is None or len(digits) > MAX_BASED_DIGITS:
         return None
     if not digits.isalnum() or not digits.isascii():
         return None
@@ -308,6 +315,8 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
             if unit is None:
                 return None
             exponent, index = _exponent_after(tokens, index)
+            if abs(exponent) > MAX_UNIT_EXPONENT:
+                return None
             result = result.times(unit, sign * power * exponent)
             power, found = 1, True
         index += 1

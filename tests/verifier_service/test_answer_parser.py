@@ -1,0 +1,50 @@
+"""What the parser of answers reads, where the way of writing or the size is unusual."""
+
+from __future__ import annotations
+
+import pytest
+
+from verifier_service.mathematics.answer_parser import parse_answer
+from verifier_service.mathematics.comparison import Rules, equal, reading
+from verifier_service.mathematics.notation import Unreadable
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (r"x + 1 = \frac12 cm", r"x + 1 = \frac{1}{2} cm"),
+        (r"3\frac52", r"3\frac{5}{2}"),
+    ],
+)
+def test_a_fraction_without_braces_is_read_again_after_another_reading_failed(
+    short: str, long: str
+) -> None:
+    assert parse_answer(short) == parse_answer(long)
+
+
+MANY = "9" * 4500  # more digits than Python turns into a number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"1 {MANY}/{MANY}9",
+        f"101_{{{MANY}}}",
+        "101_①",
+        r"0.1\overline{①}",
+        f"x + {'9' * 3990}e3999",
+        f"x + {'9' * 3990} {'8' * 2990}/{'9' * 2990}",
+        "5 km^99999999",
+    ],
+)
+def test_numbers_of_any_size_are_compared_or_left_open(text: str) -> None:
+    assert equal(reading(text), reading("x + 1"), Rules()) is not True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"\mathbb{R} \setminus \{1\} \setminus \{2\}", r"\mathbb{R} \cup \{1\} \setminus \{2\}"],
+)
+def test_a_difference_of_more_than_two_sets_is_not_read(text: str) -> None:
+    with pytest.raises(Unreadable):
+        parse_answer(text)
