@@ -159,7 +159,7 @@ class Gxx:
     async def build(
         self, runner: Runner, source: bytes, limits: Limits, files: Mapping[str, bytes]
     ) -> Program | CompileFailure:
-        """Compile, assemble and link, all three together within the limits. See `Language.build`."""
+        """Compile, assemble and link, together within the limits. See `Language.build`."""
         built = await _compile(runner, source, limits, files)
         return built if isinstance(built, Program) else CompileFailure(_why(built), built)
 
