@@ -21,7 +21,7 @@ SHARED_REFERENCE_BYTES = 2**14
 
 VerdictsByKey = dict[str, Verdict]
 """Verdicts on one completion by `Verifier.key`."""
-Slot = tuple[int, VerdictsByKey]
+VerdictSlot = tuple[int, VerdictsByKey]
 """One completion of the request: the index of its group, and its verdicts, filled as they come."""
 
 _encoder = msgspec.json.Encoder(order="sorted")
@@ -32,7 +32,7 @@ class UniqueCompletion(msgspec.Struct, frozen=True):
 
     completion: Completion
     digest: bytes
-    slots: list[Slot]
+    slots: list[VerdictSlot]
 
 
 class ChunkPart(msgspec.Struct, frozen=True):

@@ -16,9 +16,9 @@ import msgspec
 
 from verifier_service.engine.chunks import (
     ChunkPart,
-    Slot,
     UniqueCompletion,
     VerdictsByKey,
+    VerdictSlot,
     cache_keys,
     cut_into_chunks,
     digest,
@@ -70,7 +70,7 @@ class _Asker(msgspec.Struct, frozen=True):
     """A completion on which a verifier left a question open."""
 
     key: bytes
-    slots: list[Slot]
+    slots: list[VerdictSlot]
 
 
 class _Unsettled(msgspec.Struct, frozen=True):
@@ -280,7 +280,7 @@ class Scoring:
         for unique in uniques:
             self._deliver(verdict, verifier, unique.slots)
 
-    def _deliver(self, verdict: Verdict, verifier: Verifier, slots: list[Slot]) -> None:
+    def _deliver(self, verdict: Verdict, verifier: Verifier, slots: list[VerdictSlot]) -> None:
         if verdict.outcome is Outcome.SCORED and verdict.reason in NOT_JUDGED:
             verdict = msgspec.structs.replace(verdict, score=verifier.score_if_killed)
         for group, verdicts in slots:
