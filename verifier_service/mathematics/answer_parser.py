@@ -91,7 +91,7 @@ def parse_answer(text: str) -> Answer:
     tokens = tokenize(without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
-    return _Parser(tokens).answer()
+    return _AnswerParser(tokens).answer()
 
 
 def parse_as_list(text: str) -> Answer | None:
@@ -99,12 +99,12 @@ def parse_as_list(text: str) -> Answer | None:
     if not has_grouped_digits(text):
         return None
     try:
-        return _Parser(tokenize(without_delimiters(unwrapped(text)))).answer()
+        return _AnswerParser(tokenize(without_delimiters(unwrapped(text)))).answer()
     except Unreadable:
         return None
 
 
-class _Parser:
+class _AnswerParser:
     """Parses the tokens of one answer, or of a part of one at some depth."""
 
     def __init__(self, tokens: list[Token], depth: int = 0) -> None:
@@ -150,8 +150,8 @@ class _Parser:
                 return found
         return self._prose()
 
-    def _nested(self, tokens: Sequence[Token]) -> _Parser:
-        return _Parser(list(tokens), self.depth + 1)
+    def _nested(self, tokens: Sequence[Token]) -> _AnswerParser:
+        return _AnswerParser(list(tokens), self.depth + 1)
 
     def _item(self, tokens: Sequence[Token]) -> Answer:
         return self._nested(tokens).item()

@@ -485,7 +485,7 @@ def _comparisons(
     *,
     is_complex: bool,
 ) -> Iterator[tuple[bool, bool]]:
-    """For each point where both are defined: whether the values are equal, and both real."""
+    """Whether values are equal, and whether both are real, at each point that defines both."""
     for point in points(names, left, right):
         try:
             if not is_complex and any(_leaves_the_reals(one, point) for one in (left, right)):

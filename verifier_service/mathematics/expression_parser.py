@@ -45,7 +45,7 @@ def parse_expression(tokens: Sequence[Token]) -> Expression:
     Raises:
         Unreadable: they are not one expression.
     """
-    parser = _Parser(tokens)
+    parser = _ExpressionParser(tokens)
     expression = parser.sum()
     if parser.position != len(parser.tokens):
         raise Unreadable(f"unexpected {parser.tokens[parser.position].text}")
@@ -76,7 +76,7 @@ def parse_number(text: str) -> Number:
     return Number(value, places)
 
 
-class _Parser:
+class _ExpressionParser:
     """Recursive descent over tokens; every method starts at `position` and moves it.
 
     The grammar, loosest first:

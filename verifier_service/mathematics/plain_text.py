@@ -29,7 +29,7 @@ _ORDINAL_ENDING = re.compile(
 _GROUPED = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!: ]|\{,\}|,|,\\!|[ \u202f\u2009\u00a0])\d{3})+)(?![\d])"
 )
-# What separates the groups: a comma or a space, each also as LaTeX writes it.
+# A separator of such groups: a comma or a space, each also as LaTeX writes it.
 _GROUP_SEPARATOR = re.compile(r"\\[,!: ]|\{,\}|,\\!|[, \u202f\u2009\u00a0]")
 _BRACKETS = ("(", "[", "{", "\\{", "\\left")
 
@@ -80,6 +80,7 @@ _KEY_PUNCTUATION = re.compile(r"[\"`“”.,;:?]+(?=\s|$)|(?<=\s)[\"`“”]+|^[
 _ARTICLE = re.compile(r"(?<![^\s])(?:the|an?)\s+(?=[a-z]{3})", re.IGNORECASE)
 # A word of at least three letters, whose case says nothing: `Circle`, but not `AB`.
 _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
+# White space of any length, which becomes one space.
 _WHITE_SPACE = re.compile(r"\s+")
 
 

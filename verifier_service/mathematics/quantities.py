@@ -219,7 +219,7 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Answer | None:
 def _scaled(
     expression: Expression, rest: Sequence[Token], unit: Unit | None, currency: Unit | None
 ) -> Value:
-    """An expression with what follows it: a unit, words, or a scale: `3 million dollars`."""
+    """An expression with the tokens after it: a unit, words, or a scale: `3 million dollars`."""
     words = () if unit else tuple(stem(t.text) for t in rest if t.kind is Kind.WORD)
     scale = scale_of(words)
     if scale is None:
@@ -231,7 +231,7 @@ def _scaled(
 
 
 def _with_signs(value: Value) -> Answer:
-    """A value, or both values of one with a sign that stands for both."""
+    """A value, or the two values of `2 ± 1` as a list."""
     both = with_each_sign(value.expression)
     if len(both) == 1:
         return value
@@ -275,12 +275,11 @@ def _is_unit(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     if token.text == "%":
         return True
-    before = tokens[:index]
     return (
         token.text in LETTER_UNITS
         and token.spaced
-        and before[-1].kind is Kind.NUMBER
-        and all(one.kind is not Kind.LETTER for one in before)
+        and tokens[index - 1].kind is Kind.NUMBER
+        and all(one.kind is not Kind.LETTER for one in tokens[:index])
     )
 
 
