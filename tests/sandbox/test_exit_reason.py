@@ -8,10 +8,10 @@ import signal
 import pytest
 
 from verifier_service.sandbox.execution import ExitReason, Limits
-from verifier_service.sandbox.exit_reason import End, exit_reason
+from verifier_service.sandbox.exit_reason import ProcessEnd, exit_reason
 
 LIMITS = Limits(cpu_seconds=2.0, memory_bytes=1000)
-FINE = End(
+FINE = ProcessEnd(
     killed_for=None,
     cpu_seconds=0.1,
     own_memory_bytes=100,

@@ -220,7 +220,7 @@ class ExecutionHandle:
         assert code is not None
         ended_by, code = (-code, None) if code < 0 else (None, code)
         stdout, stderr, *results = self._streams
-        end = exit_reason.End(
+        end = exit_reason.ProcessEnd(
             killed_for=self._killed_for,
             cpu_seconds=cpu_seconds,
             own_memory_bytes=peak_bytes - self._zygote.resident_bytes,

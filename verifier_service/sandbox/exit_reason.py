@@ -90,7 +90,7 @@ def waited_seconds(pid: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class End:
+class ProcessEnd:
     """Facts about the end of a process, none of which the process itself can invent."""
 
     killed_for: ExitReason | None
@@ -106,7 +106,7 @@ class End:
     signal: int | None
 
 
-def exit_reason(end: End, limits: Limits) -> ExitReason:
+def exit_reason(end: ProcessEnd, limits: Limits) -> ExitReason:
     """The first reason that applies, in the order of `ExitReason`.
 
     A process may exceed a limit and end by itself before the watch looks again, so its CPU time
