@@ -31,7 +31,7 @@ def clear_folder(folder: Path, *, replace: bool) -> None:
             f"--replace{by_make}"
         )
     if not (folder / "data" / "demonstrations.jsonl").is_file():
-        raise ConfigError(f"{folder.resolve()} does not hold a demonstration; it is left alone")
+        raise ConfigError(f"{folder.resolve()} is not of a demonstration; it is left alone")
     shutil.rmtree(folder)
 
 

@@ -23,7 +23,7 @@ def checkpoint_weights(model: PreTrainedModel) -> Iterator[tuple[str, Tensor]]:
     """
     complete = merged(model) if has_adapter(model) else model
     for name, parameter in complete.named_parameters(remove_duplicate=False):
-        yield name, _gathered(parameter)
+        yield name, _full_value(parameter)
 
 
 def save_weights(model: PreTrainedModel, folder: Path) -> bool:
@@ -44,6 +44,6 @@ def save_weights(model: PreTrainedModel, folder: Path) -> bool:
     return writes
 
 
-def _gathered(parameter: Tensor) -> Tensor:
+def _full_value(parameter: Tensor) -> Tensor:
     value = parameter.detach()
     return value.full_tensor() if isinstance(value, DTensor) else value
