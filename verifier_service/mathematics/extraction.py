@@ -127,7 +127,7 @@ _REVISION = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b", re.IGNORECASE)
-_PART = re.compile(r"[\s*$.,;\\()\]]*(?:AnswerPart\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
+_PART = re.compile(r"[\s*$.,;\\()\]]*(?:Part\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
 """Between two boxes: the label of the next part of a question, `(b)`."""
 _END_OF_MATH = re.compile(r"\$|\\\]|\\\)")
 _JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
