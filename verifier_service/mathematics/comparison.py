@@ -44,9 +44,9 @@ from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.reading import read, read_as_list, read_condition
 from verifier_service.mathematics.units import Unit
 from verifier_service.mathematics.values import (
-    Answer,
     Grid,
     Named,
+    Quantity,
     Range,
     Ranges,
     Relation,
@@ -77,7 +77,7 @@ class Reading:
 
     text: str
     key: str
-    answers: tuple[Answer, ...]
+    answers: tuple[Value, ...]
     """Its readings; empty where it cannot be read."""
     choice: tuple[str, str] | None
     """Letter and text of a multiple-choice option: `(B) 12`."""
@@ -106,8 +106,8 @@ _NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASCII)
 def reading(text: str) -> Reading:
     """Read a text once for any number of comparisons."""
     if (plain := _NUMBER.fullmatch(text)) is not None:  # what most answers are
-        return Reading(text, plain[1], (Value(number(plain[1])),), None)
-    answers: list[Answer] = []
+        return Reading(text, plain[1], (Quantity(number(plain[1])),), None)
+    answers: list[Value] = []
     try:
         answers.append(read(text))
         as_list = read_as_list(text)
@@ -234,10 +234,10 @@ def _is_upper(left: Reading, right: Reading) -> bool:
 _TEXT_COMMAND = re.compile(r"\\[a-z]+")
 
 
-_ORDER: tuple[type, ...] = (Named, Relation, Several, Ranges, Grid, Words, Time, Value)
+_ORDER: tuple[type, ...] = (Named, Relation, Several, Ranges, Grid, Words, Time, Quantity)
 
 
-def compare(left: Answer, right: Answer, rules: Rules) -> bool | None:
+def compare(left: Value, right: Value, rules: Rules) -> bool | None:
     """Whether two answers are equal; None where that is not decided here."""
     if left == right:
         return True
@@ -252,7 +252,7 @@ def compare(left: Answer, right: Answer, rules: Rules) -> bool | None:
             return compare(left.value, right, rules)
         case Relation(), Relation():
             return same_relation(left, right, rules.tolerance)
-        case Relation(), Value():
+        case Relation(), Quantity():
             return _right_side(left, right, rules)
         case Several(), Several():
             return _several(left, right, rules)
@@ -273,12 +273,12 @@ def compare(left: Answer, right: Answer, rules: Rules) -> bool | None:
             return _squeezed(left.text) == _squeezed(right.text)
         case Time(), Time():
             return _times(left, right)
-        case Value(), Value():
+        case Quantity(), Quantity():
             return _values(left, right, rules)
     return False
 
 
-def distinct_alternatives(answer: Answer, rules: Rules) -> bool:
+def distinct_alternatives(answer: Value, rules: Rules) -> bool:
     """Whether the answer offers several different values for one thing, with `or` between them.
 
     `x = 1 or x = 2` does not: it says which set x is in.
@@ -291,7 +291,7 @@ def distinct_alternatives(answer: Answer, rules: Rules) -> bool:
     return any(compare(first, other, rules) is not True for other in answer.items[1:])
 
 
-def _all_equal(several: Several, single: Answer, rules: Rules) -> bool | None:
+def _all_equal(several: Several, single: Value, rules: Rules) -> bool | None:
     """`1/2 or 0.5` is one value written twice; a list of different values is not one value."""
     if several.kind == "list":
         return False
@@ -360,19 +360,21 @@ def _is_symbol(name: str) -> bool:
     return len(stem) <= 2 or stem in _GREEK_NAMES
 
 
-def _renamed(answer: Answer, old: str, new: str) -> Answer:
-    if isinstance(answer, Value):
-        return Value(substitute(answer.expression, {old: Symbol(new)}), answer.unit, answer.words)
+def _renamed(answer: Value, old: str, new: str) -> Value:
+    if isinstance(answer, Quantity):
+        return Quantity(
+            substitute(answer.expression, {old: Symbol(new)}), answer.unit, answer.words
+        )
     return answer
 
 
 def _as_relation(named: Named) -> Relation | None:
-    if isinstance(named.value, Value) and _is_symbol(named.name) and not named.is_function:
+    if isinstance(named.value, Quantity) and _is_symbol(named.name) and not named.is_function:
         return Relation("=", Symbol(named.name), named.value.expression)
     return None
 
 
-def _right_side(relation: Relation, value: Value, rules: Rules) -> bool | None:
+def _right_side(relation: Relation, value: Quantity, rules: Rules) -> bool | None:
     """`m + n = 5` gives 5, and an identity its value: `x^2 - 1 = (x - 1)(x + 1)`."""
     if relation.sign != "=" or isinstance(relation.left, Symbol):
         return False
@@ -382,7 +384,7 @@ def _right_side(relation: Relation, value: Value, rules: Rules) -> bool | None:
             return is_identity
     elif not _is_asked_for(relation.left):
         return False
-    return compare(Value(relation.right), value, rules)
+    return compare(Quantity(relation.right), value, rules)
 
 
 _UNKNOWNS = frozenset("xyzt")
@@ -429,7 +431,8 @@ def _several(left: Several, right: Several, rules: Rules) -> bool | None:
 def _are_statements(several: Several) -> bool:
     """Whether the items are letters or words, of which `and` and `or` say different things."""
     return all(
-        isinstance(item, Words) or (isinstance(item, Value) and _has_only_symbols(item.expression))
+        isinstance(item, Words)
+        or (isinstance(item, Quantity) and _has_only_symbols(item.expression))
         for item in several.items
     )
 
@@ -509,9 +512,9 @@ def _unordered(left: Several, right: Several, rules: Rules) -> bool | None:
     return None if any(None in row for row in verdicts) else False
 
 
-def _size(item: Answer) -> float | None:
+def _size(item: Value) -> float | None:
     """About how large an element is; None where that is not known."""
-    if not isinstance(item, Value) or item.unit or variables(item.expression):
+    if not isinstance(item, Quantity) or item.unit or variables(item.expression):
         return None
     try:
         value = numeric(item.expression, {}, 15)
@@ -526,8 +529,8 @@ def _may_be_close(one: float | None, other: float | None) -> bool:
     return abs(one - other) <= 0.2 * max(abs(one), abs(other))
 
 
-def _unique(items: Sequence[Answer], rules: Rules) -> list[Answer]:
-    found: list[Answer] = []
+def _unique(items: Sequence[Value], rules: Rules) -> list[Value]:
+    found: list[Value] = []
     for item in items:
         if not any(compare(item, other, rules) for other in found):
             found.append(item)
@@ -602,7 +605,7 @@ def _grids(left: Grid, right: Grid, rules: Rules) -> bool | None:
 # Values
 
 
-def _values(left: Value, right: Value, rules: Rules) -> bool | None:
+def _values(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if left.base or right.base:
         return _based(left, right)
     if rules.units == "ignore":
@@ -630,7 +633,7 @@ def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
     return bool(one and other and not (one <= other or other <= one))
 
 
-def _based(left: Value, right: Value) -> bool:
+def _based(left: Quantity, right: Quantity) -> bool:
     """Numbers that name their base; a base missing on one side is ignored, as a unit is."""
     if not (isinstance(left.expression, Number) and isinstance(right.expression, Number)):
         return False
@@ -640,7 +643,7 @@ def _based(left: Value, right: Value) -> bool:
     return left.expression.value == right.expression.value
 
 
-def _is_percent(value: Value) -> bool:
+def _is_percent(value: Quantity) -> bool:
     return value.unit is not None and value.unit.dimension == (("percent", 1),)
 
 
@@ -648,11 +651,11 @@ def _is_angle(unit: Unit | None) -> bool:
     return unit is not None and unit.dimension == (("angle", 1),)
 
 
-def _radians(value: Value) -> Expression:
+def _radians(value: Quantity) -> Expression:
     return Product((value.expression, Number(Fraction(1, 180)), Symbol("pi")))
 
 
-def _percents(left: Value, right: Value, rules: Rules) -> bool | None:
+def _percents(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if _is_percent(left) and _is_percent(right):
         return _expressions(left.expression, right.expression, rules)
     percent, plain = (left, right) if _is_percent(left) else (right, left)
@@ -663,7 +666,7 @@ def _percents(left: Value, right: Value, rules: Rules) -> bool | None:
     return _expressions(percent.expression, plain.expression, rules)
 
 
-def _measured(left: Value, right: Value, rules: Rules) -> bool | None:
+def _measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if left.unit is None or right.unit is None:
         return False
     if {left.unit.dimension, right.unit.dimension} == {(("angle", 1),), (("radian", 1),)}:
@@ -676,7 +679,7 @@ def _measured(left: Value, right: Value, rules: Rules) -> bool | None:
     return _expressions(_in_base_units(left), _in_base_units(right), rules)
 
 
-def _in_base_units(value: Value) -> Expression:
+def _in_base_units(value: Quantity) -> Expression:
     if value.unit is None:
         return value.expression
     scaled = Product((value.expression, Number(value.unit.size)))

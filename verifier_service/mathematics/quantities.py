@@ -24,11 +24,11 @@ from verifier_service.mathematics.units import (
     UNITS,
     Unit,
 )
-from verifier_service.mathematics.values import Answer, Several, Value, Words
+from verifier_service.mathematics.values import Quantity, Several, Value, Words
 from verifier_service.mathematics.wording import NUMBER_WORDS
 
 
-def read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
+def read_with_base(tokens: Sequence[Token]) -> Quantity | Words | None:
     """`101_2`, `(2A)_{16}`, `204_{\\text{five}}`: digits and their base."""
     texts = [token.text for token in tokens if token.text not in ("{", "}", "(", ")")]
     if len(texts) < 3 or texts[-2] != "_" or tokens[0].text in ("-", "_"):
@@ -44,11 +44,11 @@ def read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
     except ValueError:
         return Words(f"{digits}_{base}")
     if not digits.isdigit():
-        return Value(Number(Fraction(value)))
-    return Value(Number(Fraction(int(digits))), base=base)
+        return Quantity(Number(Fraction(value)))
+    return Quantity(Number(Fraction(int(digits))), base=base)
 
 
-def read_compound(tokens: Sequence[Token]) -> Value | None:
+def read_compound(tokens: Sequence[Token]) -> Quantity | None:
     """`1 hour 30 minutes`, `5 ft 3 in`: a sum of quantities of one dimension."""
     starts = [index for index, token in enumerate(tokens) if token.kind is Kind.NUMBER]
     if len(starts) < 2 or starts[0] != 0:
@@ -63,10 +63,10 @@ def read_compound(tokens: Sequence[Token]) -> Value | None:
             return None
         first = first or unit
         total += number(tokens[start].text).value * unit.size
-    return Value(Number(total / first.size), first) if first else None
+    return Quantity(Number(total / first.size), first) if first else None
 
 
-def signed(value: Value) -> Answer:
+def signed(value: Quantity) -> Value:
     """A value, or both values of one with a sign that stands for both."""
     both = signs(value.expression)
     if len(both) == 1:
@@ -74,7 +74,7 @@ def signed(value: Value) -> Answer:
     return Several("list", tuple(replace(value, expression=one) for one in both))
 
 
-def read_degrees(tokens: list[Token]) -> tuple[list[Token], Value | None]:
+def read_degrees(tokens: list[Token]) -> tuple[list[Token], Quantity | None]:
     """`60^\\circ 42'` is an angle of degrees, minutes and seconds."""
     index = next((i for i, token in enumerate(tokens) if token.text == "°"), None)
     if index is None:
@@ -88,7 +88,7 @@ def read_degrees(tokens: list[Token]) -> tuple[list[Token], Value | None]:
         before = before[:-1]
     after = [token for token in tokens[index + 1 :] if token.text not in ("{", "}")]
     if after and after[0].text in ("C", "F") and len(after) == 1:
-        return tokens, Value(parse(before), UNITS["°" + after[0].text])
+        return tokens, Quantity(parse(before), UNITS["°" + after[0].text])
     if not before:
         raise Unreadable("an angle without a number")
     expression = parse(before)
@@ -99,7 +99,7 @@ def read_degrees(tokens: list[Token]) -> tuple[list[Token], Value | None]:
         after = after[2:]
     if after and not all(token.kind is Kind.WORD for token in after):
         raise Unreadable("an angle in an expression")
-    return tokens, Value(expression, DEGREE)
+    return tokens, Quantity(expression, DEGREE)
 
 
 def ends_expression(tokens: Sequence[Token], end: int) -> bool:

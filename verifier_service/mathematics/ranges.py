@@ -21,8 +21,8 @@ from verifier_service.mathematics.expressions import (
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.values import (
     EVERYTHING,
-    Answer,
     Named,
+    Quantity,
     Range,
     Ranges,
     Relation,
@@ -36,7 +36,7 @@ def is_constant(symbol: Symbol) -> bool:
     return symbol.name in CONSTANTS
 
 
-def inequality(sides: list[Expression], found: list[str]) -> Answer:
+def inequality(sides: list[Expression], found: list[str]) -> Value:
     """What a chain of expressions with signs between them says. Raises Unreadable."""
     found = ["=" if sign == "≈" else sign for sign in found]
     if len(sides) == 2:
@@ -61,7 +61,7 @@ def _bound(expression: Expression) -> Expression | None:
     return expression
 
 
-def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer:
+def _single_inequality(left: Expression, sign: str, right: Expression) -> Value:
     if sign[0] == ">":
         left, sign, right = right, sign.replace(">", "<"), left
     names = variables(left) | variables(right)
@@ -147,12 +147,12 @@ def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Range
     return Ranges((Range(high, piece.high_closed, low, piece.low_closed),), name)
 
 
-def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
+def interval(items: Sequence[Value], brackets: str) -> Ranges | None:
     """Two values in brackets as a range."""
     if len(items) != 2:
         return None
     low, high = items
-    if not (isinstance(low, Value) and isinstance(high, Value)):
+    if not (isinstance(low, Quantity) and isinstance(high, Quantity)):
         return None
     return Ranges(
         (Range(_bound(low.expression), brackets[0] == "[", _bound(high.expression),
@@ -160,23 +160,23 @@ def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
     )  # fmt: skip
 
 
-def as_ranges(answer: Answer) -> Ranges | None:
+def as_ranges(answer: Value) -> Ranges | None:
     """Ranges, also of a two-element tuple; None for anything else."""
     if isinstance(answer, Ranges):
         return answer
     if isinstance(answer, Several) and answer.kind == "tuple":
         return interval(answer.items, answer.brackets)
-    if isinstance(answer, Value) and answer.expression == Symbol("R"):
+    if isinstance(answer, Quantity) and answer.expression == Symbol("R"):
         return EVERYTHING
     return None
 
 
-def without(whole: Ranges | None, removed: Answer) -> Answer:
+def without(whole: Ranges | None, removed: Value) -> Value:
     """All real numbers but some points."""
     if whole != EVERYTHING:
         raise Unreadable("a difference of sets")
     points = removed.items if isinstance(removed, Several) else (removed,)
-    ends = [point.expression for point in points if isinstance(point, Value)]
+    ends = [point.expression for point in points if isinstance(point, Quantity)]
     if len(ends) != len(points) or not ends:
         raise Unreadable("a difference of sets")
     with contextlib.suppress(NotExact, Undefined):
@@ -188,7 +188,7 @@ def without(whole: Ranges | None, removed: Answer) -> Answer:
     )
 
 
-def combined(items: Sequence[Answer], *, is_union: bool) -> Answer:
+def combined(items: Sequence[Value], *, is_union: bool) -> Value:
     """Ranges joined by `or`, `and` or a comma: a union unless their intersection makes sense."""
     ranges = [as_ranges(item) for item in items]
     if any(one is None for one in ranges):

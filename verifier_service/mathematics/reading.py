@@ -1,4 +1,4 @@
-"""Reads the text of an answer as an `Answer`."""
+"""Reads the text of an answer as a `Value`."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from verifier_service.mathematics.units import UNITS, Unit
 from verifier_service.mathematics.values import (
     EMPTY,
     EVERYTHING,
-    Answer,
     Grid,
     Named,
+    Quantity,
     Ranges,
     Relation,
     Several,
@@ -93,7 +93,7 @@ _REMARK = re.compile(
 """Words in brackets after an answer: `8 (the smallest such integer)`."""
 
 
-def read(text: str) -> Answer:
+def read(text: str) -> Value:
     """The answer that a text gives.
 
     Raises:
@@ -164,7 +164,7 @@ _KINDS_OF_NUMBERS = {
 }
 
 
-def read_as_list(text: str) -> Answer | None:
+def read_as_list(text: str) -> Value | None:
     """The other reading of `1,234`: a list of numbers. None where there is only one reading."""
     if "," not in text or not _GROUPED.search(text):
         return None
@@ -197,7 +197,7 @@ class _Reader:
         self.tokens = tokens
         self.depth = depth
 
-    def answer(self) -> Answer:
+    def answer(self) -> Value:
         parts, joints = self._split_list()
         if len(parts) == 1:
             return self._item(parts[0])
@@ -212,12 +212,12 @@ class _Reader:
         has_or = "or" in joints
         if any(isinstance(item, Ranges) for item in items):
             return combined(items, is_union=has_or)
-        flat: list[Answer] = []
+        flat: list[Value] = []
         for item in items:
             flat += item.items if isinstance(item, Several) and item.kind == "list" else [item]
         return Several("or" if has_or else "list", tuple(flat))
 
-    def _item(self, tokens: list[Token]) -> Answer:
+    def _item(self, tokens: list[Token]) -> Value:
         return _Reader(tokens, self.depth + 1).item()
 
     def _split_list(self) -> tuple[list[list[Token]], list[str]]:
@@ -244,7 +244,7 @@ class _Reader:
             raise Unreadable("nothing but separators")
         return parts, joints
 
-    def item(self) -> Answer:
+    def item(self) -> Value:
         """One element of a list, or the only one."""
         self._cut_condition()
         if not self.tokens:
@@ -267,7 +267,7 @@ class _Reader:
                 return
             follows_mathematics = follows_mathematics or _is_mathematics(token)
 
-    def _special(self) -> Answer | None:
+    def _special(self) -> Value | None:
         texts = [token.text.lower() for token in self.tokens]
         if texts in (["∅"], ["\\{", "\\}"]):
             return EMPTY
@@ -281,7 +281,7 @@ class _Reader:
                 return Words(_SYNONYMS[phrase])
         return None
 
-    def _labelled(self) -> Answer | None:
+    def _labelled(self) -> Value | None:
         """`Maximum: 3`, `Alice: 5`."""
         for index, token in enumerate(self.tokens):
             if token.text == ":" and token.kind is Kind.SIGN and 0 < index < len(self.tokens) - 1:
@@ -294,7 +294,7 @@ class _Reader:
                 return None
         return None
 
-    def _relation(self) -> Answer | None:
+    def _relation(self) -> Value | None:
         parts: list[list[Token]] = [[]]
         found: list[str] = []
         depth = 0
@@ -329,7 +329,7 @@ class _Reader:
             raise Unreadable("a relation with ∈")
         return inequality([parse(part) for part in parts], found)
 
-    def _equation(self, parts: list[list[Token]]) -> Answer:
+    def _equation(self, parts: list[list[Token]]) -> Value:
         head = _function_head(parts[0])
         if head is not None:
             name, argument = head
@@ -340,7 +340,7 @@ class _Reader:
             first = _joined(parts[0])
             if (
                 len(parts) == 2
-                and isinstance(value, Value)
+                and isinstance(value, Quantity)
                 and value.unit is None
                 and isinstance(value.expression, Symbol)
                 and not is_constant(value.expression)
@@ -361,13 +361,13 @@ class _Reader:
         if len(sides) > 2 and all(not variables(side) for side in sides):
             return _constant_chain(sides)
         if len(sides) > 2:
-            return Named(_joined(parts[0]), Value(sides[-1]))
+            return Named(_joined(parts[0]), Quantity(sides[-1]))
         left, right = sides
         if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
-            return Named(right.name, Value(left))
+            return Named(right.name, Quantity(left))
         return Relation("=", left, right)
 
-    def _union(self) -> Answer | None:
+    def _union(self) -> Value | None:
         parts: list[list[Token]] = [[]]
         depth = 0
         minus = False
@@ -401,7 +401,7 @@ class _Reader:
             and after.text in ("(", "[")
         )
 
-    def _bracketed(self) -> Answer | None:
+    def _bracketed(self) -> Value | None:
         first, last = self.tokens[0], self.tokens[-1]
         if first.kind is not Kind.SIGN or first.text not in _PAIRS or len(self.tokens) < 3:
             return None
@@ -438,7 +438,7 @@ class _Reader:
                 return index == len(self.tokens) - 1
         return False
 
-    def _set_builder(self, inside: list[Token]) -> Answer | None:
+    def _set_builder(self, inside: list[Token]) -> Value | None:
         depth = 0
         for index, token in enumerate(inside):
             depth += _depth_change(token)
@@ -460,7 +460,7 @@ class _Reader:
             return Several("tuple", (self._item(element), Words(_joined(condition))), "{|}")
         return None
 
-    def _matrix(self) -> Answer | None:
+    def _matrix(self) -> Value | None:
         tokens = self.tokens
         if tokens[0].text.partition(" ")[0] != "begin" or tokens[0].kind is not Kind.FUNCTION:
             return None
@@ -489,7 +489,7 @@ class _Reader:
             raise Unreadable("a determinant")
         return grid
 
-    def _case(self, cells: Sequence[list[Token]]) -> Answer:
+    def _case(self, cells: Sequence[list[Token]]) -> Value:
         """A value and the condition under which it holds."""
         kept = []
         for cell in cells:
@@ -505,7 +505,7 @@ class _Reader:
             return Several("tuple", (self._item(kept[0]), Words("otherwise")))
         return Several("tuple", (self._item(kept[0]), _Reader(condition, self.depth + 1).answer()))
 
-    def _quantity(self) -> Answer:
+    def _quantity(self) -> Value:
         tokens = self.tokens
         if (ratio := self._ratio()) is not None:
             return ratio
@@ -551,10 +551,10 @@ class _Reader:
                 words = scale[1]
                 named = read_unit([token for token in rest[1:] if token.text != "of"])
                 measured, words = (named, ()) if named else (None, words)
-            return signed(Value(expression, unit or measured, words))
+            return signed(Quantity(expression, unit or measured, words))
         return self._prose()
 
-    def _residue(self) -> Answer | None:
+    def _residue(self) -> Value | None:
         """`3 (mod 7)`: a pair of residue and modulus."""
         texts = [token.text for token in self.tokens if token.text not in ("(", ")", "{", "}")]
         tokens = [token for token in self.tokens if token.text not in ("(", ")", "{", "}")]
@@ -562,10 +562,10 @@ class _Reader:
         if not 0 < place < len(texts) - 1:
             return None
         residue = tokens[texts.index("≡") + 1 : place] if "≡" in texts else tokens[:place]
-        pair = (Value(parse(residue)), Value(parse(tokens[place + 1 :])))
+        pair = (Quantity(parse(residue)), Quantity(parse(tokens[place + 1 :])))
         return Several("tuple", pair, "mod")
 
-    def _ratio(self) -> Answer | None:
+    def _ratio(self) -> Value | None:
         parts: list[list[Token]] = [[]]
         for token in self.tokens:
             if token.text == ":" and token.kind is Kind.SIGN:
@@ -576,10 +576,10 @@ class _Reader:
             return None
         terms = [parse(part) for part in parts]
         if len(terms) == 2:
-            return Value(quotient(terms[0], terms[1]))
-        return Several("tuple", tuple(Value(quotient(term, terms[0])) for term in terms), "::")
+            return Quantity(quotient(terms[0], terms[1]))
+        return Several("tuple", tuple(Quantity(quotient(term, terms[0])) for term in terms), "::")
 
-    def _prose(self) -> Answer:
+    def _prose(self) -> Value:
         """Words with numbers among them; one number with words before it is that number."""
         tokens = self.tokens
         words = sum(token.kind is Kind.WORD for token in tokens)
@@ -685,21 +685,21 @@ def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
     return f"{name}({''.join(inside)})", None
 
 
-def _constant_chain(sides: list[Expression]) -> Answer:
+def _constant_chain(sides: list[Expression]) -> Value:
     """`1 + 1 = 2` is 2; sides that contradict each other are no answer."""
     if all(same(side, sides[-1], 1e-6) for side in sides[:-1]):
-        return Value(sides[-1])
+        return Quantity(sides[-1])
     raise Unreadable("sides that contradict each other")
 
 
-def _named_tuple(names: Answer, values: Answer, name: str) -> Answer:
+def _named_tuple(names: Value, values: Value, name: str) -> Value:
     """`(x, y) = (1, 2)`: each value with its name."""
     if not (isinstance(names, Several) and isinstance(values, Several)):
         return Named(name, values)
     symbols = [
         one.expression.name
         for one in names.items
-        if isinstance(one, Value) and isinstance(one.expression, Symbol)
+        if isinstance(one, Quantity) and isinstance(one.expression, Symbol)
     ]
     if not len(symbols) == len(names.items) == len(values.items):
         return Named(name, values)

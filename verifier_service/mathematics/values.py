@@ -13,7 +13,7 @@ from verifier_service.mathematics.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Quantity:
     """A quantity: an expression, perhaps with a unit or with words after it."""
 
     expression: Expression
@@ -29,7 +29,7 @@ class Named:
     """`x = 2`, `f(x) = x^2`, `Maximum: 3`."""
 
     name: str
-    value: Answer
+    value: Value
     argument: str | None = None
     """The variable of a function that is defined; None for anything else."""
     is_function: bool = False
@@ -40,7 +40,7 @@ class Several:
     """Several answers; `kind` is "list" (a, b), "or", "set" {a, b} or "tuple" (a, b)."""
 
     kind: str
-    items: tuple[Answer, ...]
+    items: tuple[Value, ...]
     brackets: str = ""
 
 
@@ -75,7 +75,7 @@ class Relation:
 class Grid:
     """A matrix, row by row."""
 
-    rows: tuple[tuple[Answer, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Time:
     half: str
 
 
-Answer = Value | Named | Several | Ranges | Relation | Grid | Words | Time
+Value = Quantity | Named | Several | Ranges | Relation | Grid | Words | Time
 
 EVERYTHING = Ranges((Range(None, False, None, False),))
 EMPTY = Several("set", ())

@@ -10,7 +10,7 @@ from fractions import Fraction
 from verifier_service.mathematics.expressions import Number, negative
 from verifier_service.mathematics.notation import Token
 from verifier_service.mathematics.units import PERCENT
-from verifier_service.mathematics.values import Answer, Time, Value, Words
+from verifier_service.mathematics.values import Quantity, Time, Value, Words
 
 _ARTICLES = frozenset({"the", "a", "an"})
 
@@ -180,22 +180,22 @@ def scale_of(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
     return None
 
 
-def read_words(tokens: Sequence[Token]) -> Answer:
+def read_words(tokens: Sequence[Token]) -> Value:
     """Words, or the number that they spell."""
     if tokens[0].text == "-" and len(tokens) > 1:
         inside = read_words(tokens[1:])
-        if isinstance(inside, Value):
+        if isinstance(inside, Quantity):
             return replace(inside, expression=negative(inside.expression))
     words = [part for token in tokens for part in token.text.lower().split("-") if part]
     if words in (["half"], ["one", "half"]):
-        return Value(Number(Fraction(1, 2)))
+        return Quantity(Number(Fraction(1, 2)))
     if len(words) == 1 and words[0] in _ORDINAL_WORDS:
-        return Value(Number(Fraction(_ORDINAL_WORDS[words[0]])))
+        return Quantity(Number(Fraction(_ORDINAL_WORDS[words[0]])))
     count = _spelled(words)
     if count is not None:
         value, rest = count
         unit = PERCENT if rest == ["percent"] else None
-        return Value(Number(value), unit, tuple(stem(word) for word in rest) if not unit else ())
+        return Quantity(Number(value), unit, tuple(stem(word) for word in rest) if not unit else ())
     text = " ".join(word for word in words if word not in _ARTICLES and word not in "-&'.")
     return Words(text or " ".join(words))
 
