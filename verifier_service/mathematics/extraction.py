@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from verifier_service.answer_text import after_reasoning
-from verifier_service.mathematics.denials import REJECTED_OPTION, is_disowned
+from verifier_service.mathematics.denials import is_disowned
 from verifier_service.mathematics.notation import brace_pairs
+from verifier_service.mathematics.option_letters import chosen_letters
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -556,10 +557,6 @@ _NUMBER = re.compile(
       | \\d?frac\{-?\d+\}\{-?\d+\}""",
     re.VERBOSE,
 )
-_CHOSEN = re.compile(
-    r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
-    r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
-)
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
 )
@@ -605,9 +602,8 @@ def _choices(line: str) -> Extraction | None:
     """The options that a line without numbers names, and does not reject."""
     if _NUMBER.search(line):
         return None
-    line = REJECTED_OPTION.sub("", line)
-    chosen = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
-    return Extraction("last_expression", tuple(chosen), "or") if chosen else None
+    chosen = chosen_letters(line)
+    return Extraction("last_expression", chosen, "or") if chosen else None
 
 
 _FINDERS: dict[Source, Callable[[str], Extraction | None]] = {
