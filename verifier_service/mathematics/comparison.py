@@ -25,7 +25,7 @@ class AnswerReading:
     text: str
     key: str
     values: tuple[Value, ...]
-    """Values that the text can mean; empty where it cannot be read."""
+    """Values that the text can have; empty where it cannot be read."""
     option: Option | None
     """The multiple-choice option that the text is: `(B) 12`."""
     letters: str = ""

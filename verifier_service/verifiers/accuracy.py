@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 class AccuracyReason(Reason):
     """Reasons of `accuracy`."""
 
-    EQUAL = "equal", "1: the final answer equals the reference, or one of them."
-    DIFFERENT = "different", "0: it equals none."
+    EQUAL = "equal", "1: the final answer equals the reference, or one of several."
+    DIFFERENT = "different", "0: the final answer equals none."
     NO_ANSWER = "no_answer", "0: the completion has no final answer."
     AMBIGUOUS_ANSWER = (
         "ambiguous_answer",

@@ -14,17 +14,20 @@ from verifier_service.verifier import Verifier
 
 
 class CodeReason(Reason):
-    """Reasons of `code`: that of the first test that failed, or `passed`."""
+    """Reasons of `code`: `passed`, or the reason of the first test that failed."""
 
     PASSED = "passed", "1: every test passed."
-    WRONG_ANSWER = "wrong_answer", "a test got another answer than it expects."
+    WRONG_ANSWER = "wrong_answer", "a test got another result than it expects."
     RUNTIME_ERROR = "runtime_error", "the program raised an exception, crashed or ended too early."
-    COMPILE_ERROR = "compile_error", "0: it is not a program of its language."
-    TIME_LIMIT_EXCEEDED = "time_limit_exceeded", "it took more CPU or wall time than allowed."
-    MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded", "it took more memory than allowed."
-    OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded", "it wrote more than allowed."
-    INVALID_OUTPUT = "invalid_output", "what it returned was more than the judge could take."
-    SANDBOX_VIOLATION = "sandbox_violation", "it made a system call that ends the process."
+    COMPILE_ERROR = "compile_error", "0: the program does not compile."
+    TIME_LIMIT_EXCEEDED = (
+        "time_limit_exceeded",
+        "the program took more CPU or wall time than allowed.",
+    )
+    MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded", "the program took more memory than allowed."
+    OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded", "the program wrote more than allowed."
+    INVALID_OUTPUT = "invalid_output", "the program returned more than the service accepts."
+    SANDBOX_VIOLATION = "sandbox_violation", "the program made a forbidden system call."
     NO_CODE = "no_code", "0: the completion has no whole fenced block of the language."
     UNSUPPORTED_TEST = (
         "unsupported_test",
@@ -36,7 +39,7 @@ class CodeReason(Reason):
         "unverifiable: this machine has no compiler of the language; `details` says what to "
         "install.",
     )
-    SANDBOX_ERROR = "sandbox_error", "failed: the sandbox cannot run programs, or not this time."
+    SANDBOX_ERROR = "sandbox_error", "failed: the sandbox could not run the program."
 
 
 class Code(Verifier):
@@ -52,13 +55,13 @@ class Code(Verifier):
     unavailable: ClassVar[Reason] = CodeReason.SANDBOX_ERROR
 
     type: Literal["code"] = "code"
-    language: LanguageName = Field(default="python", description="of the program")
+    language: LanguageName = Field(default="python", description="language of the program")
     part: Literal["last_block", "completion"] = Field(
-        default="last_block", description="what is the program; completion: all of it"
+        default="last_block", description="text that is the program; completion: all of it"
     )
     tags: tuple[str, ...] | None = Field(
         default=None,
-        description="of the fenced blocks to look for; default: the language's usual ones",
+        description="tags of the fenced blocks to look for; default: those of the language",
     )
     scoring: Literal["all", "fraction"] = Field(
         default="all", description="all: 1 or 0; fraction: the share of tests that passed"
@@ -80,7 +83,7 @@ class Code(Verifier):
         default=2**20, ge=1, le=2**26, description="what the program may print in one run"
     )
     reveal_expected: bool = Field(
-        default=False, description="give what the first failed test expects in `details`"
+        default=False, description="show in `details` the result that the first failed test expects"
     )
 
     @property
@@ -89,7 +92,7 @@ class Code(Verifier):
         return 1
 
     def program_in(self, text: str) -> str | None:
-        """The program in a completion; None if there is none."""
+        """The program in a completion; None where the completion has none."""
         if self.part == "completion":
             return text
         tags = self.tags or LANGUAGES[self.language].tags

@@ -1,4 +1,4 @@
-"""`code_format`: is the completion in the form, with a program in its answer?"""
+"""`code_format`: does the completion have the form of `format`, and a program in its answer?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORM = ("<think>", "</think>", "<answer>", "</answer>")
 
 
 class CodeFormatReason(Reason):
-    """Reasons of `code_format`: those of `format`, and that there is no program."""
+    """Reasons of `code_format`: those of `format`, and `no_code`."""
 
     MATCHED = "matched", "1: the completion has the form, and its answer a program."
     NO_CODE = "no_code", "0: the answer has no whole fenced block with a tag of the language."
@@ -42,7 +42,7 @@ class CodeFormat(TextVerifier):
     type: Literal["code_format"] = "code_format"
     mode: Literal["strict", "open_r1"] = Field(
         default="strict",
-        description="open_r1: what open-r1's regular expression accepts, holes included",
+        description="open_r1: exactly open-r1's regular expression, holes included",
     )
     language: str = Field(
         default="python",
@@ -79,9 +79,9 @@ class CodeFormat(TextVerifier):
 def matches_open_r1(text: str, language: str) -> bool:
     r"""Whether the expression of open-r1's code_format reward matches, in linear time.
 
-    It is `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$` with DOTALL and
-    MULTILINE: literals with anything between them, so finding each as early as it can be decides.
-    Backtracking would take time with the fourth power of the length.
+    The expression is `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$` with
+    DOTALL and MULTILINE: literals with any text between them. Finding each literal at its first
+    place is enough; `re` would backtrack, in time that grows with the fourth power of the length.
     """
     start = "<think>\n"
     if not text.startswith(start):

@@ -25,9 +25,9 @@ class MultipleChoiceReason(Reason):
     """Reasons of `multiple_choice`."""
 
     EQUAL = "equal", "1: the completion chooses the option of the reference."
-    DIFFERENT = "different", "0: it chooses another one."
-    NO_ANSWER = "no_answer", "0: its final answer names no option."
-    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: its final answer names more than one."
+    DIFFERENT = "different", "0: the completion chooses another option."
+    NO_ANSWER = "no_answer", "0: the final answer names no option."
+    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the final answer names more than one option."
 
 
 class MultipleChoice(TextVerifier):
@@ -70,7 +70,7 @@ class FinalAnswer:
 
     text: str
     is_announced: bool
-    """Whether a tag, a box or words say that it is the answer; else it is the last line."""
+    """Whether a tag, a box or words announce the statement; else it is the last line."""
 
 
 def final_answer(text: str) -> FinalAnswer | None:
