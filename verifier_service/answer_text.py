@@ -1,4 +1,4 @@
-"""Which part of a completion is its answer: what follows the reasoning, or a tag in it holds."""
+"""The answer in a completion: the text after the reasoning, or the content of a tag there."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from typing import Literal
 
 AnswerPart = Literal["answer", "answer_tag", "completion"]
+"""Part of a completion that a verifier reads; PART_DESCRIPTION explains the values."""
 PART_DESCRIPTION = (
-    "answer: what <answer> holds, or without such a tag everything after the reasoning; "
-    "answer_tag: only what <answer> holds; completion: everything"
+    "answer: the content of <answer>, or without such a tag everything after the reasoning; "
+    "answer_tag: the content of <answer> only; completion: everything"
 )
 
-# Up to the next opening tag, so that the time stays linear where tags are not closed.
+# The content of a closed answer tag: the `5` of `<answer>5</answer>`. It must hold no opening tag:
+# else a text of many unclosed tags would take quadratic time.
 _ANSWER_TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.DOTALL)
 
 
@@ -20,7 +22,7 @@ class SeveralAnswers(ValueError):
 
 
 def after_reasoning(text: str) -> str | None:
-    """What follows the reasoning; None where it never ends, so that there is no answer after it.
+    """The text after the reasoning; None where the reasoning never ends.
 
     >>> after_reasoning("<think>4?</think> It is 5.")
     ' It is 5.'
@@ -34,7 +36,7 @@ def after_reasoning(text: str) -> str | None:
 
 
 def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
-    """That part, without white space around it; None where it is missing or empty.
+    """A part of a completion, without white space around it; None where it is missing or empty.
 
     >>> answer_part("<think>4?</think><answer> 5 </answer>")
     '5'

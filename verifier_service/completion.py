@@ -1,4 +1,4 @@
-"""A completion as verifiers see it."""
+"""Completions as verifiers see them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import msgspec
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):
-    """A completion as verifiers see it; the counts are None where the request does not tell."""
+    """The text of a completion, with facts about it that are None where the request lacks them."""
 
     text: str
     num_tokens: int | None = None
     truncated: bool | None = None
+    """Whether the completion ended at its limit of tokens."""

@@ -1,7 +1,7 @@
 """Verifiers of other packages: entry points of the group `verifier_service.verifiers`.
 
-The entry point's name is the verifier's type; what it names is a subclass of `TextVerifier`,
-`SettlingVerifier` or `GroupVerifier` with `type: Literal["name"] = "name"`. examples/plugin is one.
+The name of an entry point is the verifier's type. It refers to a subclass of `TextVerifier`,
+`SettlingVerifier` or `GroupVerifier` with `type: Literal["name"] = "name"`: see examples/plugin.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ GROUP = "verifier_service.verifiers"
 
 
 class PluginError(Exception):
-    """An installed package offers a verifier that cannot be used; the message names it."""
+    """An installed package has a verifier that cannot be used; the message names both."""
 
 
 def plugins(taken: Collection[str]) -> dict[str, type[Verifier]]:
     """The verifiers of installed packages by type.
 
     Args:
-        taken: types that there are already.
+        taken: types of the verifiers that the service has already.
 
     Raises:
-        PluginError: one cannot be imported, or is no verifier of its name.
+        PluginError: an entry point cannot be imported, or is no verifier of its name.
     """
     found: dict[str, type[Verifier]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):

@@ -1,4 +1,4 @@
-"""What verifiers read in a reference."""
+"""Keys of a reference: reading them, and messages where they cannot be used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from verifier_service.reason import EngineReason
 from verifier_service.verifier import Unverifiable
 
 MAX_SHOWN_KEYS = 10
+"""Most keys of a reference that a message names."""
 MAX_KEY_CHARACTERS = 20
+"""Longest beginning of a key that a message shows."""
 
 
 def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
@@ -19,7 +21,7 @@ def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
     ['1/2', '0.5']
 
     Raises:
-        Unverifiable: it is missing, or neither text nor number.
+        Unverifiable: `answer` is missing, or neither text nor number.
     """
     answer = reference.get("answer")
     if answer is None or answer == "" or answer == []:
@@ -32,7 +34,7 @@ def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
 
 
 def missing(key: str, reference: Mapping[str, Any]) -> Unverifiable:
-    """The reference lacks what the verifier needs, or it is empty.
+    """The error for a reference without a key, or with an empty value under it.
 
     >>> print(missing("answer", {"anwser": "2"}))
     reference.answer is needed; there are: anwser
@@ -46,7 +48,7 @@ def missing(key: str, reference: Mapping[str, Any]) -> Unverifiable:
 
 
 def bad(key: str, message: str) -> Unverifiable:
-    """What the reference has under a key cannot be used.
+    """The error for a value under a key that cannot be used.
 
     >>> print(bad("answer", "found an object, expected a text"))
     reference.answer: found an object, expected a text
@@ -55,7 +57,7 @@ def bad(key: str, message: str) -> Unverifiable:
 
 
 def kind(value: object) -> str:
-    """What a JSON value is called.
+    """The kind of a JSON value, in words for messages.
 
     >>> kind([]), kind(True), kind(2.5)
     ('a list', 'true or false', 'a number')

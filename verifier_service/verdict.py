@@ -1,4 +1,4 @@
-"""What is said about a completion: outcome, score and reason."""
+"""Verdicts on completions: outcome, score and reason."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ class Outcome(StrEnum):
     UNVERIFIABLE = "unverifiable"
     """The reference is missing or unusable: the data's fault. No score."""
     FAILED = "failed"
-    """The service's fault: a worker died, time ran out. No score; asking again may help."""
+    """A worker died, or time ran out: the service's fault. No score; asking again may help."""
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What one verifier says about one completion.
+    """The statement of one verifier about one completion.
 
-    It has no cycles, and a cache full of what the collector has to look at holds up the event loop.
+    The garbage collector skips verdicts (`gc=False`), which have no cycles: with a full cache its
+    passes would hold up the event loop.
     """
 
     outcome: Outcome
@@ -37,10 +38,11 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 MAX_MESSAGE_CHARACTERS = 300
+"""Longest message in the details of a verdict."""
 
 
 def unverifiable(reason: str, seconds: float = 0.0, message: str = "") -> Verdict:
-    """A verdict without a score, because of the reference; the message says what is wrong in it."""
+    """A verdict without a score, because of the reference; the message names its fault."""
     details = {"message": message[:MAX_MESSAGE_CHARACTERS]} if message else None
     return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, details=details)
 

@@ -1,13 +1,15 @@
-"""What a verifier is: its options, what it needs, and how it judges.
+"""Verifiers: their options, the keys that they need in a reference, and how they judge.
 
 The API process reads options, purpose and reasons; only workers call the methods that judge.
 
 | subclass | judges |
 |---|---|
 | `TextVerifier` | one completion after the other: `prepare` |
-| `SettlingVerifier` | the same in two steps: `prepare`, then `settle` for what is left open |
+| `SettlingVerifier` | in two steps: `prepare`, then `settle` for questions that are left open |
 | `GroupVerifier` | the completions of one group beside each other: `prepare_group` |
-| `verifiers.code.Code` | programs, in `code.verdicts` |
+| `verifiers.code.Code` | programs, which code workers run |
+
+A `Judge` gives a `Judgement` of one completion; the engine turns it into a `Verdict`.
 """
 
 from __future__ import annotations
@@ -29,26 +31,25 @@ MAX_WEIGHT = 1e6
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verifier's finding about a completion."""
+    """The finding of a verifier about a completion that could be judged."""
 
     score: float
     reason: Reason
     extracted: str | None = None
-    """What was compared with the reference."""
+    """The text that was compared with the reference."""
     details: dict[str, Any] | None = None
     """Numbers behind the reason."""
 
 
 OpenQuestion = str
-"""What a verifier leaves open about a completion; equal questions about a reference have equal
-answers."""
+"""Text of a completion about which a quick look does not decide."""
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """A quick look at a completion does not decide; `SettlingVerifier.settle` has to.
+    """A quick look at a completion does not decide: `SettlingVerifier.settle` does.
 
-    Equal questions about one reference have equal answers, so each is settled once, whatever
+    Equal questions about one reference have equal judgements, so each is settled once, whatever
     completions it came from.
     """
 
@@ -56,15 +57,16 @@ class Undecided:
 
 
 Judge = Callable[[Completion], Judgement | Undecided]
-"""Raises Unverifiable where the reference does not tell about this completion."""
+"""Judges a completion; raises Unverifiable where the reference does not allow it."""
 Settler = Callable[[OpenQuestion], Judgement]
+"""Judges a question that a `Judge` left open."""
 
 
 class Unverifiable(Exception):
     """The reference cannot be used; the reason says whether it is missing or bad.
 
-    The message is for whoever made the data: it names the key and what is expected there. It holds
-    no text of a completion, and is the same for every completion of the reference.
+    The message is for the makers of the data: it names the key and the value expected there. It
+    holds no text of a completion, and is the same for every completion of the reference.
     """
 
     def __init__(self, reason: Reason, message: str = "") -> None:
@@ -74,26 +76,26 @@ class Unverifiable(Exception):
 
 
 def _require_type(schema: dict[str, Any]) -> None:
-    """The type tells verifiers apart, so a request must have it although the class knows it."""
+    """Make `type` a required key of a request although the field has a default."""
     schema["required"] = ["type", *schema.get("required", [])]
 
 
 class Verifier(BaseModel, ABC):
-    """A verifier with its options, as it stands in a request. Unknown options are refused."""
+    """A verifier with its options, as in a request. Unknown options are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_require_type)
 
     purpose: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
-    """Keys of `reference` without which nothing can be judged."""
+    """Keys that a reference must have."""
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     reasons: ClassVar[Iterable[Reason]]
     workers: ClassVar[Literal["text", "code"]] = "text"
-    """The kind of workers that judge."""
+    """Kind of the workers that judge."""
     is_cached: ClassVar[bool] = True
-    """Whether equal work has equal verdicts, so that later requests may have earlier ones."""
+    """Whether equal tasks have equal verdicts, so that a later request may get cached ones."""
     unavailable: ClassVar[Reason] = EngineReason.WORKER_DIED
-    """The reason of `failed` verdicts while there are no such workers."""
+    """Reason of `failed` verdicts while no such worker runs."""
 
     type: str
     name: str | None = Field(
@@ -112,7 +114,7 @@ class Verifier(BaseModel, ABC):
 
     @classmethod
     def field_names(cls) -> list[str]:
-        """The keys that it may have in a request."""
+        """The keys that a verifier may have in a request."""
         return [field.alias or name for name, field in cls.model_fields.items()]
 
     @property
@@ -122,30 +124,30 @@ class Verifier(BaseModel, ABC):
 
     @property
     def task_size(self) -> int:
-        """How many completions a worker judges in some 10 ms, so that requests can take turns."""
+        """Completions that a worker judges in about 10 ms: requests take turns after so many."""
         return 512
 
     @property
     def score_if_killed(self) -> float:
         """The score of a completion that is too slow or too large to judge.
 
-        No completion may gain by it: at most what it would get for being wrong.
+        At most the score of a wrong completion: else a completion could gain by being slow.
         """
         return 0.0
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a worker needs to know of it: its type, and the options that are not the default."""
+        """The type and the options that differ from their defaults: a worker needs these."""
         changed = self.model_dump(exclude_defaults=True, exclude={"type", "name", "weight"})
         return {"type": self.type, **changed}
 
 
 class TextVerifier(Verifier):
-    """A verifier that reads text: each completion by itself, in a text worker."""
+    """A verifier that reads each completion by itself, in a text worker."""
 
     @abstractmethod
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """Read the reference once; the result judges any number of completions.
+        """Read the reference once, for judging any number of completions.
 
         Raises:
             Unverifiable: the reference cannot be used.
@@ -157,7 +159,7 @@ class SettlingVerifier(TextVerifier):
 
     @abstractmethod
     def settle(self, reference: Mapping[str, Any]) -> Settler:
-        """Read the reference for the questions that a judge of `prepare` left open.
+        """Read the reference for questions that the judge of `prepare` leaves open.
 
         Raises:
             Unverifiable: the reference cannot be used.
@@ -171,8 +173,8 @@ class GroupVerifier(Verifier):
     def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
         """Read the reference and a whole group.
 
-        The result judges completions of the group, each by itself: when a worker is killed at one
-        of them, another one prepares the same group and goes on.
+        The judge takes completions of the group one by one: after a worker was killed at one of
+        them, another worker prepares the same group and goes on.
 
         Raises:
             Unverifiable: the reference, or the group, cannot be used.

@@ -193,6 +193,13 @@ def test_alternatives_in_the_closing_statement_are_told(text: str) -> None:
     assert (found.joint, len(found.statements)) == ("or", 2)
 
 
+@pytest.mark.parametrize("between", [r"\n(b) ", r". Part (b): ", r"\n**Part (b)** "])
+def test_boxes_of_labelled_parts_are_one_answer(between: str) -> None:
+    found = extract(rf"\boxed{{6}}{between}\boxed{{7}}".replace(r"\n", "\n"))
+    assert found is not None
+    assert (found.joint, found.statements) == ("parts", ("6", "7"))
+
+
 def test_the_order_of_places_decides() -> None:
     text = r"\boxed{1} so the answer is 2"
     assert extract(text) == extract(text, ("boxed",))

@@ -3,8 +3,8 @@
 Each stage has a file of its own:
 
     completion --extraction, denials--> text of the final answer
-    text --plain_text--> simpler text --notation--> tokens --answer_parser--> Answer (`values`)
-    two Answers --comparison, equations--> equal, different, or not decided
+    text --plain_text--> simpler text --notation--> tokens --answer_parser--> Value
+    two Values --comparison, equations--> equal, different, or not decided
     not decided --math_verify_comparison--> equal, different
 
 `answer_parser` reads an answer from the outside in, with a file for each part:

@@ -1,4 +1,4 @@
-"""The parser of final answers: from the text of an answer to an `Answer`.
+"""The parser of final answers: from the text of an answer to a `Value`.
 
 It reads from the outside in: lists, then relations and sets, then brackets, then quantities.
 `splitting` tells where tokens are split, `quantities`, `ranges` and `wording` read the parts, and
@@ -41,9 +41,9 @@ from verifier_service.mathematics.splitting import (
 )
 from verifier_service.mathematics.values import (
     EVERYTHING,
-    Answer,
     Grid,
     Named,
+    Quantity,
     Ranges,
     Relation,
     Several,
@@ -73,7 +73,7 @@ _LEADING_WORDS = frozenset(
 """Words before an answer that change nothing: `approximately 5`."""
 
 
-def parse_answer(text: str) -> Answer:
+def parse_answer(text: str) -> Value:
     """The answer that a text gives.
 
     Raises:
@@ -94,7 +94,7 @@ def parse_answer(text: str) -> Answer:
     return _AnswerParser(tokens).answer()
 
 
-def parse_as_list(text: str) -> Answer | None:
+def parse_as_list(text: str) -> Value | None:
     """The other reading of `1,234`: a list of numbers; None if a text has only one reading."""
     if not has_grouped_digits(text):
         return None
@@ -113,7 +113,7 @@ class _AnswerParser:
         self.tokens = tokens
         self.depth = depth
 
-    def answer(self) -> Answer:
+    def answer(self) -> Value:
         """Everything that the tokens say: one item, or a list of them."""
         parts, joints = split_list(self.tokens)
         if len(parts) == 1:
@@ -131,7 +131,7 @@ class _AnswerParser:
             return combine_ranges(items, is_union=has_or)
         return Several("or" if has_or else "list", tuple(_flat(items)))
 
-    def item(self) -> Answer:
+    def item(self) -> Value:
         """One element of a list, or the only one."""
         self.tokens = without_condition(self.tokens)
         if not self.tokens:
@@ -153,18 +153,18 @@ class _AnswerParser:
     def _nested(self, tokens: Sequence[Token]) -> _AnswerParser:
         return _AnswerParser(list(tokens), self.depth + 1)
 
-    def _item(self, tokens: Sequence[Token]) -> Answer:
+    def _item(self, tokens: Sequence[Token]) -> Value:
         return self._nested(tokens).item()
 
-    def _items(self, parts: Sequence[Sequence[Token]]) -> tuple[Answer, ...]:
+    def _items(self, parts: Sequence[Sequence[Token]]) -> tuple[Value, ...]:
         return tuple(self._item(part) for part in parts)
 
     # Phrases, labels and prose
 
-    def _phrase(self) -> Answer | None:
+    def _phrase(self) -> Value | None:
         return read_phrase(self.tokens)
 
-    def _labelled(self) -> Answer | None:
+    def _labelled(self) -> Value | None:
         """`Maximum: 3`, `Alice: 5`."""
         inner = range(1, len(self.tokens) - 1)
         index = next((index for index in inner if _is_colon(self.tokens[index])), None)
@@ -175,10 +175,10 @@ class _AnswerParser:
             return Named(_name(label), self._item(self.tokens[index + 1 :]))
         return None
 
-    def _quantity(self) -> Answer | None:
+    def _quantity(self) -> Value | None:
         return read_quantity(self.tokens)
 
-    def _prose(self) -> Answer:
+    def _prose(self) -> Value:
         """Words with mathematics among them; words that say nothing are left out before it."""
         tokens = self.tokens
         if not _has_words(tokens):
@@ -191,7 +191,7 @@ class _AnswerParser:
 
     # Relations
 
-    def _relation(self) -> Answer | None:
+    def _relation(self) -> Value | None:
         """`x = 2`, `1 < x <= 3`, `x \\in [0, 1]`."""
         parts, signs = split_at(self.tokens, _RELATIONS_AND_MEMBERSHIP)
         if not signs:
@@ -208,17 +208,17 @@ class _AnswerParser:
             raise Unreadable("a relation with ∈")
         return solve_inequality([parse_expression(part) for part in parts], signs)
 
-    def _membership(self, variable: list[Token], values: list[Token]) -> Answer:
+    def _membership(self, variable: list[Token], values: list[Token]) -> Value:
         inside = self._item(values)
         return replace(inside, variable=_name(variable)) if isinstance(inside, Ranges) else inside
 
-    def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Answer:
+    def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation without what follows its first `≈`: `1/3 ≈ 0.33` is a third."""
         if "≈" in signs and not _is_name(parts[0]):
             parts = parts[: signs.index("≈") + 1]
         return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
 
-    def _equation(self, parts: list[list[Token]]) -> Answer:
+    def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
         for parse in (self._function, self._named, self._named_tuple):
             found = parse(parts)
@@ -233,10 +233,10 @@ class _AnswerParser:
         if len(sides) == 2:
             return _two_sides(*sides)
         if any(variables(side) for side in sides):
-            return Named(_name(parts[0]), Value(sides[-1]))
+            return Named(_name(parts[0]), Quantity(sides[-1]))
         return _constant_chain(sides)
 
-    def _function(self, parts: list[list[Token]]) -> Answer | None:
+    def _function(self, parts: list[list[Token]]) -> Value | None:
         """`f(x) = x^2`, `f(2) = 4`."""
         head = _function_head(parts[0])
         if head is None:
@@ -244,7 +244,7 @@ class _AnswerParser:
         name, argument = head
         return Named(name, self._item(parts[-1]), argument, is_function=argument is not None)
 
-    def _named(self, parts: list[list[Token]]) -> Answer | None:
+    def _named(self, parts: list[list[Token]]) -> Value | None:
         """`x = 2`, `x = y = 2`, `total cost = 5`."""
         if all(_is_name(part) for part in parts[:-1]):
             name, value = _name(parts[0]), self._item(parts[-1])
@@ -255,7 +255,7 @@ class _AnswerParser:
             return Named(_name(parts[0]), self._item(parts[1]))
         return None
 
-    def _named_tuple(self, parts: list[list[Token]]) -> Answer | None:
+    def _named_tuple(self, parts: list[list[Token]]) -> Value | None:
         """`(x, y) = (1, 2)`: each value with its name."""
         if parts[0][0].text != "(":
             return None
@@ -266,7 +266,7 @@ class _AnswerParser:
 
     # Sets and brackets
 
-    def _union(self) -> Answer | None:
+    def _union(self) -> Value | None:
         """`(0, 1) \\cup (2, 3)`, `\\mathbb{R} \\setminus \\{0\\}`."""
         parts, has_difference = split_sets(self.tokens)
         if len(parts) == 1:
@@ -278,7 +278,7 @@ class _AnswerParser:
             raise Unreadable("a difference of sets")
         return real_numbers_without(sets[1])
 
-    def _bracketed(self) -> Answer | None:
+    def _bracketed(self) -> Value | None:
         """`(1, 2)`, `{1, 2}`, `(0, 1]`, `{x | x > 0}`; None for an expression in brackets."""
         if not is_bracketed(self.tokens):
             return None
@@ -301,7 +301,7 @@ class _AnswerParser:
             return ranges
         return Several("tuple", items, opening + closing)
 
-    def _set_builder(self, inside: Sequence[Token]) -> Answer | None:
+    def _set_builder(self, inside: Sequence[Token]) -> Value | None:
         """`{x | x > 0}`: its condition; `{2k | k > 0}`: its element and its condition."""
         split = split_set_builder(inside)
         if split is None:
@@ -321,7 +321,7 @@ class _AnswerParser:
 
     # Environments of LaTeX
 
-    def _environment(self) -> Answer | None:
+    def _environment(self) -> Value | None:
         """A matrix, a system of equations, or the cases of a function."""
         first, last = self.tokens[0], self.tokens[-1]
         begin, _, name = first.text.partition(" ")
@@ -337,7 +337,7 @@ class _AnswerParser:
             return equations[0] if len(equations) == 1 else Several("list", equations)
         return Grid(tuple(self._items(row) for row in rows))
 
-    def _case(self, cells: Sequence[list[Token]]) -> Answer:
+    def _case(self, cells: Sequence[list[Token]]) -> Value:
         """A value and the condition under which it holds."""
         kept = [_without_if(cell) for cell in cells]
         if len(kept) != 2 or not all(kept):
@@ -348,9 +348,9 @@ class _AnswerParser:
         return Several("tuple", (self._item(value), self._nested(condition).answer()))
 
 
-def _flat(items: Sequence[Answer]) -> list[Answer]:
+def _flat(items: Sequence[Value]) -> list[Value]:
     """Items with the elements of lists among them in place of the lists."""
-    flat: list[Answer] = []
+    flat: list[Value] = []
     for item in items:
         flat += item.items if isinstance(item, Several) and item.kind == "list" else [item]
     return flat
@@ -398,35 +398,35 @@ def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
     return f"{name}({''.join(inside)})", None
 
 
-def _variable(value: Answer) -> Symbol | None:
+def _variable(value: Value) -> Symbol | None:
     """The variable that is the whole of an answer; None for any other answer."""
-    if not isinstance(value, Value) or value.unit is not None:
+    if not isinstance(value, Quantity) or value.unit is not None:
         return None
     expression = value.expression
     return expression if isinstance(expression, Symbol) and not is_constant(expression) else None
 
 
-def _two_sides(left: Expression, right: Expression) -> Answer:
+def _two_sides(left: Expression, right: Expression) -> Value:
     if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
-        return Named(right.name, Value(left))
+        return Named(right.name, Quantity(left))
     return Relation("=", left, right)
 
 
-def _constant_chain(sides: list[Expression]) -> Answer:
+def _constant_chain(sides: list[Expression]) -> Value:
     """The value of `1 + 1 = 4/2 = 2`; sides that contradict each other are no answer."""
     if all(same(side, sides[-1], CHAIN_TOLERANCE) for side in sides[:-1]):
-        return Value(sides[-1])
+        return Quantity(sides[-1])
     raise Unreadable("sides that contradict each other")
 
 
-def _with_names(names: Several, values: Answer, name: str) -> Answer:
+def _with_names(names: Several, values: Value, name: str) -> Value:
     """Each value with its own name; all values with one name where the names are no symbols."""
     if not isinstance(values, Several):
         return Named(name, values)
     symbols = [
         one.expression.name
         for one in names.items
-        if isinstance(one, Value) and isinstance(one.expression, Symbol)
+        if isinstance(one, Quantity) and isinstance(one.expression, Symbol)
     ]
     if not len(symbols) == len(names.items) == len(values.items):
         return Named(name, values)

@@ -1,4 +1,4 @@
-"""Whether two equations, or two inequalities, say the same."""
+"""Whether two equations, or two inequalities, hold for the same values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from verifier_service.mathematics.values import Relation
 
 
 def same_relation(left: Relation, right: Relation, tolerance: float) -> bool | None:
-    """Whether two equations or inequalities hold for the same values; None where it stays open."""
+    """Whether two equations or inequalities hold for the same values; None where that is open."""
     if left.sign != right.sign:
         return False
     if left.sign in ("=", "!="):
@@ -35,12 +35,12 @@ def same_equation(left: Relation | None, right: Relation, tolerance: float) -> b
     """Whether two equations hold for the same values.
 
     Args:
-        left: None if it is no equation.
-        right: of any sign.
-        tolerance: see `evaluation.same`.
+        left: an equation; None for a value that is none.
+        right: an equation or inequality; an inequality differs from every equation.
+        tolerance: relative, for decimals: see `evaluation.same`.
 
     Returns:
-        None where it stays open.
+        None where that is open.
     """
     if left is None or right.sign not in ("=", "!="):
         return False
@@ -58,11 +58,12 @@ def same_equation(left: Relation | None, right: Relation, tolerance: float) -> b
 
 
 def _gap(relation: Relation) -> Expression:
+    """The left side minus the right side, which is 0 where an equation holds."""
     return difference(relation.left, relation.right)
 
 
 def _ratio(left: Relation, right: Relation) -> Fraction | float | None:
-    """The constant by which one side minus the other differs; 0 where it is none; None unknown."""
+    """The constant ratio of two relations' gaps; 0 where it varies, None where that is open."""
     first, second = _gap(left), _gap(right)
     names = sorted(variables(first) | variables(second))
     ratios: list[Fraction] = []
@@ -84,6 +85,7 @@ def _ratio(left: Relation, right: Relation) -> Fraction | float | None:
 
 
 def _numeric_ratio(first: Expression, second: Expression, names: Sequence[str]) -> float | None:
+    """The ratio where it is not rational: see `_ratio`."""
     ratios = []
     for point in points(names, first, second):
         try:
@@ -102,9 +104,9 @@ def _numeric_ratio(first: Expression, second: Expression, names: Sequence[str]) 
 
 
 def _same_zeros(first: Expression, second: Expression) -> bool | None:
-    """Whether two polynomial equations hold at the same points, sought along lines.
+    """Whether two expressions vanish at the same points, tried in each variable in turn.
 
-    Both are restricted to lines; on each, every real root of one must be a root of the other.
+    None where they are not both linear in one variable.
     """
     if variables(first) != variables(second):
         return False
@@ -117,7 +119,10 @@ def _same_zeros(first: Expression, second: Expression) -> bool | None:
 
 
 def _roots_agree(first: Expression, second: Expression, name: str) -> bool | None:
-    """Compare roots in one variable while the others are fixed, for equations linear in it."""
+    """Whether the roots in one variable are equal while the others are fixed.
+
+    None where an expression is not linear in that variable.
+    """
     others = sorted((variables(first) | variables(second)) - {name})
     num_agreeing = 0
     for point in points(others, first, second)[:4]:
@@ -134,7 +139,10 @@ def _roots_agree(first: Expression, second: Expression, name: str) -> bool | Non
 
 
 def _linear_root(expression: Expression, name: str, point: dict[str, Fraction]) -> Fraction | None:
-    """The root in a variable of an expression that is linear in it, over a constant at most."""
+    """The root in a variable of an expression that is linear in it or in its reciprocal.
+
+    None for any other expression.
+    """
     try:
         values = [exact(expression, {**point, name: Fraction(x)}) for x in (3, 7, 12, 31)]
     except (NotExact, Undefined):
@@ -145,7 +153,7 @@ def _linear_root(expression: Expression, name: str, point: dict[str, Fraction]) 
         for value, x in zip(values, (3, 7, 12, 31), strict=True)
     ):
         return 3 - values[0] / slope
-    # a/x + b: linear in 1/x
+    # a / x + b is linear in 1 / x.
     inverse = [Fraction(1, x) for x in (3, 7, 12, 31)]
     slope = (values[1] - values[0]) / (inverse[1] - inverse[0])
     offset = values[0] - slope * inverse[0]

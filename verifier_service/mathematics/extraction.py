@@ -1,7 +1,7 @@
 """Where a completion states its final answer.
 
-Each source finds its statement in time linear in the length of the text; the first source that
-finds one decides. What is returned is text as the model wrote it: nothing is parsed here.
+Sources are tried in order; the first that finds a statement decides. Each takes time linear in the
+length of the text. Statements are texts as the model wrote them: nothing is parsed here.
 """
 
 from __future__ import annotations
@@ -13,34 +13,33 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from verifier_service.answer_text import after_reasoning
-from verifier_service.mathematics.denials import REJECTED_OPTION, is_disowned
+from verifier_service.mathematics.denials import is_disowned
 from verifier_service.mathematics.notation import brace_pairs
+from verifier_service.mathematics.option_letters import chosen_letters
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 MAX_BARE_CHARACTERS = 120
-"""A text or last line of at most this length can be an answer without anything around it."""
+"""Longest text or last line that can be an answer without anything around it."""
 MAX_ANSWER_CHARACTERS = 10_000
-"""Longer ones are not compared."""
-
+"""Longest answer that is compared."""
 
 Joint = Literal["list", "or", "parts"]
+"""Relation of several statements: a list, alternatives, or answers to questions in order."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """The statements that together are the final answer; mostly one."""
+    """The final answer of a completion: mostly one statement, sometimes several."""
 
     source: Source
     statements: tuple[str, ...]
     joint: Joint = "list"
-    """How several statements are joined: "or" offers alternatives, "parts" answers questions in
-    order."""
 
     @property
     def text(self) -> str:
-        """What was extracted, for people to read."""
+        """The statements in one text, for people to read."""
         return (" or " if self.joint == "or" else ", ").join(self.statements)
 
 
@@ -69,6 +68,10 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
 
 
 def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
+    """The extraction of the first source that finds one.
+
+    The sources after `answer_phrase` do not see values that are said not to be the answer.
+    """
     for source in sources:
         found = _FINDERS[source](text)
         if found is not None:
@@ -78,6 +81,7 @@ def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
     return None
 
 
+# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`.
 _CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
 
 
@@ -92,7 +96,9 @@ def _without_notes(text: str) -> str:
 
 
 _NOTHING: tuple[str, ...] = ()
+"""No statement: a source found the place of the answer, and no answer there."""
 _BLANK = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff"
+# The content of an answer tag, closed or not: the `2` of `<answer>2</answer>`.
 _ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|(?=<answer>)|\Z)", re.DOTALL)
 
 
@@ -117,20 +123,27 @@ def _answer_tag(text: str) -> Extraction | None:
     return Extraction("answer_tag", (_sentence_math(inside) or inside,))
 
 
+# The beginning of a box: `\boxed{`, or the `\boxed` of `\boxed 5`.
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?=[\w\\-]))")
+# A sign or factor before a box, in the same formula: the `-` of `$-\boxed{2}$`.
 _FACTOR = re.compile(r"(?:[$=(]|\\\[)\s*(-|−|-?\d+(?:\.\d+)?)\s*$")
-"""What stands before a box in the same formula: a sign, a factor."""
+# The content of a box without braces: the `5` of `\boxed 5`.
 _BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")
+# Words that take back what was said before them: `Wait,`, `that is wrong`.
 _REVISION = re.compile(
     r"\b(?:wait|actually|correct(?:ion|ed)?|mistake|revis\w+|instead|re-?check\w*|hmm|oops|error|"
     r"wrong|sorry|let me|rather|however|but)\b|however|更正|不对",
     re.IGNORECASE,
 )
+# Words that keep an answer beside another: `If that is wrong`, `or else`.
 _CONDITIONAL = re.compile(r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b", re.IGNORECASE)
-_PART = re.compile(r"[\s*$.,;\\()\]]*(?:AnswerPart\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
-"""Between two boxes: the label of the next part of a question, `(b)`."""
+# The label of the next part of a question, between two boxes: `(b)`, `. Part (b): `.
+_PART = re.compile(r"[\s*$.,;\\()\]]*(?:Part\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
+# The end of mathematics: `$`, `\]`, `\)`.
 _END_OF_MATH = re.compile(r"\$|\\\]|\\\)")
+# A word between two statements: the `and` of `\boxed{3} and \boxed{4}`.
 _JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
+# A word that offers an alternative: `or`, `perhaps`.
 _OR = re.compile(
     r"\b(?:or|alternatively|either|maybe|perhaps|possibly|otherwise)\b|或", re.IGNORECASE
 )
@@ -155,7 +168,7 @@ def _boxed(text: str) -> Extraction | None:
 def _closing_statement(
     text: str, found: Sequence[tuple[int, int, str]]
 ) -> tuple[tuple[str, ...], Joint]:
-    """The last of what was found (start, end, content), and those that are offered with it."""
+    """The last box or tag (start, end, content), and those that are offered with it."""
     filled = [one for one in found if _FILLED.search(one[2])]
     if not filled or filled[-1] is not found[-1]:
         return _NOTHING, "list"
@@ -174,14 +187,15 @@ def _closing_statement(
     return statements, "or" if is_or else "list"
 
 
+# A sign that can be an answer: a letter, a digit, `∅`.
 _FILLED = re.compile(r"[^\W_]|[∅∞π]")
 
 
 def _boxes(text: str) -> list[tuple[int, int, str]] | None:
-    """Start, end and content of every box that closes; one inside another is part of it.
+    """Start, end and content of every box that closes; a box inside another is part of it.
 
-    None where there is no box at all. One that the text breaks off in has no content; one that its
-    mathematics ends before has what stands until there.
+    None where there is no box at all. Where no box closes, the first one is given: with the text up
+    to the end of its mathematics, or without content where the text breaks off.
     """
     first = _BOX.search(text)
     if first is None:
@@ -194,7 +208,7 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
         position = match.end()
         if text[position - 1] == "{":
             end = closing.get(position - 1)
-            if end is not None:  # else it is cut off: boxes inside it may still be whole
+            if end is not None:  # a box that is cut off may hold boxes that are whole
                 factor = _FACTOR.search(text, max(0, match.start() - 20), match.start())
                 inside = (factor[1] if factor else "") + text[position:end].strip()
                 found.append((match.start(), end + 1, inside))
@@ -233,6 +247,7 @@ def _is_joined(gap: str) -> bool:
     return all(word.lower() in _CONNECTORS for word in words)
 
 
+# The rest of a line behind four hashes, as in GSM8K: the `72` of `#### 72`.
 _HASHES = re.compile(r"####[ \t]*([^\n]*)")
 
 
@@ -250,6 +265,7 @@ def _hashes(text: str) -> Extraction | None:
     return Extraction("hashes", (_trimmed(line),) if line else _NOTHING)
 
 
+# Words that announce an answer: `The final answer is`, `**Answer:**`, `Ответ:`.
 _PHRASE = re.compile(
     r"""(?:
         (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
@@ -294,7 +310,7 @@ def _answer_phrase(text: str) -> Extraction | None:
 
 
 def _behind_disowned(text: str) -> str:
-    """What follows the last value that is said not to be the answer; all, where there is none."""
+    """The text behind the last value that is said not to be the answer; all of it without one."""
     last = None
     for match in _PHRASE.finditer(text):
         if is_disowned(match):
@@ -304,14 +320,18 @@ def _behind_disowned(text: str) -> str:
     return text[last.end() :].lstrip(" *:\n\t").partition("\n")[2].strip(_BLANK)
 
 
+# The bullet of a list: the `- ` of `- 12`.
 _BULLET = re.compile(r"^[-*•]\s+")
+# The beginning of a statement that gives no answer: `not known`, `unclear`.
 _DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
+# An alternative in brackets, behind the first one: `5 (or 6)`.
 _HEDGE = re.compile(
     r"([^()]+)\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
 )
 
 
 _ENVIRONMENTS = ("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray")
+# The beginning of mathematics: `$`, `\[`, `\begin{align}`.
 _OPENING = re.compile(
     r"\$\$|(?<!\\)\$|(?<!\\)\\\[|(?<!\\)\\\(|\\begin\{(?:align|equation|gather)\*?\}|\\begin\{eqnarray\}"
 )
@@ -322,7 +342,7 @@ _CLOSING = {"$$": "$$", "$": "$", "\\[": "\\]", "\\(": "\\)"} | {
 
 @dataclass(frozen=True)
 class _Span:
-    """Mathematics between delimiters: where it starts and ends with them, and what is inside."""
+    """Mathematics between delimiters: its start and end with them, its text without them."""
 
     start: int
     end: int
@@ -330,6 +350,10 @@ class _Span:
 
 
 def _delimited(text: str) -> list[_Span]:
+    """Mathematics between delimiters, in order, in time linear in the text.
+
+    An opening sign that is never closed is looked for once: `unclosed` has such signs.
+    """
     found: list[_Span] = []
     unclosed: set[str] = set()
     position = 0
@@ -341,7 +365,7 @@ def _delimited(text: str) -> list[_Span]:
         end = text.find(_CLOSING[opening], position)
         if opening == "$" and end >= 0:
             line_end = text.find("\n", position, end)
-            if line_end >= 0:  # a dollar of money
+            if line_end >= 0:  # the sign of money
                 continue
         if end < 0:
             unclosed.add(opening)
@@ -359,9 +383,11 @@ def _without_spans(text: str, spans: Sequence[_Span]) -> str:
     return " ".join([*parts, text[position:]])
 
 
+# The end of a sentence, but neither the point of `3.5` nor that of `p. m.`.
 _SENTENCE_END = re.compile(
     r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
+# A reason or aside at the end of a sentence: `, since x > 0`, `(see above)`, `, not 3`.
 _BECAUSE = re.compile(
     r"\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
     r"|,\s+(?:and\s+)?not\b.*"
@@ -383,16 +409,18 @@ def _statement(rest: str) -> str:
 
 
 def _without_reason(statement: str) -> str:
+    """A statement in prose without the reason behind it."""
     if "$" in statement:
         return statement
     statement = _trimmed(_BECAUSE.sub("", statement))
     return statement[:-1] if _EXCLAIMED.search(statement) else statement
 
 
+# An exclamation mark behind a number at the end of a sentence in prose: no factorial.
 _EXCLAIMED = re.compile(r"\d\**!$")
-"""The end of a sentence, in prose: no factorial."""
 
 
+# The beginning of a clause that explains: `, since`, ` where`.
 _ASIDE = re.compile(r",?\s(?:because|since|where|when|as|which|given|so\s+we)(?=\s)", re.IGNORECASE)
 
 
@@ -407,8 +435,13 @@ def _without_aside(line: str) -> str:
     return line
 
 
+# The half of the day, from the sign before its first point: ` a.m.`, `pm.`.
+_HALF_OF_DAY = re.compile(r"\s?[ap]\.?m?\.", re.IGNORECASE)
+
+
 def _is_time(line: str, position: int) -> bool:
-    return bool(re.match(r"\s?[ap]\.?m?\.", line[max(0, position - 1) :], re.IGNORECASE))
+    """Whether the point at a position belongs to a time of day."""
+    return bool(_HALF_OF_DAY.match(line, max(0, position - 1)))
 
 
 def _sentence_math(line: str) -> str:
@@ -433,12 +466,14 @@ def _sentence_math(line: str) -> str:
     return found[-1].inside
 
 
+# A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.
 _CONCLUDES = re.compile(
     r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b", re.IGNORECASE
 )
 
 
 def _trimmed(line: str) -> str:
+    """A line without spaces, stars and full stops around it."""
     return line.strip().strip("*").strip().rstrip(".").strip()
 
 
@@ -468,12 +503,15 @@ def _math(text: str) -> Extraction | None:
     return Extraction("math", (_final_side(found[-1].inside),))
 
 
+# Words before a bare answer: `So it is `, `Hence, `.
 _LEAD_IN = re.compile(
     r"(?:(?:so|thus|hence|therefore|then)\b,?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?",
     re.IGNORECASE,
 )
+# The end of displayed mathematics at the start of a line: `\]`, `$$`.
 _DISPLAY_END = re.compile(r"\s*(?:\\\]|\$\$|\\end\{)")
 _MAX_WORDS_AFTER = 4
+"""Most words that may follow the last mathematics without a full stop; longer text breaks off."""
 
 
 def _has_open_display(rest: str) -> bool:
@@ -493,7 +531,7 @@ def _breaks_off(rest: str) -> bool:
 
 
 def _final_side(statement: str) -> str:
-    """Of rows, the last; of a chain of equations, the end."""
+    """The last row of several, and the end of a chain of equations."""
     if "\\begin" not in statement:
         rows = [row for row in statement.split("\\\\") if _FILLED.search(row)]
         if len(rows) > 1 and "&" in statement:
@@ -506,8 +544,11 @@ def _final_side(statement: str) -> str:
     return _trimmed(statement)
 
 
+# A word of ASCII letters: `apples`.
 _WORD = re.compile(r"[A-Za-z]{2,}")
+# A word, or one letter of another script: `apples`, `中`.
 _LETTERS = re.compile(r"[A-Za-z]{2,}|[^\W\d_A-Za-z]")
+# A LaTeX command: `\frac`.
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _MATH_WORDS = frozenset(
     (
@@ -529,13 +570,18 @@ def _is_bare(text: str) -> bool:
     )
 
 
+# The first digit of a number: the `1` of `It is 12`.
+_DIGIT = re.compile(r"\d")
+
+
 def _leads_to_a_number(text: str) -> bool:
-    """Whether words stand before the first number: it is the answer, they are not."""
-    digit = re.search(r"\d", text)
+    """Whether words stand before the first number, which then is the answer."""
+    digit = _DIGIT.search(text)
     words = _WORD.findall(_COMMAND.sub(" ", text[: digit.start()])) if digit else []
     return sum(word.lower() not in _MATH_WORDS for word in words) > 1
 
 
+# The beginning of a refusal: `I don't know`.
 _NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", re.IGNORECASE)
 
 
@@ -544,6 +590,7 @@ def _is_wordy(text: str) -> bool:
     return sum(word.lower() not in _MATH_WORDS for word in words) > 3
 
 
+# A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
 _NUMBER = re.compile(
     r"""(?<![A-Za-z0-9_.,])[-−]?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
@@ -556,19 +603,18 @@ _NUMBER = re.compile(
       | \\d?frac\{-?\d+\}\{-?\d+\}""",
     re.VERBOSE,
 )
-_CHOSEN = re.compile(
-    r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
-    r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
-)
+# A word that refuses an answer or denies one: `cannot`, `is not`.
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
 )
+# The space between two sentences: behind the full stop of `So 2. Then`.
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
+# A word that makes the number behind it a label: the `Step ` of `Step 3`.
 _LABEL = re.compile(r"(?:step|case|equation|problem|question|figure|part)\s*$", re.IGNORECASE)
 
 
 def _last_expression(text: str) -> Extraction | None:
-    """The last number of the last line, or the option that it names."""
+    """The last number of the last line, or the option that the line names."""
     lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
     line = lines[-1] if lines else ""
     choices = _choices(line)
@@ -594,6 +640,7 @@ def _last_expression(text: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
+# The `or` between two numbers: `3, or 4`.
 _OR_BETWEEN = re.compile(r"(?:,\s*)?or", re.IGNORECASE)
 
 
@@ -605,9 +652,8 @@ def _choices(line: str) -> Extraction | None:
     """The options that a line without numbers names, and does not reject."""
     if _NUMBER.search(line):
         return None
-    line = REJECTED_OPTION.sub("", line)
-    chosen = dict.fromkeys(next(filter(None, match.groups())) for match in _CHOSEN.finditer(line))
-    return Extraction("last_expression", tuple(chosen), "or") if chosen else None
+    chosen = chosen_letters(line)
+    return Extraction("last_expression", chosen, "or") if chosen else None
 
 
 _FINDERS: dict[Source, Callable[[str], Extraction | None]] = {

@@ -1,7 +1,7 @@
-"""math-verify: for pairs that `comparison` leaves open, and as its peers call it.
+"""math-verify: settles pairs that `comparison` leaves open, and judges as peers call it.
 
-math-verify limits its own time with `signal.alarm`; here that is off, and the worker's parent keeps
-the limits.
+math-verify would limit its time with `signal.alarm`. Its timeouts are off here: the parent of a
+worker keeps the limits.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from verifier_service.mathematics.plain_text import unwrapped
 PeerMode = Literal["math_verify", "open_r1"]
 
 
-def equal(left: str, right: str) -> bool:
-    """Whether math-verify finds two answers equal, either way round.
+def accepts_either_way(left: str, right: str) -> bool:
+    """Whether math-verify accepts one of two answers as the other, in either role.
 
-    Only its LaTeX reader is used: the other one hands text to sympy's parser, which evaluates it.
+    Both are read with its LaTeX reader alone: its other reader hands text to sympy's parser, which
+    evaluates it.
     """
     one, other = _parsed(left), _parsed(right)
     if not one or not other:
@@ -31,15 +32,15 @@ def equal(left: str, right: str) -> bool:
 
 
 def can_read(text: str) -> bool:
-    """Whether math-verify finds anything in a text."""
+    """Whether math-verify's LaTeX reader finds a value in a text."""
     return bool(_parsed(text))
 
 
-def read(text: str) -> None:
-    """Read and evaluate a reference.
+def evaluate_reference(text: str) -> None:
+    """Read and evaluate a reference before any completion is judged.
 
-    Parsing is lazy. What evaluating the reference costs must show here, where it is the
-    reference's fault, and not in the judgement of the first completion.
+    math-verify parses lazily. Without this call the first completion would pay for an expensive
+    reference, and be blamed for it.
     """
     _evaluate(_parsed(text))
 
@@ -64,25 +65,26 @@ def _evaluate(parsed: list[Any]) -> None:
         _verify(parsed, parse("$2$", parsing_timeout=None))
 
 
-# As peers call it
+# math-verify as peers call it
 
 
 @dataclass(frozen=True)
 class PeerReading:
-    """What math-verify reads in a reference or completion with the settings of a peer."""
+    """A reference or completion as math-verify reads it with the settings of a peer."""
 
     parsed: list[Any]
+    """Values and texts that math-verify found; empty where it cannot read the text."""
 
     @classmethod
     def of_reference(cls, text: str, mode: PeerMode) -> Self:
-        """Of a reference, which counts as LaTeX unless it says what is."""
+        """Read a reference; one without delimiters of mathematics counts as LaTeX altogether."""
         wrapped = text if _DELIMITER.search(text) else f"${text}$"
         first = {"extraction_mode": "first_match"} if mode == "open_r1" else {}
         return cls(parse(wrapped, parsing_timeout=None, **first))
 
     @classmethod
     def of_completion(cls, text: str, mode: PeerMode) -> Self:
-        """Of a whole completion, reasoning included."""
+        """Read a whole completion, its reasoning included."""
         if mode == "math_verify":
             return cls(parse(text, parsing_timeout=None))
         return cls(
@@ -96,24 +98,25 @@ class PeerReading:
 
     @property
     def text(self) -> str:
-        """What was read, as text."""
+        """The text that was read; empty where there is none."""
         return str(self.parsed[-1]) if self.parsed else ""
 
     def accepts(self, answer: Self) -> bool:
-        """Whether math-verify accepts an answer for this reference."""
+        """Whether math-verify accepts an answer, with this reading as the reference."""
         return _verify(self.parsed, answer.parsed)
 
     def evaluate(self) -> None:
-        """See `read`."""
+        """Evaluate this reference before any completion is judged: see `evaluate_reference`."""
         _evaluate(self.parsed)
 
 
+# A sign that part of a text is LaTeX: a dollar, `\(` or `\boxed`.
 _DELIMITER = re.compile(r"\$|\\\(|\\boxed")
 
 
 @lru_cache(maxsize=1)
 def _open_r1_extraction() -> LatexExtractionConfig:
-    # Less `equations=True`, which math-verify 0.9 ignores with a warning.
+    # open-r1 also sets `equations=True`, which math-verify 0.9 ignores with a warning.
     return LatexExtractionConfig(
         normalization_config=NormalizationConfig(
             nits=False, malformed_operators=False, basic_latex=True, boxed="all", units=True

@@ -28,7 +28,7 @@ from verifier_service.mathematics.units import (
     UNITS,
     Unit,
 )
-from verifier_service.mathematics.values import Answer, Several, Value, Words
+from verifier_service.mathematics.values import Quantity, Several, Value, Words
 from verifier_service.mathematics.wording import NUMBER_WORDS, read_words, scale_of, stem
 
 MAX_BASED_DIGITS = 1000
@@ -59,7 +59,7 @@ _MISLEADING_WORDS = frozenset(
 """Words after a number that make it another number."""
 
 
-def read_quantity(tokens: list[Token]) -> Answer | None:
+def read_quantity(tokens: list[Token]) -> Value | None:
     """A number or expression, perhaps with a unit: `5 cm`, `$3`, `3:4`, `60°`, `two dogs`.
 
     Returns:
@@ -83,7 +83,7 @@ def read_quantity(tokens: list[Token]) -> Answer | None:
     return _read_measure(tokens, currency)
 
 
-def _read_ratio(tokens: Sequence[Token]) -> Answer | None:
+def _read_ratio(tokens: Sequence[Token]) -> Value | None:
     """`3:4` as a quotient, and `1:2:3` as a tuple of quotients by the first term."""
     parts: list[list[Token]] = [[]]
     for token in tokens:
@@ -95,11 +95,11 @@ def _read_ratio(tokens: Sequence[Token]) -> Answer | None:
         return None
     terms = [parse_expression(part) for part in parts]
     if len(terms) == 2:
-        return Value(quotient(terms[0], terms[1]))
-    return Several("tuple", tuple(Value(quotient(term, terms[0])) for term in terms), "::")
+        return Quantity(quotient(terms[0], terms[1]))
+    return Several("tuple", tuple(Quantity(quotient(term, terms[0])) for term in terms), "::")
 
 
-def _read_residue(tokens: Sequence[Token]) -> Answer | None:
+def _read_residue(tokens: Sequence[Token]) -> Value | None:
     """`3 (mod 7)`: a pair of residue and modulus."""
     tokens = [token for token in tokens if token.text not in _ROUND_OR_BRACES]
     texts = [token.text for token in tokens]
@@ -109,11 +109,11 @@ def _read_residue(tokens: Sequence[Token]) -> Answer | None:
     start = texts.index("≡") + 1 if "≡" in texts else 0
     residue, modulus = tokens[start:index], tokens[index + 1 :]
     return Several(
-        "tuple", (Value(parse_expression(residue)), Value(parse_expression(modulus))), "mod"
+        "tuple", (Quantity(parse_expression(residue)), Quantity(parse_expression(modulus))), "mod"
     )
 
 
-def _read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
+def _read_with_base(tokens: Sequence[Token]) -> Quantity | Words | None:
     """`101_2`, `(2A)_{16}`, `204_{\\text{five}}`: digits and their base."""
     texts = [token.text for token in tokens if token.text not in _ROUND_OR_BRACES]
     if len(texts) < 3 or texts[-2] != "_" or tokens[0].text in ("-", "_"):
@@ -131,11 +131,11 @@ def _read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
     except ValueError:
         return Words(f"{digits}_{base}")
     if not digits.isdigit():
-        return Value(Number(Fraction(value)))
-    return Value(Number(Fraction(int(digits))), base=base)
+        return Quantity(Number(Fraction(value)))
+    return Quantity(Number(Fraction(int(digits))), base=base)
 
 
-def _read_compound(tokens: Sequence[Token]) -> Value | None:
+def _read_compound(tokens: Sequence[Token]) -> Quantity | None:
     """`1 hour 30 minutes`, `5 ft 3 in`: a sum of quantities of one dimension."""
     starts = [index for index, token in enumerate(tokens) if token.kind is Kind.NUMBER]
     if len(starts) < 2 or starts[0] != 0:
@@ -150,7 +150,7 @@ def _read_compound(tokens: Sequence[Token]) -> Value | None:
             return None
         first = first or unit
         total += parse_number(tokens[start].text).value * unit.size
-    return Value(Number(total / first.size), first) if first else None
+    return Quantity(Number(total / first.size), first) if first else None
 
 
 def _split_currency(tokens: list[Token]) -> tuple[Unit | None, list[Token]]:
@@ -162,7 +162,7 @@ def _split_currency(tokens: list[Token]) -> tuple[Unit | None, list[Token]]:
     return None, tokens
 
 
-def _read_degrees(tokens: list[Token]) -> Value | None:
+def _read_degrees(tokens: list[Token]) -> Quantity | None:
     """`60^\\circ 42'`, an angle in degrees, minutes and seconds, or `20^\\circ C`; else None."""
     index = next((i for i, token in enumerate(tokens) if token.text == "°"), None)
     if index is None:
@@ -174,13 +174,13 @@ def _read_degrees(tokens: list[Token]) -> Value | None:
         before = before[:-1]
     after = [token for token in tokens[index + 1 :] if token.text not in _BRACES]
     if len(after) == 1 and after[0].text in ("C", "F"):
-        return Value(parse_expression(before), UNITS["°" + after[0].text])
+        return Quantity(parse_expression(before), UNITS["°" + after[0].text])
     if not before:
         raise Unreadable("an angle without a number")
     expression, rest = _with_minutes(parse_expression(before), after)
     if any(token.kind is not Kind.WORD for token in rest):
         raise Unreadable("an angle in an expression")
-    return Value(expression, DEGREE)
+    return Quantity(expression, DEGREE)
 
 
 def _with_minutes(degrees: Expression, tokens: list[Token]) -> tuple[Expression, list[Token]]:
@@ -197,7 +197,7 @@ def _with_minutes(degrees: Expression, tokens: list[Token]) -> tuple[Expression,
     return degrees, tokens
 
 
-def _read_measure(tokens: list[Token], currency: Unit | None) -> Answer | None:
+def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
     """An expression with the unit or the words after it; None if there is no such expression."""
     for start in _unit_starts(tokens, _expression_end(tokens)):
         try:
@@ -218,19 +218,19 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Answer | None:
 
 def _scaled(
     expression: Expression, rest: Sequence[Token], unit: Unit | None, currency: Unit | None
-) -> Value:
+) -> Quantity:
     """An expression with the tokens after it: a unit, words, or a scale: `3 million dollars`."""
     words = () if unit else tuple(stem(t.text) for t in rest if t.kind is Kind.WORD)
     scale = scale_of(words)
     if scale is None:
-        return Value(expression, currency or unit, words)
+        return Quantity(expression, currency or unit, words)
     factor, words = scale
     unit = read_unit([token for token in rest[1:] if token.text != "of"])
     expression = Product((expression, Number(Fraction(factor))))
-    return Value(expression, currency or unit, () if unit else words)
+    return Quantity(expression, currency or unit, () if unit else words)
 
 
-def _with_signs(value: Value) -> Answer:
+def _with_signs(value: Quantity) -> Value:
     """A value, or the two values of `2 ± 1` as a list."""
     both = with_each_sign(value.expression)
     if len(both) == 1:

@@ -21,8 +21,8 @@ from verifier_service.mathematics.expressions import (
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.values import (
     EVERYTHING,
-    Answer,
     Named,
+    Quantity,
     Range,
     Ranges,
     Relation,
@@ -165,12 +165,12 @@ def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Range
     return Ranges((Range(high, piece.high_closed, low, piece.low_closed),), name)
 
 
-def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
+def interval(items: Sequence[Value], brackets: str) -> Ranges | None:
     """Two values in brackets as a range: `[0, 1)`; None for anything else."""
     if len(items) != 2:
         return None
     low, high = items
-    if not (isinstance(low, Value) and isinstance(high, Value)):
+    if not (isinstance(low, Quantity) and isinstance(high, Quantity)):
         return None
     return Ranges(
         (Range(_bound(low.expression), brackets[0] == "[", _bound(high.expression),
@@ -178,21 +178,21 @@ def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
     )  # fmt: skip
 
 
-def as_ranges(answer: Answer) -> Ranges | None:
+def as_ranges(answer: Value) -> Ranges | None:
     """An answer as ranges, also a pair such as `(0, 1)`; None if it cannot be one."""
     if isinstance(answer, Ranges):
         return answer
     if isinstance(answer, Several) and answer.kind == "tuple":
         return interval(answer.items, answer.brackets)
-    if isinstance(answer, Value) and answer.expression == Symbol("R"):
+    if isinstance(answer, Quantity) and answer.expression == Symbol("R"):
         return EVERYTHING
     return None
 
 
-def real_numbers_without(removed: Answer) -> Ranges:
+def real_numbers_without(removed: Value) -> Ranges:
     """All real numbers except one or several values. Raises Unreadable for anything else."""
     points = removed.items if isinstance(removed, Several) else (removed,)
-    ends = [point.expression for point in points if isinstance(point, Value)]
+    ends = [point.expression for point in points if isinstance(point, Quantity)]
     if len(ends) != len(points) or not ends:
         raise Unreadable("a difference of sets")
     with contextlib.suppress(NotExact, Undefined):
@@ -204,7 +204,7 @@ def real_numbers_without(removed: Answer) -> Ranges:
     )
 
 
-def union(sets: Sequence[Answer]) -> Ranges | Several:
+def union(sets: Sequence[Value]) -> Ranges | Several:
     """The union of ranges, or of sets that list their elements.
 
     Raises:
@@ -219,7 +219,7 @@ def union(sets: Sequence[Answer]) -> Ranges | Several:
     raise Unreadable("a union of other things than ranges")
 
 
-def combine_ranges(items: Sequence[Answer], *, is_union: bool) -> Ranges | Several:
+def combine_ranges(items: Sequence[Value], *, is_union: bool) -> Ranges | Several:
     """Ranges joined by `or`, `and` or a comma.
 
     They are a union where `or` stands between them, or where no number lies in all of them:

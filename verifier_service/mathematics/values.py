@@ -1,7 +1,7 @@
-"""What a final answer is: a value, a list, a tuple, a set, ranges, a relation, a matrix, words.
+"""Values of final answers: quantities, lists, tuples, sets, ranges, relations, matrices, words.
 
-How the text of an answer was written is forgotten; what it says is kept: units, names (`x = 2`),
-brackets, decimal points. See `answer_parser` for how it is read.
+A value keeps the meaning of a text, with units, names (`x = 2`), brackets and decimal points, and
+forgets how it was written. `answer_parser` makes values from texts.
 """
 
 from __future__ import annotations
@@ -13,40 +13,41 @@ from verifier_service.mathematics.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A quantity: an expression, perhaps with a unit or with words after it."""
+class Quantity:
+    """An expression, perhaps with a unit or with words behind it: `5`, `2 m`, `3 apples`."""
 
     expression: Expression
     unit: Unit | None = None
     words: tuple[str, ...] = ()
     base: int | None = None
-    """Of a whole number that names its base: `101_2`. The expression is what its digits say in
-    base ten."""
+    """Base that a whole number names: 2 in `101_2`. The expression reads its digits in base ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`x = 2`, `f(x) = x^2`, `Maximum: 3`."""
+    """A value with a name: `x = 2`, `f(x) = x^2`, `Maximum: 3`."""
 
     name: str
-    value: Answer
+    value: Value
     argument: str | None = None
-    """The variable of a function that is defined; None for anything else."""
+    """Variable of the function that is defined; None for any other value."""
     is_function: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Several answers; `kind` is "list" (a, b), "or", "set" {a, b} or "tuple" (a, b)."""
+    """Several values: a list, alternatives, a set or a tuple."""
 
     kind: str
-    items: tuple[Answer, ...]
+    """Kind of collection: "list" `a, b`, "or" `a or b`, "set" `{a, b}`, "tuple" `(a, b)`."""
+    items: tuple[Value, ...]
     brackets: str = ""
+    """Opening and closing bracket of a tuple; "::" for a ratio, empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from low to high; None is infinite."""
+    """The numbers from low to high; an end that is None is infinite."""
 
     low: Expression | None
     low_closed: bool
@@ -64,7 +65,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """An equation or inequality that names no value: left `=`, `<`, `<=` or `!=` right."""
+    """An equation or inequality that names no value; its sign is `=`, `<`, `<=` or `!=`."""
 
     sign: str
     left: Expression
@@ -75,7 +76,7 @@ class Relation:
 class Grid:
     """A matrix, row by row."""
 
-    rows: tuple[tuple[Answer, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +88,16 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """A time of day, in minutes since midnight; `half` is "a", "p" or empty: not told."""
+    """A time of day."""
 
     minutes: int
+    """Whole minutes since midnight."""
     seconds: int
     half: str
+    """Half of the day: "a" for a.m., "p" for p.m., empty where the text does not tell."""
 
 
-Answer = Value | Named | Several | Ranges | Relation | Grid | Words | Time
+Value = Quantity | Named | Several | Ranges | Relation | Grid | Words | Time
 
 EVERYTHING = Ranges((Range(None, False, None, False),))
 EMPTY = Several("set", ())

@@ -15,7 +15,7 @@ from verifier_service.mathematics.plain_text import (
     without_ordinal_endings,
 )
 from verifier_service.mathematics.units import PERCENT
-from verifier_service.mathematics.values import EMPTY, EVERYTHING, Answer, Time, Value, Words
+from verifier_service.mathematics.values import EMPTY, EVERYTHING, Quantity, Time, Value, Words
 
 _ARTICLES = frozenset({"the", "a", "an"})
 
@@ -42,7 +42,7 @@ _ORDINAL_WORDS = {
     "tenth": 10, "eleventh": 11, "twelfth": 12,
 }  # fmt: skip
 
-_PHRASES: dict[str, Answer] = {
+_PHRASES: dict[str, Value] = {
     **dict.fromkeys(
         (
             "∅", "\\{ \\}", "no solution", "no solutions", "no real solution", "no real solutions",
@@ -150,7 +150,7 @@ def scale_of(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
     return None
 
 
-def read_phrase(tokens: Sequence[Token]) -> Answer | None:
+def read_phrase(tokens: Sequence[Token]) -> Value | None:
     """The answer that a set phrase gives, such as `no solution`; None for anything else."""
     if len(tokens) > _MAX_PHRASE_TOKENS:
         return None
@@ -159,11 +159,11 @@ def read_phrase(tokens: Sequence[Token]) -> Answer | None:
     return _PHRASES.get(" ".join(token.text.lower() for token in tokens))
 
 
-def read_words(tokens: Sequence[Token]) -> Answer:
+def read_words(tokens: Sequence[Token]) -> Value:
     """The number that words spell, `twenty-one`, or else the words."""
     if tokens[0].text == "-" and len(tokens) > 1:
         inside = read_words(tokens[1:])
-        if isinstance(inside, Value):
+        if isinstance(inside, Quantity):
             return replace(inside, expression=negative(inside.expression))
     words = [part for token in tokens for part in token.text.lower().split("-") if part]
     value = _spelled_value(words)
@@ -173,19 +173,19 @@ def read_words(tokens: Sequence[Token]) -> Answer:
     return Words(text or " ".join(words))
 
 
-def _spelled_value(words: Sequence[str]) -> Value | None:
+def _spelled_value(words: Sequence[str]) -> Quantity | None:
     """The value that words spell, perhaps with words after it: `half`, `third`, `two dogs`."""
     if words in (["half"], ["one", "half"]):
-        return Value(Number(Fraction(1, 2)))
+        return Quantity(Number(Fraction(1, 2)))
     if len(words) == 1 and words[0] in _ORDINAL_WORDS:
-        return Value(Number(Fraction(_ORDINAL_WORDS[words[0]])))
+        return Quantity(Number(Fraction(_ORDINAL_WORDS[words[0]])))
     spelled = _spelled_number(words)
     if spelled is None:
         return None
     number, rest = spelled
     if rest == ["percent"]:
-        return Value(Number(number), PERCENT)
-    return Value(Number(number), None, tuple(stem(word) for word in rest))
+        return Quantity(Number(number), PERCENT)
+    return Quantity(Number(number), None, tuple(stem(word) for word in rest))
 
 
 def _spelled_number(words: Sequence[str]) -> tuple[Fraction, list[str]] | None:

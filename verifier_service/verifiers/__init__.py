@@ -1,4 +1,4 @@
-"""The verifiers that the service ships, one file each, and those of installed packages."""
+"""The verifiers of the service, one file each, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _SHIPPED: dict[str, type[Verifier]] = {
 }
 
 VERIFIERS: dict[str, type[Verifier]] = _SHIPPED | plugins(_SHIPPED)
-"""Every verifier by its type, those of installed packages included."""
+"""Every verifier by its type, plugins included."""
 
 if TYPE_CHECKING:
     AnyVerifier = Verifier
 else:
     AnyVerifier = Annotated[reduce(or_, VERIFIERS.values()), Field(discriminator="type")]
-"""The typed union of a request."""
+"""Type of a verifier in a request: a union that the field `type` tells apart."""

@@ -1,9 +1,9 @@
 """`accuracy`: does the completion's final answer equal the reference mathematically?
 
-Three stages: find the final answer (`mathematics.extraction`), compare it exactly where that can be
-done without sympy (`mathematics.comparison`), and leave the rest to math-verify
-(`mathematics.math_verify_comparison`), once for each pair of reference and answer. docs/accuracy.md
-lists where the result differs from math-verify's on purpose.
+Three stages: `mathematics.extraction` finds the final answer, `mathematics.comparison` compares it
+without sympy where that decides, and `mathematics.math_verify_comparison` settles the rest, once
+for each pair of reference and answer. docs/accuracy.md lists the deliberate differences from
+math-verify.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
+from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import acceptable_answers, bad
 from verifier_service.verifier import (
@@ -33,17 +35,17 @@ from verifier_service.verifier import (
 )
 
 if TYPE_CHECKING:
-    from verifier_service.mathematics.comparison import Reading, Rules
+    from verifier_service.mathematics.comparison import AnswerReading
 
-# The API process imports this module for its options and must stay free of sympy and mpmath, which
-# is why what needs them is imported where it is used.
+# The API process imports this module for its options and must stay free of sympy and mpmath. So
+# modules that need those are imported inside the functions that use them.
 
 
 class AccuracyReason(Reason):
     """Reasons of `accuracy`."""
 
-    EQUAL = "equal", "1: the final answer equals the reference, or one of them."
-    DIFFERENT = "different", "0: it equals none."
+    EQUAL = "equal", "1: the final answer equals the reference, or one of several."
+    DIFFERENT = "different", "0: the final answer equals none."
     NO_ANSWER = "no_answer", "0: the completion has no final answer."
     AMBIGUOUS_ANSWER = (
         "ambiguous_answer",
@@ -87,9 +89,9 @@ class Accuracy(SettlingVerifier):
         default=True, description="whether (1, 2) differs from (2, 1); sets have no order anyway"
     )
     tolerance: float = Field(
-        default=1e-6,
+        default=DECIMAL_TOLERANCE,
         ge=0,
-        lt=0.1,
+        lt=MAX_DECIMAL_TOLERANCE,
         description="relative, where one side is a decimal; or it rounds to the other at that "
         "many decimals",
     )
@@ -109,7 +111,7 @@ class Accuracy(SettlingVerifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: math-verify takes milliseconds for one."""
+        """See `Verifier`: math-verify, as peers call it, takes milliseconds for a completion."""
         return super().task_size if self.mode == "default" else 8
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
@@ -118,9 +120,9 @@ class Accuracy(SettlingVerifier):
             return self._judge_as_peer(self.mode, acceptable_answers(reference))
         from verifier_service.mathematics import comparison  # noqa: PLC0415
 
-        rules = self._rules()
-        references = [comparison.reading(text) for text in _answer_texts(reference)]
-        all_readable = all(one.answers or _can_be_read(one.text) for one in references)
+        rules = self.rules
+        references = [comparison.read_answer(text) for text in _answer_texts(reference)]
+        all_readable = all(one.values or _can_be_read(one.text) for one in references)
 
         def judge(completion: Completion) -> Judgement | Undecided:
             found = extract(completion.text, self.extract)
@@ -129,11 +131,11 @@ class Accuracy(SettlingVerifier):
             extracted = found.text
             if len(extracted) > MAX_ANSWER_CHARACTERS:
                 return Judgement(0.0, EngineReason.TOO_LARGE, extracted)
-            answer = _joined_reading(found)
-            verdicts = [comparison.equal(one, answer, rules) for one in references]
+            answer = _reading_of(found)
+            verdicts = [comparison.same_answer(one, answer, rules) for one in references]
             if True in verdicts:
                 return Judgement(1.0, AccuracyReason.EQUAL, extracted)
-            if not all_readable:  # only the same text could be told to be equal
+            if not all_readable:
                 raise bad("answer", "it cannot be read, so only the same text would be equal")
             if found.joint == "or":
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
@@ -146,21 +148,22 @@ class Accuracy(SettlingVerifier):
         return judge
 
     def settle(self, reference: Mapping[str, Any]) -> Settler:
-        """See `Verifier`: math-verify's part."""
+        """See `Verifier`: math-verify settles the pairs that the comparison leaves open."""
         from verifier_service.mathematics import comparison, math_verify_comparison  # noqa: PLC0415
 
-        rules = self._rules()
+        rules = self.rules
         texts = _answer_texts(reference)
         for text in texts:
-            math_verify_comparison.read(text)
+            math_verify_comparison.evaluate_reference(text)
 
         def settle(question: OpenQuestion) -> Judgement:
-            # A reference that was decided to differ stays so: only open pairs are asked again.
-            answer = comparison.reading(question)
+            # math-verify sees open pairs only: it could overrule references that differ.
+            answer = comparison.read_answer(question)
             for text in texts:
-                if comparison.equal(comparison.reading(text), answer, rules) is not None:
+                one = comparison.read_answer(text)
+                if comparison.same_answer(one, answer, rules) is not None:
                     continue
-                if math_verify_comparison.equal(text, question):
+                if math_verify_comparison.accepts_either_way(text, question):
                     return Judgement(1.0, AccuracyReason.EQUAL, question)
             if _offers_alternatives(answer, rules):
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, question)
@@ -168,9 +171,9 @@ class Accuracy(SettlingVerifier):
 
         return settle
 
-    def _rules(self) -> Rules:
-        from verifier_service.mathematics.comparison import Rules  # noqa: PLC0415
-
+    @property
+    def rules(self) -> Rules:
+        """The options that decide what counts as equal."""
         return Rules(self.units, self.percent, self.order_matters, self.tolerance)
 
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
@@ -194,18 +197,20 @@ class Accuracy(SettlingVerifier):
         return judge
 
 
-def _joined_reading(found: Extraction) -> Reading:
-    """The reading of a final answer, of one statement or several."""
-    from verifier_service.mathematics.comparison import joined, reading  # noqa: PLC0415
+def _reading_of(found: Extraction) -> AnswerReading:
+    """The reading of a final answer that has one statement or several."""
+    from verifier_service.mathematics.comparison import joined_answer, read_answer  # noqa: PLC0415
 
-    readings = [reading(statement) for statement in found.statements]
-    return readings[0] if len(readings) == 1 else joined(readings, found.text, found.joint)
+    readings = [read_answer(statement) for statement in found.statements]
+    return readings[0] if len(readings) == 1 else joined_answer(readings, found.text, found.joint)
 
 
-def _offers_alternatives(answer: Reading, rules: Rules) -> bool:
-    from verifier_service.mathematics.comparison import distinct_alternatives  # noqa: PLC0415
+def _offers_alternatives(answer: AnswerReading, rules: Rules) -> bool:
+    from verifier_service.mathematics.value_comparison import (  # noqa: PLC0415
+        has_different_alternatives,
+    )
 
-    return any(distinct_alternatives(one, rules) for one in answer.answers)
+    return any(has_different_alternatives(value, rules) for value in answer.values)
 
 
 def _can_be_read(text: str) -> bool:
@@ -215,7 +220,7 @@ def _can_be_read(text: str) -> bool:
 
 
 def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
-    """The acceptable answers, without what GSM8K's references have before theirs."""
+    """The acceptable answers; of GSM8K's references, the text behind `####`."""
     texts = [text.rpartition("####")[2].strip() for text in acceptable_answers(reference)]
     for text in texts:
         if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):

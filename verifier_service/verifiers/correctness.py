@@ -16,17 +16,18 @@ from verifier_service.verifiers.accuracy import Accuracy
 
 NO_TOKEN_COUNT = "the completion is needed as {text, num_tokens}"
 IsCorrect = Callable[[Completion], bool]
+"""Tells whether a completion is correct; raises Unverifiable where the reference is unusable."""
 
 
 class RewardsLength(Verifier):
-    """What verifiers have in common whose score follows from both."""
+    """Options and steps that `length` and `cosine_length` share."""
 
     no_token_count: ClassVar[Reason]
-    """Why a completion without `num_tokens` is unverifiable."""
+    """Reason of the verdict where `unit` is tokens and a completion has no `num_tokens`."""
 
     mode: Literal["strict", "open_r1"] = "strict"
     unit: Literal["characters", "tokens"] = Field(
-        default="characters", description="of the length; open_r1: characters"
+        default="characters", description="unit of the length; open_r1: characters"
     )
 
     @model_validator(mode="after")
@@ -37,11 +38,11 @@ class RewardsLength(Verifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: math-verify takes milliseconds where it is asked."""
+        """See `Verifier`: math-verify takes milliseconds for each completion that it judges."""
         return 64 if self.mode == "strict" else 8
 
     def correctness(self, reference: Mapping[str, Any]) -> IsCorrect | None:
-        """Whether a completion is correct; None where each of them counts as correct.
+        """A function that tells correct completions; None where every completion counts as correct.
 
         Raises:
             Unverifiable: the reference cannot be used; also raised by the result.
@@ -49,7 +50,7 @@ class RewardsLength(Verifier):
         return _correctness(reference) if self.mode == "strict" else _open_r1(reference)
 
     def length(self, completion: Completion) -> int:
-        """In that unit; raises Unverifiable where tokens were not counted."""
+        """Length of a completion in `unit`; raises Unverifiable where tokens were not counted."""
         if self.unit == "characters":
             return len(completion.text)
         if completion.num_tokens is None:
@@ -58,7 +59,10 @@ class RewardsLength(Verifier):
 
 
 def _correctness(reference: Mapping[str, Any]) -> IsCorrect:
-    """Whether `accuracy`, with its default options, gives 1; math-verify is asked on the spot."""
+    """A function that takes a completion for correct where `accuracy` scores it 1 by default.
+
+    Open questions are settled at once, in this worker.
+    """
     accuracy = Accuracy()
     judge = accuracy.prepare(reference)
 
@@ -75,9 +79,10 @@ def _correctness(reference: Mapping[str, Any]) -> IsCorrect:
 
 
 def _open_r1(reference: Mapping[str, Any]) -> IsCorrect | None:
-    """As open-r1's rewards of length have it: math-verify with reference and answer swapped.
+    """A function that takes a completion for correct where open-r1's rewards of length do.
 
-    None where math-verify cannot read the reference, which they take for correct.
+    They call math-verify with reference and answer swapped. None where math-verify cannot read the
+    reference: they then take every completion for correct.
     """
     # Only workers call this; the API process must stay free of sympy.
     from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415

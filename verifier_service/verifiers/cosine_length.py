@@ -51,15 +51,25 @@ class CosineLength(RewardsLength, TextVerifier):
         description="open_r1: the cosine turns back past max_length, math-verify decides as "
         "open-r1 calls it, and a reference that it cannot read gives 1",
     )
-    max_length: int = Field(default=1000, gt=0, description="length from which nothing changes")
-    min_value_wrong: float = Field(default=-1.0, ge=-1, le=1, description="wrong, of length 0")
-    max_value_wrong: float = Field(default=-0.5, ge=-1, le=1, description="wrong, max_length")
-    min_value_correct: float = Field(default=0.5, ge=-1, le=1, description="correct, max_length")
-    max_value_correct: float = Field(default=1.0, ge=-1, le=1, description="correct, of length 0")
+    max_length: int = Field(
+        default=1000, gt=0, description="length from which the score stays the same"
+    )
+    min_value_wrong: float = Field(
+        default=-1.0, ge=-1, le=1, description="score of a wrong completion of length 0"
+    )
+    max_value_wrong: float = Field(
+        default=-0.5, ge=-1, le=1, description="score of a wrong completion of max_length"
+    )
+    min_value_correct: float = Field(
+        default=0.5, ge=-1, le=1, description="score of a correct completion of max_length"
+    )
+    max_value_correct: float = Field(
+        default=1.0, ge=-1, le=1, description="score of a correct completion of length 0"
+    )
 
     @property
     def score_if_killed(self) -> float:
-        """See `Verifier`: never better than to be wrong."""
+        """See `Verifier`: the lowest score of a wrong completion."""
         return min(self.min_value_wrong, self.max_value_wrong)
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:

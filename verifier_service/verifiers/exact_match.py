@@ -1,4 +1,4 @@
-"""`exact_match`: is the answer, character by character, what the reference says?"""
+"""`exact_match`: is the answer the reference, character by character?"""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 class ExactMatchReason(Reason):
     """Reasons of `exact_match`."""
 
-    EQUAL = "equal", "1: the answer is the reference, or one of them."
-    DIFFERENT = "different", "0: it is none of them."
+    EQUAL = "equal", "1: the answer is the reference, or one of several."
+    DIFFERENT = "different", "0: the answer is none of them."
     NO_ANSWER = "no_answer", "0: the part that should hold the answer is missing or empty."
-    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: there are answer tags with different contents."
+    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
 
 
 class ExactMatch(TextVerifier):
@@ -28,7 +28,7 @@ class ExactMatch(TextVerifier):
 
     purpose: ClassVar[str] = (
         "1 if the answer is reference.answer (a string or a number, or a list of which one must "
-        "be met) character by character, else 0; white space around both is left out"
+        "be met) character by character, else 0; white space around both is ignored"
     )
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     reasons: ClassVar[Iterable[Reason]] = ExactMatchReason
@@ -36,9 +36,9 @@ class ExactMatch(TextVerifier):
     type: Literal["exact_match"] = "exact_match"
     part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
     collapse_white_space: bool = Field(
-        default=False, description="whether any run of white space inside counts as one space"
+        default=False, description="count any run of white space inside as one space"
     )
-    case_sensitive: bool = Field(default=True, description="whether Paris differs from paris")
+    case_sensitive: bool = Field(default=True, description="tell Paris from paris")
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """See `Verifier`."""

@@ -14,8 +14,9 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 TagName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]
 
-# The expression of open-r1's format_reward. MULTILINE lets its `$` match before any line break, so
-# it accepts text after the last tag; kept as it is, since comparing with open-r1 is its purpose.
+# The expression of open-r1's format_reward: `<think>\n1\n</think>\n<answer>\n2\n</answer>`. Its `$`
+# matches before any line break (MULTILINE), so it accepts text after the last tag. Do not mend it:
+# mode open_r1 exists to give open-r1's scores.
 OPEN_R1 = re.compile(
     r"^<think>\n.*?\n</think>\n<answer>\n.*?\n</answer>$", re.DOTALL | re.MULTILINE
 )
@@ -25,10 +26,10 @@ class FormatReason(Reason):
     """Reasons of `format`."""
 
     MATCHED = "matched", "1: the completion has the form."
-    MISSING_TAG = "missing_tag", "0: a tag is not there."
-    REPEATED_TAG = "repeated_tag", "0: a tag is there more than once."
-    WRONG_ORDER = "wrong_order", "0: each tag is there once, but not in order."
-    TEXT_OUTSIDE = "text_outside", "0: there is text before, between or after the two parts."
+    MISSING_TAG = "missing_tag", "0: a tag is missing."
+    REPEATED_TAG = "repeated_tag", "0: a tag occurs more than once."
+    WRONG_ORDER = "wrong_order", "0: each tag occurs once, but not in order."
+    TEXT_OUTSIDE = "text_outside", "0: text stands before, between or after the two parts."
     EMPTY_BODY = "empty_body", "0: a part holds nothing but white space."
     NOT_MATCHED = "not_matched", "0: open-r1's expression does not match (only with mode open_r1)."
 
@@ -74,7 +75,7 @@ class Format(TextVerifier):
 
 
 def form_reason(text: str, tags: Sequence[str]) -> FormatReason:
-    """Whether the four tags are there as they should be, or the first thing that is wrong."""
+    """The first fault in the form of a text with four tags; MATCHED where it has none."""
     counts = [text.count(tag) for tag in tags]
     if 0 in counts:
         return FormatReason.MISSING_TAG

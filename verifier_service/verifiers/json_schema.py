@@ -1,6 +1,6 @@
 """`json_schema`: is the answer a JSON document that fits a schema?
 
-Nothing is ever fetched: a schema can refer to itself and to the published meta-schemas.
+Nothing is ever fetched: a schema can refer to itself and to the published meta-schemas only.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-# Checking a schema takes long enough to hold up the API process (14 kB: 0.1 s), which is why it is
-# done in workers, as for one in a reference; only they import jsonschema.
+# Workers check a schema, the one in a request too: it would hold up the API process (0.1 s for
+# 14 kB). So only workers import jsonschema.
 
 MAX_NUMBER_CHARACTERS = 300
-"""Longer ones do not fit into a float, which jsonschema turns numbers into."""
+"""Longest number, in digits: a longer one fits into no float, and jsonschema computes in floats."""
 
 
 class JsonSchemaReason(Reason):
     """Reasons of `json_schema`."""
 
     VALID = "valid", "1: the document fits the schema."
-    INVALID = "invalid", "0: it does not; `details.keyword` is the first rule that it breaks."
+    INVALID = "invalid", "0: the document breaks a rule; `details.keyword` names the first."
     NOT_JSON = (
         "not_json",
         "0: the answer is not JSON, names a key twice, or has a number that no float can hold.",
     )
     NO_ANSWER = "no_answer", "0: the part that should be a document is missing or empty."
-    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: there are answer tags with different contents."
+    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
 
 
 class JsonSchema(TextVerifier):
@@ -58,13 +58,13 @@ class JsonSchema(TextVerifier):
     document_schema: dict[str, Any] | bool | None = Field(
         default=None,
         alias="schema",
-        description="default: that of the reference; `$ref` to an address is never followed",
+        description="default: the reference's schema; `$ref` to an address is never followed",
     )
     part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: a document takes some 0.1 ms."""
+        """See `Verifier`: a document takes about 0.1 ms."""
         return 64
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
@@ -98,7 +98,10 @@ class JsonSchema(TextVerifier):
 
 
 def _validator(schema: Any) -> Validator:
-    """Raises Unverifiable where it is no schema, or refers to what is not in it or to itself."""
+    """Make the validator of a schema.
+
+    Raises Unverifiable where the schema is invalid, never ends, or refers to anything outside it.
+    """
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415
@@ -112,32 +115,31 @@ def _validator(schema: Any) -> Validator:
     try:
         draft = validator_for(schema, default=Draft202012Validator)
         draft.check_schema(schema)
-        validator: Validator = draft(
-            schema, registry=REGISTRY
-        )  # one that fetches nothing, unlike the default
-    # The last three are what odd addresses and patterns, and endless nesting, raise.
+        # The default registry would fetch addresses; this one has the published schemas only.
+        validator: Validator = draft(schema, registry=REGISTRY)
+    # Odd addresses and patterns raise the second and third, endless nesting the last.
     except (SchemaError, ValueError, OverflowError, RecursionError) as error:
         raise bad("schema", "it is no JSON Schema") from error
     try:
         _broken_rule(validator, None)
-    except RecursionError as error:  # of so simple a document: the schema never ends
+    except RecursionError as error:  # null needs no recursion, so the schema never ends
         raise bad("schema", "it refers to itself without end") from error
     return validator
 
 
 def _broken_rule(validator: Validator, document: Any) -> str | None:
-    """The keyword of the first rule that a document breaks; None if it fits."""
+    """The keyword of the first rule that a document breaks; None where it breaks none."""
     from referencing.exceptions import Unresolvable  # noqa: PLC0415
 
     try:
         error = next(iter(validator.iter_errors(document)), None)
-    except (Unresolvable, ValueError) as problem:  # the latter: an address that is none
+    except (Unresolvable, ValueError) as problem:  # ValueError: a malformed address
         raise bad("schema", "it refers to what is not in it; nothing is fetched") from problem
     return None if error is None else str(error.validator)
 
 
 def _parsed(text: str) -> Any:
-    """Raises ValueError where it is not JSON, or could mean different things to its readers."""
+    """Read a document; raises ValueError where it is not JSON, or readers could differ on it."""
     return json.loads(
         text,
         object_pairs_hook=_object,

@@ -1,4 +1,4 @@
-"""`length`: of the completions of a group, the short ones are better.
+"""`length`: the shorter completions of a group are better.
 
 Kimi k1.5 (arXiv 2501.12599, section 2.3.3), as open-r1's `len_reward`.
 """
@@ -17,7 +17,7 @@ from verifier_service.verifiers.correctness import RewardsLength
 
 
 class LengthReason(Reason):
-    """Reasons of `length`; `details` has the length, and the group's least and greatest."""
+    """Reasons of `length`; `details` has the length, and the group's shortest and longest."""
 
     CORRECT = "correct", "From 0.5 (the shortest) to -0.5 (the longest)."
     WRONG = "wrong", "From 0 to -0.5: a wrong completion gains nothing by being short."
@@ -50,7 +50,7 @@ class Length(RewardsLength, GroupVerifier):
 
     @property
     def score_if_killed(self) -> float:
-        """See `Verifier`: never better than to be wrong."""
+        """See `Verifier`: the lowest score."""
         return self.score_range[0]
 
     def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:

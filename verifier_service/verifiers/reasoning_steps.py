@@ -12,8 +12,10 @@ from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
-# open-r1's reasoning_steps_reward: without MULTILINE, `^\d+\.` counts at the very start only.
+# A step as open-r1's reasoning_steps_reward counts it: `Step 1:`, `First,`. Without MULTILINE,
+# `1.` counts at the very start of the text only.
 OPEN_R1 = re.compile(r"(Step \d+:|^\d+\.|\n-|\n\*|First,|Second,|Next,|Finally,)")
+# A step: `Step 1:`, `1. ` or `- ` at the start of any line, `First,`.
 STEP = re.compile(
     r"Step \d+:|^[ \t]*(?:\d+[.)]|[-*])[ \t]|\b(?:First|Second|Third|Next|Then|Finally),",
     re.MULTILINE,
@@ -21,7 +23,7 @@ STEP = re.compile(
 
 
 class ReasoningStepsReason(Reason):
-    """Reasons of `reasoning_steps`; `details.steps` has the number."""
+    """Reasons of `reasoning_steps`; `details.steps` has the number of steps."""
 
     ENOUGH_STEPS = "enough_steps", "1: at least `target` steps."
     SOME_STEPS = "some_steps", "Between 0 and 1: fewer than `target` steps."

@@ -1,4 +1,4 @@
-"""`regex`: does the answer match a pattern? RE2 takes time linear in the text, whatever it is."""
+"""`regex`: does the answer match a pattern? RE2 takes time linear in the text for any pattern."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_PATTERN_CHARACTERS = 10_000
 MAX_PROGRAM_BYTES = 2**20
-"""What a compiled pattern may take. Compiling one, or finding that it takes more, may take 1 s."""
+"""Largest compiled pattern. Compiling one, or finding it too large, takes up to 1 s."""
 QUICK_CHARACTERS = 200
-"""Of a request's patterns together."""
+"""Longest text of all patterns of a request together that are checked at once."""
 QUICK_PROGRAM_BYTES = 2**15
-"""With both bounds, the patterns of a request take 20 ms at most, counted repetitions of Unicode
-classes included; usual ones take 0.1 ms."""
+"""Largest compiled pattern that is checked at once. Within both bounds the patterns of a request
+take 20 ms at most, with counted repetitions of Unicode classes; usual ones take 0.1 ms."""
 
 
 class SlowPattern(Exception):
-    """The patterns of a request may take long to check."""
+    """The patterns of a request may take too long to check at once."""
 
 
 class QuickPatterns:
-    """Checks the patterns of one request where others wait; a validation context of pydantic."""
+    """Checks the patterns of one request while others wait: a validation context of pydantic."""
 
     def __init__(self) -> None:
         self._characters_left = QUICK_CHARACTERS
 
     def check(self, pattern: str) -> None:
-        """Raises SlowPattern where this cannot tell: the pattern may be good or bad."""
+        """Raises SlowPattern where the bounds are met before the pattern is known to be valid."""
         self._characters_left -= len(pattern)
         if self._characters_left < 0:
             raise SlowPattern
@@ -48,10 +48,10 @@ class QuickPatterns:
 class RegexReason(Reason):
     """Reasons of `regex`."""
 
-    MATCHED = "matched", "1: the answer matches; `extracted` is what did."
-    NOT_MATCHED = "not_matched", "0: it does not."
+    MATCHED = "matched", "1: the answer matches; `extracted` is the text that matched."
+    NOT_MATCHED = "not_matched", "0: the answer does not match."
     NO_ANSWER = "no_answer", "0: the part that should match is missing or empty."
-    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: there are answer tags with different contents."
+    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
 
 
 class Regex(TextVerifier):
@@ -67,7 +67,7 @@ class Regex(TextVerifier):
     pattern: str | None = Field(
         default=None,
         max_length=MAX_PATTERN_CHARACTERS,
-        description="default: that of the reference; (?i), (?s) and (?m) set flags inside it",
+        description="default: the reference's pattern; (?i), (?s) and (?m) set flags inside it",
     )
     match: Literal["search", "full"] = Field(
         default="search", description="search: anywhere in the answer; full: all of it"
@@ -85,7 +85,7 @@ class Regex(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """See `Verifier`."""
-        compiled = _compiled(self.pattern) if self.pattern is not None else _of(reference)
+        compiled = _compiled(self.pattern) if self.pattern is not None else _pattern_of(reference)
         look = compiled.fullmatch if self.match == "full" else compiled.search
 
         def judge(completion: Completion) -> Judgement:
@@ -103,7 +103,7 @@ class Regex(TextVerifier):
         return judge
 
 
-def _of(reference: Mapping[str, Any]) -> Any:
+def _pattern_of(reference: Mapping[str, Any]) -> Any:
     pattern = reference.get("pattern")
     if pattern is None or pattern == "":
         raise missing("pattern", reference)
@@ -117,7 +117,7 @@ def _of(reference: Mapping[str, Any]) -> Any:
 
 
 def _compiled(pattern: str, max_program_bytes: int = MAX_PROGRAM_BYTES) -> Any:
-    """Raises ValueError where RE2 does not take the pattern."""
+    """Compile a pattern; raises ValueError where RE2 does not take it."""
     options = re2.Options()
     options.log_errors = False
     options.max_mem = max_program_bytes

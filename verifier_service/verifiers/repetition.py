@@ -1,4 +1,4 @@
-"""`repetition`: a penalty for n-grams that come again.
+"""`repetition`: a penalty for n-grams that occur more than once.
 
 arXiv 2502.03373, appendix C.2, as open-r1's `get_repetition_penalty_reward`.
 """
@@ -16,17 +16,17 @@ from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
-# A sign of a script without spaces is a word of its own, and so is punctuation: text without white
-# space must not escape.
+# A word: `apple`, `中`, `!`. A sign of a script without spaces is a word of its own, and so is
+# punctuation: else text without white space would escape the penalty.
 WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W぀-ヿ㐀-鿿豈-﫿]+|[^\w\s]")
 
 
 class RepetitionReason(Reason):
     """Reasons of `repetition`; `details` has the numbers of n-grams and of different ones."""
 
-    REPEATED = "repeated", "Below 0: some n-grams come more than once."
-    NOT_REPEATED = "not_repeated", "0: none does."
-    TOO_SHORT = "too_short", "0: fewer words than an n-gram has."
+    REPEATED = "repeated", "Below 0: some n-grams occur more than once."
+    NOT_REPEATED = "not_repeated", "0: every n-gram occurs once."
+    TOO_SHORT = "too_short", "0: the completion has fewer words than an n-gram."
 
 
 class Repetition(TextVerifier):
@@ -44,9 +44,9 @@ class Repetition(TextVerifier):
         description="open_r1: words are what white space separates, so text without any has none; "
         "strict: punctuation marks and Chinese and Japanese signs are words too",
     )
-    ngram_size: int = Field(default=3, ge=1, le=100, description="words of an n-gram")
+    ngram_size: int = Field(default=3, ge=1, le=100, description="number of words in an n-gram")
     max_penalty: float = Field(
-        default=-1.0, ge=-1, le=0, description="the score that endless repetition comes close to"
+        default=-1.0, ge=-1, le=0, description="score that endless repetition approaches"
     )
 
     @property
@@ -62,7 +62,7 @@ class Repetition(TextVerifier):
         text = completion.text.lower()
         words = text.split() if self.mode == "open_r1" else WORD.findall(text)
         starts = (islice(words, start, None) for start in range(self.ngram_size))
-        ngrams = list(zip(*starts, strict=False))  # the shortest ends it
+        ngrams = list(zip(*starts, strict=False))  # stops at the last whole n-gram
         if not ngrams:
             return Judgement(0.0, RepetitionReason.TOO_SHORT)
         num_different = len(set(ngrams))

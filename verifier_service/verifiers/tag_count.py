@@ -16,18 +16,18 @@ OPEN_R1_TAGS = ("<think>\n", "\n</think>\n", "\n<answer>\n", "\n</answer>")
 
 
 class TagCountReason(Reason):
-    """Reasons of `tag_count`; `details.tags` has the number."""
+    """Reasons of `tag_count`; `details.tags` has the number of tags that occur exactly once."""
 
-    ALL_TAGS = "all_tags", "1: each of the four is there exactly once."
-    SOME_TAGS = "some_tags", "0.25, 0.5 or 0.75."
-    NO_TAGS = "no_tags", "0: none is there exactly once."
+    ALL_TAGS = "all_tags", "1: each of the four tags occurs exactly once."
+    SOME_TAGS = "some_tags", "0.25, 0.5 or 0.75: one, two or three of the tags occur exactly once."
+    NO_TAGS = "no_tags", "0: no tag occurs exactly once."
 
 
 class TagCount(TextVerifier):
-    """A quarter for each of the four tags that is there exactly once."""
+    """A quarter for each of the four tags that occurs exactly once."""
 
     purpose: ClassVar[str] = (
-        "0.25 for each of <think>, </think>, <answer>, </answer> that is there exactly once"
+        "0.25 for each of <think>, </think>, <answer>, </answer> that occurs exactly once"
     )
     reasons: ClassVar[Iterable[Reason]] = TagCountReason
 

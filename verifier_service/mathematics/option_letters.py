@@ -1,0 +1,282 @@
+"""Letters of multiple-choice options: every way in which a text names an option by its letter.
+
+`accuracy` knows no options: it takes a letter for one only where nothing else fits, from A to J.
+`multiple_choice` knows that an option is asked for and takes any letter.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from verifier_service.mathematics.denials import REJECTED_OPTION
+from verifier_service.mathematics.plain_text import text_key, unwrapped, without_text_commands
+
+MAX_LABELLED_CHARACTERS = 500
+"""Longest text that `accuracy` takes for an option."""
+MAX_STATEMENT_CHARACTERS = 1000
+"""Longest statement in which `multiple_choice` looks for letters: the expressions below take
+quadratic time at worst."""
+
+
+# What `accuracy` reads
+
+
+@dataclass(frozen=True)
+class Option:
+    """A multiple-choice option: `(B) 12`."""
+
+    letter: str
+    text: str
+    """The text behind the letter; empty where the letter stands alone."""
+
+
+def labelled_option(text: str) -> Option | None:
+    """The option that a whole text is; None where it is none, or several.
+
+    >>> labelled_option("(B) 12")
+    Option(letter='B', text='12')
+    >>> labelled_option("A bird") is None
+    True
+    """
+    if len(text) > MAX_LABELLED_CHARACTERS:
+        return None
+    match = _OPTION.fullmatch(unwrapped(without_text_commands(text)))
+    if match is None or match["word"]:
+        return None
+    rest = match["marked"] or match["bracketed"] or ""
+    if _MORE_OPTIONS.search(rest):
+        return None
+    return Option(match[1].upper(), unwrapped(rest.strip(" }")))
+
+
+# One option, with or without its text: `B`, `Answer: \text{(B)}`, `(B) 12`, `b. 12`. The group
+# `word` is the text behind a bare letter: in `A bird` the letter is an article.
+_OPTION = re.compile(
+    r"(?:option|choice|answer|answer is|the correct answer is|the answer is)?\s*[:\s]*"
+    r"(?:\\(?:text|textbf|mathrm|mathbf|textrm)\s*\{\s*)?[(\[]?\s*([A-Ja-j])\s*[)\]]?\s*\}?"
+    r"(?:\s*$|\s*[.:)\]}]\s*\}?\s*(?P<marked>.*)$|(?<=[)\]}])\s*(?P<bracketed>.*)$"
+    r"|\s+(?P<word>\S.*)$)",
+    re.DOTALL | re.IGNORECASE,
+)
+# Another option behind the first: the `and (C)` of `(A) and (C)`, the `, B: 2` of `A: 1, B: 2`.
+_MORE_OPTIONS = re.compile(
+    r"[,;]\s*[A-J]\s*[:=]|^[\s,;)]*(?:and|or|&)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
+)
+
+
+def several_letters(text: str) -> str:
+    """The letters of a text that is nothing but several options, sorted; else empty.
+
+    >>> several_letters("A, C"), several_letters("(C) and (A)"), several_letters("AC")
+    ('AC', 'AC', 'AC')
+    >>> several_letters("(C, A)"), several_letters("CA")  # a pair in order, a side of a triangle
+    ('', '')
+    """
+    if len(text) > MAX_LABELLED_CHARACTERS:
+        return ""
+    text = text_key(text).upper() if "\\text" in text else unwrapped(text)
+    if not _SEVERAL_LETTERS.fullmatch(text):
+        return ""
+    letters = [character for character in text if character in _OPTION_LETTERS]
+    in_order = sorted(set(letters))
+    if len(letters) < 2 or len(in_order) < len(letters):
+        return ""
+    is_list = letters == in_order or _SEPARATE_LETTERS.fullmatch(text)
+    return "".join(in_order) if is_list else ""
+
+
+_OPTION_LETTERS = "ABCDEFGHIJ"
+_BETWEEN_LETTERS = r"\s*(?:,|;|&|and|\s)\s*"
+_ANY_BRACKETS = r"[(\[]?[A-J][)\]]?"
+_OWN_BRACKETS = r"(?:[A-J]|\([A-J]\)|\[[A-J]\])"
+# Several letters, whatever their brackets: `A, C`, `(A, C)`, `(A) and (C)`, `AC`.
+_SEVERAL_LETTERS = re.compile(
+    rf"{_ANY_BRACKETS}(?:{_BETWEEN_LETTERS}{_ANY_BRACKETS})*|[A-J]{{2,6}}"
+)
+# Several letters, each alone in its brackets: `C, A`, `(C) and (A)`.
+_SEPARATE_LETTERS = re.compile(rf"{_OWN_BRACKETS}(?:{_BETWEEN_LETTERS}{_OWN_BRACKETS})+")
+
+
+def chosen_letters(line: str) -> tuple[str, ...]:
+    """The options that a sentence chooses and does not reject, each once.
+
+    >>> chosen_letters("I rule out (A), so (B) or (C)")
+    ('B', 'C')
+    """
+    kept = REJECTED_OPTION.sub("", line)
+    return tuple(dict.fromkeys(map(_letter, _CHOSEN.finditer(kept))))
+
+
+# An option that a sentence names: `option B`, `pick (B)`, `(B)`, `选B`, `B is correct`.
+_CHOSEN = re.compile(
+    r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
+    r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+)
+
+
+def _letter(match: re.Match[str]) -> str:
+    """The letter that one of the groups of an expression holds."""
+    letter: str = next(filter(None, match.groups()))
+    return letter
+
+
+# What `multiple_choice` reads
+
+
+def named_letters(
+    statement: str, choices: Mapping[str, str], *, is_announced: bool = True
+) -> set[str]:
+    r"""The options that a final answer names, by letter or by text; none if it is too long.
+
+    >>> named_letters(r"\text{(B)}", {})
+    {'B'}
+    >>> sorted(named_letters("B or maybe C", {}))
+    ['B', 'C']
+    >>> named_letters("paris.", {"A": "London", "B": "Paris"})
+    {'B'}
+    >>> named_letters("A good question", {})
+    set()
+
+    Args:
+        statement: the statement that should name an option.
+        choices: texts of the options by letter; empty where they are not known.
+        is_announced: whether a tag, a box or words say that the statement is the answer. In
+            `(B) is not continuous` the denial is then the text of option B.
+    """
+    if len(statement) > MAX_STATEMENT_CHARACTERS:
+        return set()
+    plain = _plain(statement)
+    named = _named_by_text(plain, choices)
+    if named:
+        return named
+    label = _LABEL.match(plain) if is_announced else None
+    if label and _DENYING_TEXT.match(plain, label.end()):
+        return {_upper(label), *_marked(REJECTED_OPTION.sub(" ", plain[label.end() :]))}
+    kept, num_rejected = REJECTED_OPTION.subn(" ", plain)
+    kept = kept.strip(" .,;") if num_rejected else kept
+    listed = _LIST.fullmatch(_REASON.sub("", kept))
+    if listed:
+        letters = _LONE_LETTER.findall(_JOINING_WORD.sub(" ", listed[0]))
+        return {*map(str.upper, letters), *map(_upper, _ALTERNATIVE.finditer(kept))}
+    label = _LABEL.match(kept)
+    if label:
+        return {_upper(label), *_marked(kept[label.end() :])}
+    return _marked(kept)
+
+
+def alternatives(line: str) -> str:
+    """The words of a line that offer another option and do not reject it.
+
+    >>> alternatives(", or maybe C if you like. Not A.")
+    ', or maybe C'
+    """
+    offered = _ALTERNATIVE.finditer(REJECTED_OPTION.sub(" ", line))
+    return "".join(match[0] for match in offered)
+
+
+def single_letter(text: str) -> str | None:
+    """The letter of a text that is one letter, in upper case; None for any other text.
+
+    >>> single_letter(" (b) "), single_letter("B."), single_letter("B or C")
+    ('B', 'B', None)
+    """
+    match = _SINGLE_LETTER.fullmatch(text)
+    return match[1].upper() if match else None
+
+
+# A letter by itself, as references give it: `B`, `(B)`, `b.`.
+_SINGLE_LETTER = re.compile(r"\s*\(?([A-Za-z])[).]?\s*")
+
+
+def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
+    """The options with that text, and the letter beside the text where it is another one."""
+
+    def named(text: str) -> set[str]:
+        return {letter for letter, other in choices.items() if _folded(other) == _folded(text)}
+
+    if whole := named(plain):
+        return whole
+    before, after = _LABEL.match(plain), _LETTER_AFTER.search(plain)
+    for label, text in (
+        (before, plain[before.end() :] if before else ""),
+        (after, plain[: after.start()] if after else ""),
+    ):
+        if label and (letters := named(text)):
+            return {_upper(label)} if _upper(label) in letters else {_upper(label), *letters}
+    return set()
+
+
+def _upper(match: re.Match[str]) -> str:
+    return _letter(match).upper()
+
+
+def _marked(text: str) -> set[str]:
+    """The options that prose names."""
+    return set(map(_upper, (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text))))
+
+
+def _plain(statement: str) -> str:
+    """A statement without the LaTeX and Markdown around its letters."""
+    return " ".join(_DECORATION.sub(" ", _STYLE.sub(" ", statement)).split())
+
+
+def _folded(text: str) -> str:
+    return _plain(text).casefold().strip(string.punctuation + " ")
+
+
+# A LaTeX command for the style of text, or for a space: `\textbf`, `\quad`, `\,`.
+_STYLE = re.compile(
+    r"\\(?:text|mathrm|mathbf|mathsf|mathit|textbf|textit|textrm|textsf|boxed|fbox|rm|bf|quad|qquad)"
+    r"(?![A-Za-z])|\\[ ,;:!()\[\]]"
+)
+# Signs of LaTeX and Markdown: the stars and braces of `**{B}**`.
+_DECORATION = re.compile(r"[*_${}~`]+")
+_NOUN = r"(?:(?:option|choice|answer|letter)s?(?:\s*:)?\s*)?"
+_BRACKETED_LETTER = r"[(\[]?\b[A-Za-z]\b[)\].]?"
+# A word between letters that is none of them: the `or maybe` of `B or maybe C`.
+_JOINING_WORD = re.compile(r"\b(?:or|and|maybe|perhaps|possibly|either|both|also)\b", re.IGNORECASE)
+# Nothing but letters, one or several: `the answer: B`, `either (B) or C.`.
+_LIST = re.compile(
+    rf"(?:the\s+)?{_NOUN}(?:(?:either|both)\s+)?{_BRACKETED_LETTER}"
+    rf"(?:[\s,/;&|]*(?:(?:or|and|maybe|perhaps|possibly|also)\s+)*{_NOUN}{_BRACKETED_LETTER})*"
+    r"[\s.!]*",
+    re.IGNORECASE,
+)
+# A letter that is a word: the `B` of `B, C`.
+_LONE_LETTER = re.compile(r"\b[A-Za-z]\b")
+# A letter that labels the text behind it: the `(B)` of `(B) 12`, the `B -` of `B - 12`.
+_LABEL = re.compile(
+    rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",
+    re.IGNORECASE,
+)
+# A denial that is the text of the option labelled before it: `is not continuous`.
+_DENYING_TEXT = re.compile(
+    r"(?:fails|(?:is|was)(?:\s+not|n['’]t))\s+"
+    r"(?!(?:\w+\s+){0,2}(?:correct|right|true|valid|possible|best|answer|option|choice|solution|it)\b"
+    r"|(?:so|because|since|as|but|and|or)\b|(?-i:[A-Z])\b)[a-z]",
+    re.IGNORECASE,
+)
+# A letter behind its text, at the end: ` (B)` in `Paris (B)`, `, option B` in `12, option B`.
+_LETTER_AFTER = re.compile(
+    r"[\s,:–—-]+(?:[(\[](?:(?:option|choice)\s+)?([A-Za-z])[)\]]|(?:option|choice)\s+([A-Za-z]))[\s.!]*$",
+    re.IGNORECASE,
+)
+# A reason behind letters: the `, because it is even` of `B, because it is even`.
+_REASON = re.compile(r"[\s,;]+(?:because|since)\b.*", re.IGNORECASE)
+# An option that prose names: `I choose b`, `answer is (B)`, `(B)`, `Option B.`, `B is correct`.
+_MARKED = re.compile(
+    r"\b(?:(?i:choose|select|pick|answer\s+is)|options?|choices?)\s*:?\s*"
+    r"(?:[(\[]([A-Za-z])[)\]]|[(\[]?([A-Z])\b)"
+    r"|[(\[]([A-Z])[)\]]"
+    r"|\b(?:Option|Choice)\s+[(\[]?([A-Z])\b[)\]]?(?=\s*(?:[.!]|$))"
+    r"|(?:[(\[]([A-Za-z])[)\]]|\b([A-Z]))\s+(?i:is)\s+(?i:the\s+)?(?i:correct|right|best|true)\b"
+)
+# Another option that is offered behind the first: `, or maybe it could be C`.
+_ALTERNATIVE = re.compile(
+    r"[\s,.;(]+(?:or|maybe|perhaps|possibly|alternatively)\b[\s,:(\[*]*"
+    r"(?:(?:it|else|also|even|is|be|could|might|option|choice|maybe|perhaps|possibly)\b[\s,:(\[*]*)"
+    r"{0,4}([A-Z])\b(?!['’])"
+)

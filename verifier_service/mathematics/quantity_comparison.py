@@ -1,0 +1,183 @@
+"""Whether two quantities, or two expressions, are equal: units, percents, rounding, constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+
+from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
+from verifier_service.mathematics.expressions import (
+    Call,
+    Expression,
+    Number,
+    Product,
+    Symbol,
+    difference,
+    has_symbol,
+    quotient,
+    substitute,
+    variables,
+    with_parts,
+)
+from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.tolerance import rounding_places
+from verifier_service.mathematics.units import Unit
+from verifier_service.mathematics.values import Quantity
+
+
+def same_quantity(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
+    """Whether two quantities are equal; None where that is not decided here."""
+    if left.base or right.base:
+        return _same_based(left, right)
+    if rules.units == "ignore":
+        return _same_expression(left.expression, right.expression, rules)
+    if _name_different_things(left.words, right.words):
+        return False
+    if _is_percent(left) or _is_percent(right):
+        return _same_percent(left, right, rules)
+    if left.unit and right.unit:
+        return _same_measured(left, right, rules)
+    if left.unit or right.unit:
+        measured, plain = (left, right) if left.unit else (right, left)
+        if plain.words:  # 3 hours, 3 students
+            return False
+        if _is_angle(measured.unit) and has_symbol(plain.expression, "pi"):
+            return _same_expression(_in_radians(measured), plain.expression, rules)
+        if rules.units == "require":
+            return False
+    return _same_expression(left.expression, right.expression, rules)
+
+
+def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether both sides name what they count, and count different things: 5 apples, 5 pears."""
+    one, other = set(left), set(right)
+    return bool(one and other and not (one <= other or other <= one))
+
+
+def _same_based(left: Quantity, right: Quantity) -> bool:
+    """Whether numbers in any base are equal; a base on one side only is ignored, as a unit is."""
+    if not (isinstance(left.expression, Number) and isinstance(right.expression, Number)):
+        return False
+    if left.base and right.base:
+        digits = (str(left.expression.value), str(right.expression.value))
+        return int(digits[0], left.base) == int(digits[1], right.base)
+    return left.expression.value == right.expression.value
+
+
+def _is_percent(value: Quantity) -> bool:
+    return value.unit is not None and value.unit.dimension == (("percent", 1),)
+
+
+def _is_angle(unit: Unit | None) -> bool:
+    return unit is not None and unit.dimension == (("angle", 1),)
+
+
+def _in_radians(value: Quantity) -> Expression:
+    return Product((value.expression, Number(Fraction(1, 180)), Symbol("pi")))
+
+
+def _same_percent(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
+    if _is_percent(left) and _is_percent(right):
+        return _same_expression(left.expression, right.expression, rules)
+    percent, plain = (left, right) if _is_percent(left) else (right, left)
+    share = quotient(percent.expression, Number(Fraction(100)))
+    verdict = _same_expression(share, plain.expression, rules)
+    if verdict or rules.percent == "strict":
+        return verdict
+    return _same_expression(percent.expression, plain.expression, rules)
+
+
+def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
+    if left.unit is None or right.unit is None:
+        return False
+    if {left.unit.dimension, right.unit.dimension} == {(("angle", 1),), (("radian", 1),)}:
+        angle, radian = (left, right) if _is_angle(left.unit) else (right, left)
+        return _same_expression(_in_radians(angle), radian.expression, rules)
+    if left.unit.dimension != right.unit.dimension:
+        return False
+    if left.unit == right.unit:
+        return _same_expression(left.expression, right.expression, rules)
+    return _same_expression(_in_base_units(left), _in_base_units(right), rules)
+
+
+def _in_base_units(value: Quantity) -> Expression:
+    if value.unit is None:
+        return value.expression
+    scaled = Product((value.expression, Number(value.unit.size)))
+    return difference(scaled, Number(-value.unit.offset)) if value.unit.offset else scaled
+
+
+def _same_expression(left: Expression, right: Expression, rules: Rules) -> bool | None:
+    """Whether two expressions are equal, or differ in their conventions only."""
+    verdict = same(left, right, rules.tolerance)
+    if verdict is not False:
+        return verdict
+    if _rounds_to(left, right, rules.tolerance):
+        return True
+    # `log` alone is natural to some and decimal to others.
+    one, other = with_decimal_logarithms(left), with_decimal_logarithms(right)
+    if (one, other) != (left, right) and same(one, other, rules.tolerance):
+        return True
+    return any(
+        same(left, renamed, rules.tolerance) for renamed in _with_same_parameters(left, right)
+    )
+
+
+def with_decimal_logarithms(expression: Expression) -> Expression:
+    """The expression with base 10 for each `log` that names no base."""
+    changed = with_parts(expression, with_decimal_logarithms)
+    if isinstance(changed, Call) and changed.name == "log" and len(changed.arguments) == 1:
+        return Call("log", (*changed.arguments, Number(Fraction(10))))
+    return changed
+
+
+def _rounds_to(left: Expression, right: Expression, tolerance: float) -> bool:
+    """Whether one side is a decimal of enough places, and the other side rounds to it."""
+    places = rounding_places(tolerance)
+    for literal, other in ((left, right), (right, left)):
+        if not isinstance(literal, Number) or (literal.decimals or 0) < places or variables(other):
+            continue
+        half = Fraction(1, 2 * 10 ** (literal.decimals or 0))
+        if abs(literal.value) <= half:
+            continue
+        try:
+            gap = abs(numeric(difference(other, literal), {}, DIGITS))
+        except (Undefined, Unreadable):
+            continue
+        if gap <= float(half) * (1 + 1e-9):
+            return True
+    return False
+
+
+_MAX_PARAMETERS = 3
+"""Largest number of names that are tried in each order."""
+_INTEGER_NAMES = frozenset("k n m l j N K M".split())
+# The name of an arbitrary constant: `C`, `c_1`.
+_CONSTANT_NAME = re.compile(r"[A-DcKk](?:_\w)?")
+
+
+def _with_same_parameters(left: Expression, right: Expression) -> Iterator[Expression]:
+    """The right side with its arbitrary integers or constants named as on the left side."""
+    only_left = sorted(variables(left) - variables(right))
+    only_right = sorted(variables(right) - variables(left))
+    if not 0 < len(only_left) == len(only_right) <= _MAX_PARAMETERS:
+        return
+    names = {*only_left, *only_right}
+    are_integers = (
+        len(only_left) == 1
+        and names <= _INTEGER_NAMES
+        and has_symbol(left, "pi")
+        and has_symbol(right, "pi")
+    )
+    shared = variables(left) & variables(right)
+    are_constants = all(map(_CONSTANT_NAME.fullmatch, names)) and not all(
+        map(_CONSTANT_NAME.fullmatch, shared)
+    )
+    if are_integers or are_constants:
+        for order in permutations(only_left):
+            yield substitute(
+                right, {old: Symbol(new) for old, new in zip(only_right, order, strict=True)}
+            )

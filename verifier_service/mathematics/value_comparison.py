@@ -1,0 +1,402 @@
+"""Whether two values are equal, whatever kinds of values they are.
+
+Symmetric by construction: a pair is put in a fixed order of kinds before anything looks at it, and
+expressions are compared by `evaluation.same`, which does not depend on the order either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from verifier_service.mathematics.equations import same_equation, same_relation
+from verifier_service.mathematics.evaluation import Undefined, numeric, same
+from verifier_service.mathematics.expressions import (
+    Call,
+    Expression,
+    Product,
+    Sum,
+    Symbol,
+    substitute,
+    variables,
+    walk,
+)
+from verifier_service.mathematics.notation import GREEK, Unreadable
+from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
+from verifier_service.mathematics.quantity_comparison import same_quantity, with_decimal_logarithms
+from verifier_service.mathematics.ranges import as_ranges
+from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.values import (
+    Grid,
+    Named,
+    Quantity,
+    Range,
+    Ranges,
+    Relation,
+    Several,
+    Time,
+    Value,
+    Words,
+)
+
+_ORDER: tuple[type, ...] = (Named, Relation, Several, Ranges, Grid, Words, Time, Quantity)
+
+
+def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
+    """Whether two values are equal; None where that is not decided here."""
+    if left == right:
+        return True
+    if _ORDER.index(type(left)) > _ORDER.index(type(right)):
+        left, right = right, left
+    match left, right:
+        case Named(), Named():
+            return _same_named(left, right, rules)
+        case Named(), Relation():
+            return same_equation(_as_relation(left), right, rules.tolerance)
+        case Named(), _:
+            return same_value(left.value, right, rules)
+        case Relation(), Relation():
+            return same_relation(left, right, rules.tolerance)
+        case Relation(), Quantity():
+            return _gives(left, right, rules)
+        case Several(), Several():
+            return _same_several(left, right, rules)
+        case Several(), Ranges():
+            ranges = as_ranges(left)
+            return _same_ranges(ranges, right, rules) if ranges else False
+        case Several(), Grid():
+            return _same_vector(left, right, rules)
+        case Several(), _ if len(left.items) == 1:
+            return same_value(left.items[0], right, rules)
+        case Several(), _ if left.kind in ("or", "list"):
+            return _each_is(left, right, rules)
+        case Ranges(), Ranges():
+            return _same_ranges(left, right, rules)
+        case Grid(), Grid():
+            return _same_grid(left, right, rules)
+        case Words(), Words():
+            return _squeezed(left.text) == _squeezed(right.text)
+        case Time(), Time():
+            return same_time(left, right)
+        case Quantity(), Quantity():
+            return same_quantity(left, right, rules)
+    return False
+
+
+def has_different_alternatives(value: Value, rules: Rules) -> bool:
+    """Whether different values with `or` between them are offered for one thing.
+
+    `x = 1 or x = 2` is no such offer: it says which set x is in.
+    """
+    if not isinstance(value, Several) or value.kind != "or":
+        return False
+    if all(isinstance(item, Named | Relation) for item in value.items):
+        return False
+    items = dict.fromkeys(value.items)
+    return len(items) > MAX_UNORDERED or any(
+        same_value(one, other, rules) is not True for one, other in combinations(items, 2)
+    )
+
+
+def _each_is(several: Several, single: Value, rules: Rules) -> bool | None:
+    """Whether several alternatives are one value: `1/2 or 0.5`. A list is never one value."""
+    if several.kind == "list":
+        return False
+    return _all([same_value(item, single, rules) for item in several.items])
+
+
+def _all(verdicts: Sequence[bool | None]) -> bool | None:
+    """False where one verdict is; else None where one is open."""
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def same_time(left: Time, right: Time) -> bool:
+    """Whether two times of day are equal; a time without a.m. or p.m. can be either."""
+    if left.minutes == right.minutes or left.seconds != right.seconds:
+        return left.seconds == right.seconds
+    if bool(left.half) == bool(right.half):
+        return False
+    untold = right if left.half else left
+    return untold.minutes < 13 * 60 and (left.minutes - right.minutes) % (12 * 60) == 0
+
+
+def _squeezed(text: str) -> str:
+    """Words without the marks that may stand between them."""
+    return text.replace(" ", "").replace("-", "").replace("'", "")
+
+
+# Names and relations
+
+
+def _same_named(left: Named, right: Named, rules: Rules) -> bool | None:
+    if left.is_function and right.is_function and left.argument and right.argument:
+        if left.name != right.name and {left.name, right.name} & {"y"} == set():
+            return False
+        value = _renamed(right.value, right.argument, left.argument)
+        return same_value(left.value, value, rules)
+    if _name_different_quantities(left.name, right.name):
+        return False
+    return same_value(left.value, right.value, rules)
+
+
+_LABELS = frozenset(
+    "answer theanswer finalanswer thefinalanswer result value solution total ans".split()
+)
+_GREEK_NAMES = GREEK | {"infty"}
+
+
+def _name_different_quantities(left: str, right: str) -> bool:
+    """Whether two names cannot stand for one quantity: two symbols, or two words."""
+    one, other = _squeezed(left).lower(), _squeezed(right).lower()
+    if left == right or {one, other} & _LABELS:
+        return False
+    if _is_symbol(left) != _is_symbol(right):
+        return _primes(left) != _primes(right)
+    if _is_symbol(left):
+        return True
+    return one not in other and other not in one
+
+
+def _primes(name: str) -> int:
+    return name.count("'") + 2 * name.count('"')
+
+
+# The sign that ends the letter of a symbol: the `_` of `x_1`, the `(` of `f(x)`.
+_END_OF_LETTER = re.compile(r"[_'\"(^]")
+
+
+def _is_symbol(name: str) -> bool:
+    """Whether a name is a letter, perhaps with an index, a prime or an argument; not a word."""
+    stem = _END_OF_LETTER.split(name)[0].removeprefix("angle")
+    return len(stem) <= 2 or stem in _GREEK_NAMES
+
+
+def _renamed(value: Value, old: str, new: str) -> Value:
+    """A quantity with another name for one of its variables; any other value as it is."""
+    if isinstance(value, Quantity):
+        return Quantity(substitute(value.expression, {old: Symbol(new)}), value.unit, value.words)
+    return value
+
+
+def _as_relation(named: Named) -> Relation | None:
+    if isinstance(named.value, Quantity) and _is_symbol(named.name) and not named.is_function:
+        return Relation("=", Symbol(named.name), named.value.expression)
+    return None
+
+
+def _gives(relation: Relation, value: Quantity, rules: Rules) -> bool | None:
+    """Whether an equation states a value: `m + n = 5` states 5, an identity its right side."""
+    if relation.sign != "=" or isinstance(relation.left, Symbol):
+        return False
+    if variables(relation.right) or not variables(relation.left):
+        is_identity = same(relation.left, relation.right, rules.tolerance)
+        if not is_identity:
+            return is_identity
+    elif not _is_asked_for(relation.left):
+        return False
+    return same_value(Quantity(relation.right), value, rules)
+
+
+_UNKNOWNS = frozenset("xyzt")
+"""Variables that an equation is solved for."""
+
+
+def _is_asked_for(left: Expression) -> bool:
+    """Whether an equation with this left side states a value, rather than one to solve."""
+    if isinstance(left, Call):  # |AB|, sin A
+        return not variables(left) & _UNKNOWNS
+    if isinstance(left, Product):  # the segment AB
+        return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
+    return isinstance(left, Sum) and all(
+        isinstance(term, Symbol) and term.name not in _UNKNOWNS for term in left.terms
+    )
+
+
+# Lists, tuples, sets, ranges, matrices
+
+
+def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
+    kinds = {left.kind, right.kind}
+    if kinds == {"list", "or"} and _are_statements(left) and _are_statements(right):
+        return False  # p and q, p or q
+    if len(left.items) == len(right.items):
+        if _all_named(left) and _all_named(right):
+            return _same_by_name(left, right, rules)
+        if kinds <= {"list", "tuple"} and _names_the_other(left, right):
+            return _same_in_order(left, right, rules)
+    if kinds == {"tuple"}:
+        return _same_tuples(left, right, rules)
+    if left.kind == "tuple":
+        return _same_as_tuple(right, left, rules)
+    if right.kind == "tuple":
+        return _same_as_tuple(left, right, rules)
+    return _same_unordered(left, right, rules)
+
+
+def _names_the_other(left: Several, right: Several) -> bool:
+    """Whether one side gives a symbol to each value, and the other to none: the order tells."""
+    return any(
+        _all_symbols(one) and not any(isinstance(item, Named) for item in other.items)
+        for one, other in ((left, right), (right, left))
+    )
+
+
+def _same_as_tuple(other: Several, tuple_: Several, rules: Rules) -> bool | None:
+    """Whether a list, a set or alternatives are the same as a tuple."""
+    if other.kind == "list" and len(other.items) == len(tuple_.items):
+        is_bare = tuple_.brackets in ("()", "::", "")
+        return _same_in_order(other, tuple_, rules) if is_bare else False
+    if other.kind == "list" and len(other.items) == 1:
+        return same_value(tuple_, other.items[0], rules)
+    if rules.order_matters or other.kind == "or":
+        return False
+    return _same_unordered(other, tuple_, rules)
+
+
+def _are_statements(several: Several) -> bool:
+    """Whether the items are letters or words, of which `and` and `or` say different things."""
+    return all(
+        isinstance(item, Words)
+        or (isinstance(item, Quantity) and _has_only_symbols(item.expression))
+        for item in several.items
+    )
+
+
+def _has_only_symbols(expression: Expression) -> bool:
+    return all(isinstance(part, Symbol | Product) for part in walk(expression))
+
+
+def _same_tuples(left: Several, right: Several, rules: Rules) -> bool | None:
+    if len(left.items) != len(right.items):
+        return False
+    if len(left.items) == 2 and left.brackets != right.brackets and _are_ranges(left, right):
+        return False
+    if rules.order_matters:
+        return _same_in_order(left, right, rules)
+    return _same_unordered(left, right, rules)
+
+
+def _are_ranges(left: Several, right: Several) -> bool:
+    """Whether brackets could mean open and closed ends; those of vectors do not."""
+    return {left.brackets, right.brackets} == {"()", "[]"}
+
+
+def _same_in_order(left: Several, right: Several, rules: Rules) -> bool | None:
+    return _all(
+        [same_value(one, other, rules) for one, other in zip(left.items, right.items, strict=True)]
+    )
+
+
+def _all_named(several: Several) -> bool:
+    names = [item.name for item in several.items if isinstance(item, Named)]
+    return len(names) == len(several.items) == len(set(names))
+
+
+def _all_symbols(several: Several) -> bool:
+    """Whether every element has a symbol of its own: `x = 1, y = 2`."""
+    return _all_named(several) and all(
+        _is_symbol(item.name) for item in several.items if isinstance(item, Named)
+    )
+
+
+def _same_by_name(left: Several, right: Several, rules: Rules) -> bool | None:
+    values = {item.name: item for item in right.items if isinstance(item, Named)}
+    named = [item for item in left.items if isinstance(item, Named)]
+    if set(values) != {item.name for item in named}:
+        return False
+    return _all([same_value(item, values[item.name], rules) for item in named])
+
+
+def _same_unordered(left: Several, right: Several, rules: Rules) -> bool | None:
+    """Whether elements are the same in any order; repeats count in lists and tuples only."""
+
+    def same_if_close(one: _Sized, other: _Sized) -> bool | None:
+        return same_value(one.value, other.value, rules) if one.may_equal(other) else False
+
+    return same_elements(
+        [_Sized(item, _size(item)) for item in left.items],
+        [_Sized(item, _size(item)) for item in right.items],
+        same_if_close,
+        repeats_count={left.kind, right.kind} <= {"list", "tuple"},
+    )
+
+
+class _Sized(NamedTuple):
+    """An element with its size where that is known: most elements are told apart by it at once."""
+
+    value: Value
+    size: float | None
+
+    def may_equal(self, other: _Sized) -> bool:
+        """False where the sizes differ by far more than rounding and tolerance allow."""
+        if self.size is None or other.size is None:
+            return True
+        return abs(self.size - other.size) <= 0.2 * max(abs(self.size), abs(other.size))
+
+
+def _size(item: Value) -> float | None:
+    """About how large an element is; None where that is not known, or more than one size fits."""
+    if not isinstance(item, Quantity) or item.unit or item.base or variables(item.expression):
+        return None
+    if with_decimal_logarithms(item.expression) != item.expression:
+        return None
+    try:
+        value = numeric(item.expression, {}, 15)
+        return float(value.real) if not value.imag else None
+    except (Undefined, Unreadable, OverflowError, TypeError):
+        return None
+
+
+def _same_ranges(left: Ranges | None, right: Ranges, rules: Rules) -> bool | None:
+    if left is None:
+        return False
+    if left.variable and right.variable and left.variable != right.variable:
+        return False
+    return same_elements(
+        left.pieces,
+        right.pieces,
+        lambda one, other: _same_range(one, other, rules),
+        repeats_count=True,
+    )
+
+
+def _same_range(one: Range, other: Range, rules: Rules) -> bool | None:
+    verdicts: list[bool | None] = []
+    for end, other_end, is_same in (
+        (one.low, other.low, one.low_closed == other.low_closed),
+        (one.high, other.high, one.high_closed == other.high_closed),
+    ):
+        if end is None or other_end is None:
+            verdicts.append(end is other_end)
+        else:
+            verdicts += (is_same, same(end, other_end, rules.tolerance))
+    return _all(verdicts)
+
+
+def _same_vector(several: Several, grid: Grid, rules: Rules) -> bool | None:
+    """Whether a matrix is the same as a tuple: of its cells, or of its rows."""
+    rows = [item for item in several.items if isinstance(item, Several) and item.kind == "tuple"]
+    if several.kind == "tuple" and len(rows) == len(several.items) > 1:
+        return _same_grid(Grid(tuple(row.items for row in rows)), grid, rules)
+    if several.kind != "tuple" or (len(grid.rows) > 1 and len(grid.rows[0]) > 1):
+        return False
+    cells = tuple(cell for row in grid.rows for cell in row)
+    if len(cells) != len(several.items):
+        return False
+    return _same_in_order(several, Several("tuple", cells), rules)
+
+
+def _same_grid(left: Grid, right: Grid, rules: Rules) -> bool | None:
+    if [len(row) for row in left.rows] != [len(row) for row in right.rows]:
+        return False
+    return _all(
+        [
+            same_value(one, other, rules)
+            for row, other_row in zip(left.rows, right.rows, strict=True)
+            for one, other in zip(row, other_row, strict=True)
+        ]
+    )
