@@ -35,9 +35,10 @@ MANY = "9" * 4500  # more digits than Python turns into a number
         f"x + {'9' * 3990}e3999",
         f"x + {'9' * 3990} {'8' * 2990}/{'9' * 2990}",
         "5 km^99999999",
+        "abs(x, y) < 2",
     ],
 )
-def test_numbers_of_any_size_are_compared_or_left_open(text: str) -> None:
+def test_numbers_and_arguments_of_any_size_and_number_are_read_or_refused(text: str) -> None:
     assert equal(reading(text), reading("x + 1"), Rules()) is not True
 
 
