@@ -107,8 +107,8 @@ def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
     for inside, bound, is_near in ((left, right, True), (right, left, False)):
         if not (isinstance(inside, Call) and inside.name == "abs" and not variables(bound)):
             continue
-        (variable,) = inside.arguments
-        if not isinstance(variable, Symbol) or sign == "!=":
+        variable = inside.arguments[0]
+        if not isinstance(variable, Symbol) or len(inside.arguments) > 1 or sign == "!=":
             return None
         closed = sign == "<="
         if is_near:
