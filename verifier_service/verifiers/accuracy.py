@@ -111,11 +111,11 @@ class Accuracy(SettlingVerifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: math-verify, as peers call it, takes milliseconds for a completion."""
+        """A small task in the peers' modes: math-verify takes milliseconds for a completion."""
         return super().task_size if self.mode == "default" else 8
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference, and return the judge of completions."""
         if self.mode != "default":
             return self._judge_as_peer(self.mode, acceptable_answers(reference))
         from verifier_service.mathematics import comparison  # noqa: PLC0415
@@ -148,7 +148,7 @@ class Accuracy(SettlingVerifier):
         return judge
 
     def settle(self, reference: Mapping[str, Any]) -> Settler:
-        """See `Verifier`: math-verify settles the pairs that the comparison leaves open."""
+        """Read the reference for the pairs that the comparison leaves to math-verify."""
         from verifier_service.mathematics import comparison, math_verify_comparison  # noqa: PLC0415
 
         rules = self.rules

@@ -88,7 +88,7 @@ class Code(Verifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: running a program takes milliseconds at least."""
+        """One completion: running a program takes milliseconds at least."""
         return 1
 
     def program_in(self, text: str) -> str | None:

@@ -54,7 +54,7 @@ class CodeFormat(TextVerifier):
     )
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """Return the judge of completions; no reference is needed."""
         return self._judge_open_r1 if self.mode == "open_r1" else self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
