@@ -1,4 +1,4 @@
-"""Where a completion states its final answer.
+"""Extraction of the final answer from a completion.
 
 Sources are tried in order; the first that finds a statement decides. Each takes time linear in the
 length of the text. Statements are texts as the model wrote them: nothing is parsed here.

@@ -98,7 +98,7 @@ class PeerReading:
 
     @property
     def text(self) -> str:
-        """The text that was read; empty where there is none."""
+        """The text that was read; empty where nothing was."""
         return str(self.parsed[-1]) if self.parsed else ""
 
     def accepts(self, answer: Self) -> bool:

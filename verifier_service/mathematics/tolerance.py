@@ -1,4 +1,4 @@
-"""How far a decimal may be from the value that it stands for.
+"""The tolerance of decimals: the distance of a decimal from a value that it may equal.
 
 A tolerance is relative. It matters only where one side is written as a decimal: `evaluation.same`
 applies it to values, `quantity_comparison` to rounded ones. Between whole numbers and fractions

@@ -73,13 +73,13 @@ class Accuracy(SettlingVerifier):
     extract: tuple[Source, ...] = Field(
         default=SOURCES,
         min_length=1,
-        description="where to look for the final answer, in that order; the first place that has "
-        "one decides. Leave places out to be strict",
+        description="where to look for the final answer, in that order; the first source that "
+        "finds one decides. Leave sources out to be strict",
     )
     units: Literal["compare", "require", "ignore"] = Field(
         default="compare",
-        description="compare: units are converted, and one that is missing on one side is ignored; "
-        "require: it is not; ignore: all are",
+        description="compare: units are converted, and a unit on one side only is ignored; "
+        "require: such answers differ; ignore: all units are ignored",
     )
     percent: Literal["lenient", "strict"] = Field(
         default="lenient",
@@ -92,8 +92,8 @@ class Accuracy(SettlingVerifier):
         default=DECIMAL_TOLERANCE,
         ge=0,
         lt=MAX_DECIMAL_TOLERANCE,
-        description="relative, where one side is a decimal; or it rounds to the other at that "
-        "many decimals",
+        description="relative difference of equal values, where one side is a decimal; a decimal "
+        "with so many places also equals values that round to it",
     )
 
     @model_validator(mode="after")
@@ -111,11 +111,11 @@ class Accuracy(SettlingVerifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: math-verify, as peers call it, takes milliseconds for a completion."""
+        """A small task in the peers' modes: math-verify takes milliseconds for a completion."""
         return super().task_size if self.mode == "default" else 8
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference, and return the judge of completions."""
         if self.mode != "default":
             return self._judge_as_peer(self.mode, acceptable_answers(reference))
         from verifier_service.mathematics import comparison  # noqa: PLC0415
@@ -148,7 +148,7 @@ class Accuracy(SettlingVerifier):
         return judge
 
     def settle(self, reference: Mapping[str, Any]) -> Settler:
-        """See `Verifier`: math-verify settles the pairs that the comparison leaves open."""
+        """Read the reference for the pairs that the comparison leaves to math-verify."""
         from verifier_service.mathematics import comparison, math_verify_comparison  # noqa: PLC0415
 
         rules = self.rules

@@ -38,7 +38,7 @@ class RewardsLength(Verifier):
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: math-verify takes milliseconds for each completion that it judges."""
+        """A small task: math-verify takes milliseconds for each completion that it judges."""
         return 64 if self.mode == "strict" else 8
 
     def correctness(self, reference: Mapping[str, Any]) -> IsCorrect | None:

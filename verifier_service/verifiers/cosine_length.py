@@ -69,11 +69,11 @@ class CosineLength(RewardsLength, TextVerifier):
 
     @property
     def score_if_killed(self) -> float:
-        """See `Verifier`: the lowest score of a wrong completion."""
+        """The lowest score of a wrong completion."""
         return min(self.min_value_wrong, self.max_value_wrong)
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference, and return the judge of completions."""
         is_correct = self.correctness(reference)
 
         def judge(completion: Completion) -> Judgement:

@@ -41,7 +41,7 @@ class ExactMatch(TextVerifier):
     case_sensitive: bool = Field(default=True, description="tell Paris from paris")
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference, and return the judge of completions."""
         accepted = {self._normalised(text) for text in acceptable_answers(reference)}
         if "" in accepted:
             raise bad("answer", "it has nothing but white space")

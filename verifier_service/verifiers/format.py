@@ -57,7 +57,7 @@ class Format(TextVerifier):
     )
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """Return the judge of completions; no reference is needed."""
         if self.mode == "open_r1":
             return self._judge_open_r1
         return self._judge

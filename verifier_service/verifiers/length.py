@@ -50,11 +50,11 @@ class Length(RewardsLength, GroupVerifier):
 
     @property
     def score_if_killed(self) -> float:
-        """See `Verifier`: the lowest score."""
+        """The lowest score: a completion that is too slow to judge must not gain by it."""
         return self.score_range[0]
 
     def prepare_group(self, reference: Mapping[str, Any], group: Sequence[Completion]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference and the group, and return the judge of its completions."""
         is_correct = self.correctness(reference)
         lengths = [self.length(completion) for completion in group]
         shortest, longest = min(lengths), max(lengths)

@@ -44,7 +44,7 @@ class MultipleChoice(TextVerifier):
     type: Literal["multiple_choice"] = "multiple_choice"
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference, and return the judge of completions."""
         choices = _choices(reference.get("choices"))
         right = _right_letter(reference, choices)
 

@@ -47,7 +47,7 @@ class ReasoningSteps(TextVerifier):
     target: int = Field(default=3, gt=0, description="steps for a score of 1")
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """Return the judge of completions; no reference is needed."""
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:

@@ -84,7 +84,7 @@ class Regex(TextVerifier):
         return pattern
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`."""
+        """Read the reference, and return the judge of completions."""
         compiled = _compiled(self.pattern) if self.pattern is not None else _pattern_of(reference)
         look = compiled.fullmatch if self.match == "full" else compiled.search
 

@@ -51,11 +51,11 @@ class Repetition(TextVerifier):
 
     @property
     def score_if_killed(self) -> float:
-        """See `Verifier`."""
+        """The highest penalty."""
         return self.max_penalty
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """Return the judge of completions; no reference is needed."""
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:

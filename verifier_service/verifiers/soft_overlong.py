@@ -26,7 +26,7 @@ class SoftOverlongReason(Reason):
 
 
 class SoftOverlong(TextVerifier):
-    """From 0 to -1 over the cache before the limit."""
+    """A penalty that grows from 0 to -1 over the cache before the limit."""
 
     purpose: ClassVar[str] = (
         "0 up to max_completion_tokens - cache_tokens tokens, then falling to -1 at "
@@ -53,7 +53,7 @@ class SoftOverlong(TextVerifier):
         return self
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """Return the judge of completions; no reference is needed."""
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:

@@ -41,7 +41,7 @@ class TagCount(TextVerifier):
     )
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """Return the judge of completions; no reference is needed."""
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
