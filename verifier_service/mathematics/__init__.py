@@ -4,7 +4,7 @@ Each stage has a file of its own:
 
     completion --extraction, denials--> text of the final answer
     text --plain_text--> simpler text --notation--> tokens --answer_parser--> Value
-    two Values --comparison, equations--> equal, different, or not decided
+    two Values --comparison--> equal, different, or not decided
     not decided --math_verify_comparison--> equal, different
 
 `answer_parser` reads an answer from the outside in, with a file for each part:
@@ -15,6 +15,10 @@ Each stage has a file of its own:
     quantities         numbers with units, angles, ratios; `units` is the table
     wording            numbers in words, set phrases, dates and times
     expression_parser  everything else: from tokens to the trees of `expressions`
+
+`comparison` compares texts, by `option_letters` and by their values: `value_comparison` compares
+values of any kind, `pairing` elements without an order, `quantity_comparison` numbers, units and
+expressions; `rules` and `tolerance` have its options.
 
 `evaluation` finds the values of expressions. No stage hands a string to anything that evaluates it:
 tokens become dataclasses, dataclasses become numbers. Where a text is something else, functions
