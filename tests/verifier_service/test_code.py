@@ -931,7 +931,11 @@ def test_wrong_variants_of_humaneval_fail(grader: Grader, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "one_in", [pytest.param(10, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+    "one_in",
+    [
+        pytest.param(10, id="sample", marks=pytest.mark.quick),
+        pytest.param(1, id="all", marks=pytest.mark.slow),
+    ],
 )
 def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None:
     rows = shared_data("code/humaneval_programs.jsonl.gz")[::one_in]
