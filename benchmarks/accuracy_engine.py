@@ -26,7 +26,8 @@ from collections.abc import Sequence
 
 from benchmarks.accuracy_modes import FILES, math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
-from verifier_service.engine.scheduler import Bounds, Scheduler
+from verifier_service.engine.request_scoring import Scoring
+from verifier_service.engine.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 
@@ -131,13 +132,13 @@ async def measure(
 
 async def score(pool: WorkerPool, asked: list[ScoreRequest]) -> dict[int, bool]:
     """Whether each completion is accepted, by its position in all requests."""
-    scheduler = Scheduler({"text": pool}, bounds=Bounds(10**9, 2**40), max_cached_verdicts=0)
+    scheduler = Scheduler({"text": pool}, max_cached_verdicts=0)
     in_flight = asyncio.Semaphore(REQUESTS_IN_FLIGHT)
     verdicts: dict[int, bool] = {}
 
     async def one(request: ScoreRequest, first: int) -> None:
         async with in_flight:
-            scored = await scheduler.score(request, deadline_seconds=600)
+            scored = await Scoring(request, scheduler).run(600)
         places = [place for group in scored.groups for place in group]
         for index, place in enumerate(places):
             verdicts[first + index] = place["accuracy"].score == 1.0

@@ -2,9 +2,9 @@
 
 The peer runs `python -I -c` once for each program and its input; for HumanEval, once for program
 and tests in one process, which a program can fool. Ours judges the same in the sandbox, HumanEval
-with the tests in a process apart: `grade` called on a `Runner`, and a `WorkerPool` of code workers,
-as the service has it. They take turns. Times are from the call to the verdict, which is checked.
-Run it with nothing else on the machine:
+with the tests in a process apart: `run_tests` called on a `Runner`, and a `WorkerPool` of code
+workers, as the service has it. They take turns. Times are from the call to the verdict, which is
+checked. Run it with nothing else on the machine:
 
     python benchmarks/code_verifier.py
 
@@ -31,14 +31,15 @@ from typing import Any
 from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
 from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.code.run_tests import ENTRIES, Plan, Result, grade
+from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
 from verifier_service.completion import Completion
-from verifier_service.http.app import CODE_LIMITS
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
+from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
@@ -132,10 +133,10 @@ def with_runner(runner: Runner) -> Judge:
     """Judge in the sandbox, called directly."""
 
     async def judge(problem: Problem) -> None:
-        found = await grade(
+        found = await run_tests(
             runner, LANGUAGES["python"], problem.source, read_tests({"tests": problem.tests}), PLAN
         )
-        assert found.result is Result.PASSED, found
+        assert found.reason == CodeReason.PASSED, found
 
     return judge
 

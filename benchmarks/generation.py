@@ -27,7 +27,7 @@ from rich.table import Table
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from tests.trainer_client.vllm_server import ENVIRONMENT, running_vllm
-from trainer_client.config.run_config import ModelConfig, VllmConfig, VllmServerConfig
+from trainer_client.config.sections import ModelConfig, VllmConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.policy.policy import Policy, load_policy
@@ -148,7 +148,7 @@ def tokens_per_second(engine: RolloutEngine, form: Form) -> float:
     start = time.perf_counter()
     engine.generate(
         problems,
-        Sampling(form.group_size, form.tokens),
+        Sampling(form.group_size, form.tokens, temperature=1.0, top_p=1.0),
         lambda index, group: groups.append(group),
     )
     seconds = time.perf_counter() - start

@@ -20,6 +20,7 @@ pathlib.Path('requirements.txt').write_text('\\n'.join(needed))"]
 RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels \
         --constraint constraints.txt --requirement requirements.txt
 COPY README.md LICENSE ./
+COPY reward_verifier reward_verifier
 COPY verifier_service verifier_service
 COPY trainer_client trainer_client
 RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --no-deps . \

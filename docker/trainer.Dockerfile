@@ -17,6 +17,7 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN python3 -m venv /opt/trainer && /opt/trainer/bin/pip install --no-deps \
         --index-url "$TORCH_INDEX_URL" "$(sed -n '/^torch==/p' constraints.txt)"
 COPY verifier_service/__init__.py verifier_service/__init__.py
+COPY reward_verifier reward_verifier
 COPY trainer_client trainer_client
 RUN /opt/trainer/bin/pip install --constraint constraints.txt ".[$EXTRAS]" && rm -r /build/* \
     && install --directory --owner 10001 --group 10001 /runs

@@ -9,14 +9,8 @@ import sys
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
     needed = (
-        "datasets",
-        "httpx",
-        "peft",
-        "safetensors",
-        "tensorboard",
-        "torch",
-        "transformers",
-        "yaml",
+        *("datasets", "peft", "pydantic", "rich", "safetensors", "tensorboard"),
+        *("torch", "transformers", "typer", "yaml"),
     )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:

@@ -10,12 +10,14 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
 
+from reward_verifier.errors import VerifierError
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER
@@ -23,32 +25,58 @@ from trainer_client.demo.folder import clear_folder
 from trainer_client.errors import TrainerError
 from trainer_client.run.console import CONSOLE
 
+
+def _example(command: str) -> str:
+    """The last lines of a help text; without the mark they are wrapped, and cannot be copied."""
+    return f"\b\nExample:\n  {command}"
+
+
 app = typer.Typer(
     help="A light GRPO trainer whose rewards come from a verifier service.",
-    no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,  # plain text, in which commands can be copied from lines
     pretty_exceptions_enable=False,
+    epilog=_example("trainer-client train examples/gsm8k.yaml train.steps=10"),
 )
 
 ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="the run's settings")]
 OverridesArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[SECTION.KEY=VALUE]...", help="settings that win over the file's"),
+    typer.Argument(metavar="SECTION.KEY=VALUE", help="settings that win over the file's"),
 ]
 
 
-def run() -> None:
-    """Run the command line; an error that the user can mend ends it with its message alone."""
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line; without arguments the help is shown.
+
+    An error that the user can mend ends the process with its message alone.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
-        app()
-    except TrainerError as error:
+        app(args=arguments or ["--help"], prog_name="trainer-client")
+    except (TrainerError, VerifierError) as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_status)
+        sys.exit(getattr(error, "exit_status", 1))
 
 
-@app.command()
+def _show_version(asked: bool) -> None:
+    if asked:
+        CONSOLE.print(f"trainer-client {version_of('reward-verifier')}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="show the version"),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog=_example("trainer-client train run.yaml optimizer.learning_rate=2e-6"))
 def train(
     config: ConfigArgument,
     overrides: OverridesArgument = None,
@@ -62,16 +90,22 @@ def train(
     CONSOLE.print(f"trained model: {result.model_dir}", soft_wrap=True)
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client sft sft.yaml"))
 def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
-    """Fine-tune on given completions, so that the policy knows the format before GRPO."""
+    """Fine-tune on given completions.
+
+    The policy then knows the format before GRPO.
+    """
     settings = load_config(config, overrides)
-    from trainer_client.sft import sft as run_sft
+    from trainer_client.sft import fine_tune
 
-    CONSOLE.print(f"model: {run_sft(settings)}", soft_wrap=True)
+    CONSOLE.print(f"model: {fine_tune(settings)}", soft_wrap=True)
 
 
-@app.command(name="evaluate")
+@app.command(
+    name="evaluate",
+    epilog=_example("trainer-client evaluate runs/demo/grpo"),
+)
 def evaluate_command(
     source: Annotated[
         Path, typer.Argument(metavar="RUN_DIR|CONFIG.yaml", help="a finished run, or a config")
@@ -82,9 +116,10 @@ def evaluate_command(
         typer.Option(help="append a line per problem, for dataset.solve_rates", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Unbiased pass@k on held-out problems, of a run's trained model or a config's start model.
+    """Measure pass@k on held-out problems, without bias.
 
-    Sampled with train.seed: the same command gives the same figures on the same machine.
+    The model is that of a finished run, or the start model of a configuration. It samples with
+    train.seed: the same command gives the same figures on the same machine.
     """
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
     if not config.evaluation:
@@ -102,7 +137,7 @@ def evaluate_command(
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:
             problems = load_problems(evaluation.dataset)
-            result = evaluate(engine, scorer, problems, config, evaluation)
+            result = evaluate(engine, scorer, problems, config.rollout, evaluation)
             for k, value in result.pass_at_k.items():
                 CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
             CONSOLE.print(
@@ -114,7 +149,7 @@ def evaluate_command(
                     file.writelines(json.dumps(asdict(rate)) + "\n" for rate in result.solve_rates)
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client generate runs/demo/grpo '7+8+9=?' --answer 24"))
 def generate(
     run_dir: Annotated[Path, typer.Argument(help="a finished run")],
     prompt: Annotated[str, typer.Argument(help='such as "Solve: 3x - 5 = 10"')],
@@ -125,7 +160,7 @@ def generate(
     num: Annotated[int, typer.Option(min=1, help="completions to sample")] = 1,
     seed: Annotated[int, typer.Option(help="of the sampling")] = 0,
 ) -> None:
-    """Sample completions from a trained model and, given the answer, score them."""
+    """Sample from a trained model, and score if wanted."""
     config = load_run(run_dir, overrides)
     from trainer_client.generate import generate as generate_completions
     from trainer_client.generate import score as score_completions
@@ -144,14 +179,17 @@ def generate(
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client report runs/demo/grpo"))
 def report(
     run_dir: Annotated[Path, typer.Argument(help="a run, finished or not")],
     output: Annotated[
         Path | None, typer.Option(help="the page; default: RUN_DIR/report.html")
     ] = None,
 ) -> None:
-    """One self-contained page with a run's curves, configuration, warnings and rollouts."""
+    """Write a page about a run: curves, rollouts, warnings.
+
+    The page is one self-contained HTML file.
+    """
     from trainer_client.run.report import write_report
 
     path = output or run_dir / "report.html"
@@ -161,7 +199,7 @@ def report(
     CONSOLE.print(f"report: {path}", soft_wrap=True)
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client export runs/demo/grpo exported --checkpoint best"))
 def export(
     run_dir: Annotated[Path, typer.Argument(help="a run with a checkpoint")],
     output: Annotated[Path, typer.Argument(help="a folder that does not exist")],
@@ -171,14 +209,17 @@ def export(
         typer.Option(help="of the weights; default: as trained"),
     ] = None,
 ) -> None:
-    """Write a checkpoint as a model folder, an adapter merged into its base model."""
+    """Write a checkpoint as a model folder.
+
+    An adapter is merged into its base model.
+    """
     from trainer_client.export import export as export_checkpoint
 
     chosen = export_checkpoint(run_dir, output, checkpoint=checkpoint, dtype=dtype)
     CONSOLE.print(f"step {chosen.step}: {output}", soft_wrap=True)
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client memory examples/gsm8k.yaml"))
 def memory(
     config: ConfigArgument,
     overrides: OverridesArgument = None,
@@ -186,7 +227,10 @@ def memory(
         int | None, typer.Option(min=1, help="assumed length of a prompt; default: 256")
     ] = None,
 ) -> None:
-    """An estimate of the memory that a run takes, without loading the model."""
+    """Estimate the memory that a run takes.
+
+    The model is not loaded.
+    """
     settings = load_config(config, overrides)
     from trainer_client.memory_estimate import PROMPT_TOKENS, estimate_memory
 
@@ -200,9 +244,12 @@ def memory(
     CONSOLE.print(table)
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client presets"))
 def presets() -> None:
-    """The recipes that `preset:` names, each value with its source, and where we depart."""
+    """List the recipes that `preset:` names.
+
+    Each value has its source; departures from the published recipe are named.
+    """
     for name, preset in PRESETS.items():
         table = Table("setting", "value", "source", title=f"{name}: {preset.summary}")
         for key, (value, source) in preset.values.items():
@@ -218,7 +265,7 @@ def presets() -> None:
         CONSOLE.print()
 
 
-@app.command()
+@app.command(epilog=_example("trainer-client demo --seed 7 --output runs/seed7"))
 def demo(
     output: Annotated[Path, typer.Option(help="folder of the run")] = DEMO_FOLDER,
     seed: Annotated[int, typer.Option(help="of data, model and sampling")] = 0,
@@ -229,7 +276,10 @@ def demo(
         bool, typer.Option("--replace", help="remove an earlier demonstration in the folder")
     ] = False,
 ) -> None:
-    """Make a tiny model and a task, start the real service, and watch the reward rise."""
+    """Train a tiny model against the real service.
+
+    Makes the model and a task, starts the service, and shows the reward rising.
+    """
     clear_folder(output, replace=replace)
     from trainer_client.demo.run_demo import run_demo
 

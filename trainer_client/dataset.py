@@ -1,4 +1,4 @@
-"""Problems: from a file, a saved data set or the Hugging Face hub, in a reproducible order."""
+"""Problems from a file, a saved data set or the Hugging Face hub, in a reproducible order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import datasets
 import torch
 
-from trainer_client.config.run_config import DatasetConfig
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.errors import TrainerError, or_local
 
 
@@ -22,27 +22,27 @@ class DatasetError(TrainerError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem: the chat messages that pose it and what its verifiers need."""
+    """One problem: the chat messages that pose it, and the reference that judges completions."""
 
     id: str
-    """The row's, or else a hash of its problem column."""
+    """The row's `id`, or else a hash of its problem column."""
     messages: tuple[dict[str, str], ...]
     reference: dict[str, Any]
     columns: dict[str, Any] = field(default_factory=dict)
-    """The whole row, for reward functions."""
+    """All columns of the row, for reward functions."""
 
     @property
     def text(self) -> str:
-        """What the last message asks."""
+        """The text of the last message."""
         return self.messages[-1]["content"]
 
 
 def load_problems(config: DatasetConfig) -> list[Problem]:
-    """The problems of a data set, repeated prompts dropped.
+    """The problems of a data set, without repeated prompts.
 
     Raises:
-        DatasetError: the source cannot be read, a column or a cell is missing, or the same prompt
-            stands with two different references, so that its completions are no group.
+        DatasetError: the source cannot be read, a column or a cell is missing, or one prompt has
+            two different references, so that its completions cannot form one group.
     """
     rows = load_rows(config)
     missing = {config.problem_column, *config.reference_columns.values()} - set(rows.column_names)
@@ -72,10 +72,10 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
 
 
 def read_solve_rates(path: Path) -> dict[str, float]:
-    """Problem id -> share of its judged completions that passed, summed over the file's lines.
+    """Problem id -> share of its judged completions that passed, over all lines of the file.
 
     Raises:
-        DatasetError: the file cannot be read, or a line is not of `solve_rates.jsonl`.
+        DatasetError: the file cannot be read, or a line is not as in `solve_rates.jsonl`.
     """
     counts: dict[str, tuple[int, int]] = {}
     line = ""
@@ -128,7 +128,7 @@ def load_rows(config: DatasetConfig) -> Any:
 
 
 def _saved(path: Path, split: str) -> Any:
-    """A `save_to_disk` folder, with the split expressions that `load_dataset` has."""
+    """A `save_to_disk` folder, with split expressions as `load_dataset` takes them."""
     saved = datasets.load_from_disk(str(path))
     splits = saved if isinstance(saved, datasets.DatasetDict) else {"train": saved}
     lengths = {name: rows.num_rows for name, rows in splits.items()}
@@ -154,7 +154,7 @@ def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
 
 
 def _id(row: dict[str, Any], config: DatasetConfig) -> str:
-    """The row's own, or else one that the problem has in every split, order and configuration."""
+    """The row's own id, or else one that is the same in every split, order and configuration."""
     if row.get("id") is not None:
         return str(row["id"])
     problem = json.dumps(row[config.problem_column], sort_keys=True)
@@ -162,7 +162,7 @@ def _id(row: dict[str, Any], config: DatasetConfig) -> str:
 
 
 def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, str]]:
-    """The chat that poses the problem of a row; raises DatasetError."""
+    """The chat that poses a row's problem; raises DatasetError."""
     value = row[config.problem_column]
     if isinstance(value, str) and value.strip():
         messages = [{"role": "user", "content": value}]
@@ -190,10 +190,10 @@ def _excerpt(value: Any) -> str:
 
 
 class ProblemOrder:
-    """In which order problems are taken: shuffled anew for each pass, a function of the seed.
+    """The order in which problems are taken: each pass has a new one, a function of the seed.
 
     Raises:
-        DatasetError: there are fewer problems than one step takes.
+        DatasetError: the data set has fewer problems than one step takes.
     """
 
     def __init__(self, problems: Sequence[Problem], *, per_step: int, seed: int) -> None:
@@ -208,12 +208,12 @@ class ProblemOrder:
     def take(self, position: int, count: int) -> tuple[list[Problem], int]:
         """The next problems and the position after them.
 
-        A position counts problems from the start of the run, those left out at the end of a pass
-        included: problems that are taken together are always of one pass, so all are different.
+        A position counts problems from the start of the run. Problems that are taken together are
+        always of one pass, so all are different; the rest of a pass is skipped but counted.
 
         Args:
-            position: 0 at first, then what the last call returned.
-            count: how many, at most `per_step`.
+            position: 0 at first, then the position that the last call returned.
+            count: number of problems to take, at most `per_step`.
         """
         pass_index, start = divmod(position, len(self._problems))
         if start + count > len(self._problems):

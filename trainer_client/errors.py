@@ -1,37 +1,61 @@
-"""What ends a command with one line."""
+"""Errors that end a command with one line instead of a traceback.
+
+    TrainerError
+    |- TrainingError              training cannot go on
+    |  `- TrainingStopped         it was stopped, and a checkpoint is saved
+    |     `- TrainingInterrupted  by SIGTERM
+    `- ConfigError, DatasetError, RolloutError, VerifierError, ...
+
+Those of the last line stand beside the code that raises them.
+"""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import ClassVar
 
 
 class TrainerError(Exception):
-    """Something that the user can mend: the message says what, and needs no traceback.
+    """An error that the user can mend: its message says how, and no traceback is shown.
 
     Any other exception is a bug.
     """
 
     exit_status: ClassVar[int] = 1
-    """Of the command that it ends."""
+    """Exit status of the command that this error ends."""
+
+
+class TrainingError(TrainerError):
+    """Training cannot go on; the message tells the cause."""
+
+
+class TrainingStopped(TrainingError):
+    """Training was stopped in good order: a checkpoint of the last whole step is saved."""
+
+
+class TrainingInterrupted(TrainingStopped):
+    """SIGTERM stopped the training; a checkpoint is saved."""
+
+    exit_status = 128 + signal.SIGTERM  # as a shell reports a process that SIGTERM has ended
 
 
 def not_loaded(error: Exception, path: str, setting: str) -> str:
-    """The path of a model that cannot be loaded, why not, and what else to do.
+    """The path of a model that cannot be loaded, the cause, and another way to give it.
 
     Args:
-        error: of transformers.
+        error: raised by transformers.
         path: a folder, or a name of the Hugging Face hub.
-        setting: that has it.
+        setting: the setting that holds the path.
     """
     return f"{path!r}: {str(error).rstrip('.')}{or_local(path, setting)}"
 
 
 def or_local(path: str, setting: str) -> str:
-    """What to add to a message about something that is nowhere here and that the hub did not give.
+    """The end of a message on a model or data set found neither here nor on the hub.
 
     Args:
         path: a folder, or a name of the Hugging Face hub.
-        setting: that has it.
+        setting: the setting that holds the path.
     """
     return "" if Path(path).exists() else f"; or set {setting} to a local folder"

@@ -1,4 +1,4 @@
-"""Unbiased pass@k on held-out problems."""
+"""Evaluations: unbiased pass@k on held-out problems."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from math import comb
 
 import torch
 
-from trainer_client.config.run_config import Config, EvaluationConfig
+from trainer_client.config.reward_sections import EvaluationConfig
+from trainer_client.config.sections import RolloutConfig
 from trainer_client.dataset import Problem, load_problems
 from trainer_client.errors import TrainerError
 from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score
-from trainer_client.reward.verifier_client import Question
+from trainer_client.reward.verifier_client import VerifierSelection
 from trainer_client.rollout import RolloutEngine, Sampling
 from trainer_client.run.rollout_log import SolveRate, solve_rate
 
@@ -22,19 +23,19 @@ class NothingJudged(TrainerError):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationResult:
     """The result of one evaluation."""
 
     pass_at_k: dict[int, float]
-    """k -> mean over problems of the unbiased estimate."""
+    """Mean over problems of the unbiased estimate, by k."""
     num_problems: int
     unjudged_fraction: float
     """Share of completions without a score; they count neither as passed nor as failed."""
     solve_rates: tuple[SolveRate, ...] = ()
-    """Of each problem."""
+    """One rate for each problem."""
 
     def metrics(self, prefix: str) -> dict[str, float]:
-        """For the metrics log."""
+        """Values for the metrics log, their names starting with the prefix."""
         values = {f"{prefix}/pass@{k}": value for k, value in self.pass_at_k.items()}
         return {**values, f"{prefix}/unjudged_fraction": self.unjudged_fraction}
 
@@ -58,22 +59,26 @@ def evaluate(
     engine: RolloutEngine,
     scorer: Scorer,
     problems: Sequence[Problem],
-    config: Config,
+    rollout: RolloutConfig,
     evaluation: EvaluationConfig,
-) -> Evaluation:
-    """Sample, score and summarise; raises VerifierError and NothingJudged."""
+) -> EvaluationResult:
+    """Sample, score and summarise; raises VerifierError and NothingJudged.
+
+    The evaluation's sampling settings default to those of the rollout.
+    """
     sampling = Sampling(
         group_size=evaluation.num_samples,
-        max_completion_tokens=evaluation.max_completion_tokens
-        or config.rollout.max_completion_tokens,
-        temperature=evaluation.temperature or config.rollout.temperature,
-        top_p=evaluation.top_p or config.rollout.top_p,
+        max_completion_tokens=evaluation.max_completion_tokens or rollout.max_completion_tokens,
+        temperature=evaluation.temperature or rollout.temperature,
+        top_p=evaluation.top_p or rollout.top_p,
     )
     scored = generate_and_score(engine, scorer, problems, sampling, question_of(evaluation))
     return summarise(scored.groups, verifier=evaluation.verifier, ks=evaluation.k)
 
 
-def summarise(groups: Sequence[ScoredGroup], *, verifier: str, ks: Sequence[int]) -> Evaluation:
+def summarise(
+    groups: Sequence[ScoredGroup], *, verifier: str, ks: Sequence[int]
+) -> EvaluationResult:
     """pass@k over the problems that have at least k judged completions; raises NothingJudged."""
     for group in groups:
         if verifier not in group.verdicts[0]:
@@ -92,32 +97,54 @@ def summarise(groups: Sequence[ScoredGroup], *, verifier: str, ks: Sequence[int]
         results[k] = sum(values) / len(values)
     num_judged = sum(rate.judged for rate in rates)
     num_completions = sum(len(group.verdicts) for group in groups)
-    return Evaluation(results, len(groups), 1 - num_judged / num_completions, rates)
+    return EvaluationResult(results, len(groups), 1 - num_judged / num_completions, rates)
 
 
-def question_of(evaluation: EvaluationConfig) -> Question | None:
-    """What an evaluation asks the service; None: the same as the training."""
+def question_of(evaluation: EvaluationConfig) -> VerifierSelection | None:
+    """The question that an evaluation asks the service; None: that of the training."""
     if evaluation.profile is None and evaluation.verifiers is None:
         return None
-    return Question(evaluation.verifiers or (), evaluation.profile)
+    return VerifierSelection(evaluation.verifiers or (), evaluation.profile)
+
+
+def best_step(
+    history: Sequence[Mapping[str, float]], evaluations: Sequence[EvaluationConfig]
+) -> int | None:
+    """The step with the highest pass@k of the first evaluation and its first k; None: none yet."""
+    if not evaluations:
+        return None
+    first = evaluations[0]
+    key = f"{first.prefix}/pass@{first.k[0]}"
+    rows = [row for row in history if key in row and row["step"] > 0]
+    return int(max(rows, key=lambda row: row[key])["step"]) if rows else None
 
 
 class Evaluations:
-    """The evaluations of a run, with their problems loaded; raises DatasetError."""
+    """The evaluations of a run, with their problems loaded; raises DatasetError.
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._problems = [load_problems(evaluation.dataset) for evaluation in config.evaluation]
+    Args:
+        configs: one section for each evaluation.
+        rollout: sampling settings that an evaluation does not set itself.
+        last_step: the step after which all evaluations are due.
+    """
+
+    def __init__(
+        self, configs: Sequence[EvaluationConfig], rollout: RolloutConfig, *, last_step: int
+    ) -> None:
+        self._configs = configs
+        self._rollout = rollout
+        self._last_step = last_step
+        self._problems = [load_problems(evaluation.dataset) for evaluation in configs]
 
     def due(self, step: int) -> dict[str, EvaluationConfig]:
         """The evaluations to run after this step, by the prefix of their metrics.
 
-        All of them before the first step (0) and after the last.
+        All of them are due before the first step (0) and after the last.
         """
         return {
             evaluation.prefix: evaluation
-            for evaluation in self._config.evaluation
-            if step in (0, self._config.train.steps)
+            for evaluation in self._configs
+            if step in (0, self._last_step)
             or (evaluation.every_steps is not None and step % evaluation.every_steps == 0)
         }
 
@@ -129,21 +156,24 @@ class Evaluations:
         """
         metrics: dict[str, float] = {}
         due = self.due(step)
-        for evaluation, problems in zip(self._config.evaluation, self._problems, strict=True):
+        for evaluation, problems in zip(self._configs, self._problems, strict=True):
             if evaluation.prefix in due:
                 with torch.random.fork_rng():
-                    result = evaluate(engine, scorer, problems, self._config, evaluation)
+                    result = evaluate(engine, scorer, problems, self._rollout, evaluation)
                 metrics |= result.metrics(evaluation.prefix)
         return metrics
 
     def join(self, step: int, engine: RolloutEngine) -> None:
         """Take part in `run` of another process, whose engine may need this one's weights."""
+        sampling = Sampling.configured(self._rollout)
         for _ in self.due(step):
-            engine.generate([], Sampling(1, 1), lambda index, group: None)
+            engine.generate([], sampling, lambda index, group: None)
 
 
-def changes(metrics: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
-    """`pass@k_change` for each `pass@k`: by how much it is more than before training."""
+def pass_at_k_changes(
+    metrics: Mapping[str, float], before: Mapping[str, float]
+) -> dict[str, float]:
+    """`pass@k_change` for each `pass@k`: its difference to the value before training."""
     return {
         f"{name}_change": value - before[name]
         for name, value in metrics.items()

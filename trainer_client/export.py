@@ -1,4 +1,4 @@
-"""A model folder from a checkpoint: adapters merged, in the number format that serving wants."""
+"""A model folder from a checkpoint, with adapters merged, in the number format for serving."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Literal
 import torch
 
 from trainer_client.config.run_config import ConfigError, load_config
+from trainer_client.evaluate import best_step
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import load_policy
 from trainer_client.run.checkpoint import Checkpoint, list_checkpoints
 from trainer_client.run.metrics import read_lines
-from trainer_client.train import best_step
 
 Dtype = Literal["float32", "bfloat16"]
 
@@ -23,22 +23,24 @@ def export(
     """Write a checkpoint's model and tokenizer in Hugging Face format (safetensors).
 
     Args:
-        run_dir: of a run that has a checkpoint.
-        output: a folder that does not exist; of a LoRA run it gets the merged model and, in
-            `adapter/`, the adapter alone.
+        run_dir: folder of a run that has a checkpoint.
+        output: folder to make. A LoRA run's gets the merged model and, in `adapter/`, the adapter
+            alone.
         checkpoint: `last`, `best` (by evaluation), or the number of a step.
-        dtype: of the weights; None: as they were trained.
+        dtype: number format of the weights; None: the one they were trained in.
 
     Returns:
         The checkpoint that was exported.
 
     Raises:
-        ConfigError: no such run or checkpoint, or the output exists.
+        ConfigError: the run or the checkpoint does not exist, or the output does.
     """
     if output.exists():
         raise ConfigError(f"{output} exists; choose another folder")
     config = load_config(run_dir / "config.yaml")
-    chosen = _choose(run_dir, checkpoint, best_step(read_lines(run_dir / "metrics.jsonl"), config))
+    chosen = _choose(
+        run_dir, checkpoint, best_step(read_lines(run_dir / "metrics.jsonl"), config.evaluation)
+    )
     policy = load_policy(
         config.model.model_copy(update={"device": "cpu", "quantization": None}), chosen.folder
     )

@@ -1,4 +1,4 @@
-"""Ask a trained model something, and have the answer scored if wanted."""
+"""Prompt a trained model and score its completions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import torch
 
-from trainer_client.config.run_config import Config, DatasetConfig
+from trainer_client.config.run_config import Config
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import load_policy
-from trainer_client.reward.group_scoring import ScoredGroup, open_scorer
+from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scorer
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 
 
 def generate(config: Config, prompt: str, *, num_completions: int, seed: int) -> RolloutGroup:
-    """Sample answers to a prompt, posed as the run's data set poses its problems."""
+    """Sample completions of a prompt that is posed as the run's data set poses its problems."""
     torch.manual_seed(seed)
     policy = load_policy(config.model)
     messages = [{"role": "user", "content": prompt}]
@@ -41,12 +42,11 @@ def score(config: Config, group: RolloutGroup, answer: str) -> ScoredGroup:
     with open_scorer(config.reward) as scorer:
         pending = scorer.submit(asked)
         (here,) = scorer.score_here([asked])
-        verdicts = [{**ours, **theirs} for ours, theirs in zip(here, pending.result(), strict=True)]
-        return ScoredGroup(asked, tuple(verdicts))
+        return ScoredGroup(asked, combined(here, pending.result()))
 
 
 def _with_answer(problem: Problem, config: DatasetConfig, answer: str) -> Problem:
-    """The problem with an answer, in the column too where the run's data set has it."""
+    """The problem with the answer, in its reference and in the column of the run's data set."""
     columns = {config.problem_column: problem.text}
     if "answer" in config.reference_columns:
         columns[config.reference_columns["answer"]] = answer

@@ -1,17 +1,19 @@
-"""What a training step works with: policy, reference, optimizer, rollout engine."""
+"""The learner: policy, reference policy, optimizer and rollout engine of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
-from torch.optim import AdamW, Optimizer
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
-from transformers import AutoModelForCausalLM, PreTrainedModel, get_scheduler
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from trainer_client.config.run_config import Config, OptimizerConfig
+from trainer_client.config.run_config import Config
+from trainer_client.config.sections import LossConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
@@ -23,7 +25,7 @@ from trainer_client.policy.sharding import shard
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
-from trainer_client.rollout.sampling_ahead import SamplingAhead, Taken, read_groups
+from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups, read_groups
 from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
@@ -32,97 +34,106 @@ from trainer_client.run.checkpoint import (
     restore_training_state,
     save_checkpoint,
 )
-from trainer_client.run.console import CONSOLE
+from trainer_client.run.console import say
+from trainer_client.update.optimizer import make_optimizer
 
 
 @dataclass(frozen=True)
 class Learner:
-    """What a training step works with."""
+    """The parts of a run that a training step reads and changes."""
 
     policy: Policy
     reference: PreTrainedModel | None
-    """A frozen copy of the start policy; None when the loss has no KL term, and under LoRA."""
+    """Frozen copy of the start policy; None when the loss has no KL term, and under LoRA."""
     optimizer: Optimizer
     scheduler: LRScheduler
     engine: RolloutEngine
     packs: bool
-    """Whether micro-batches are packed; otherwise padded."""
+    """Whether micro-batches are packed instead of padded."""
     processes: Processes
     ahead: SamplingAhead | None = None
-    """With `train.one_step_off`."""
+    """Groups of the next step; None without `train.one_step_off`."""
     offloads: bool = False
-    """With `train.offload`."""
+    """Whether `train.offload` is set."""
+    reference_moves: bool = False
+    """Whether `loss.reference_sync_steps` is set, so that checkpoints need the reference."""
 
     def close(self) -> None:
-        """Let go of the engine, and of what it was still asked for."""
+        """Close the engine and give up groups that are being sampled ahead."""
         if self.ahead is not None:
             self.ahead.close()
         self.engine.close()
 
     def offloaded(self) -> AbstractContextManager[None]:
-        """Inside, with `train.offload`, what only updates need is in the CPU's memory."""
+        """Inside, with `train.offload`, optimizer state and reference are in CPU memory."""
         return offloaded(self.optimizer, self.reference) if self.offloads else nullcontext()
 
     @contextmanager
-    def reference_model(self, config: Config) -> Iterator[PreTrainedModel | None]:
-        """The reference policy, None without a KL term; gradients are off."""
+    def reference_model(self, config: LossConfig) -> Iterator[PreTrainedModel | None]:
+        """The reference policy, None without a KL term; gradients are off.
+
+        Under LoRA it is the policy's own base model.
+        """
         with torch.no_grad():
-            if config.loss.kl_coefficient and has_adapter(self.policy.model):
+            if config.kl_coefficient and has_adapter(self.policy.model):
                 with base_model(self.policy.model) as model:
                     yield model
             else:
                 yield self.reference
 
     def sync_reference(self) -> None:
-        """Make the reference policy what the policy is now."""
+        """Give the reference policy the policy's present weights."""
         assert self.reference is not None
         self.reference.load_state_dict(self.policy.model.state_dict())
 
-    def save(self, position: Position, config: Config) -> Checkpoint:
+    def save(self, run_dir: Path, position: Position) -> Checkpoint:
         """Write a checkpoint, with the groups that were sampled ahead for its next step."""
-        moves = config.loss.reference_sync_steps is not None
         return save_checkpoint(
-            config.output_dir,
+            run_dir,
             position,
             policy=self.policy,
             optimizer=self.optimizer,
             scheduler=self.scheduler,
-            reference=self.reference if moves else None,
-            ahead=self._kept_ahead(position.problems),
+            reference=self.reference if self.reference_moves else None,
+            ahead=self._kept_ahead(position.next_problem),
         )
 
-    def take_kept(
-        self, checkpoint: Checkpoint, problems: Sequence[Problem], config: Config
+    def restore_groups_ahead(
+        self, checkpoint: Checkpoint, problems: Sequence[Problem], verifiers: Collection[str]
     ) -> None:
         """Go on with the groups that a checkpoint keeps, each process with its part.
 
-        Where it keeps none that this configuration can use, they are sampled anew.
+        Groups that cannot be used are sampled anew.
+
+        Args:
+            checkpoint: the checkpoint that the run goes on from.
+            problems: problems of the data set.
+            verifiers: keys of the service's verifiers; groups that lack one cannot be used.
+                Functions and models score later, when the groups are taken.
         """
         if self.ahead is None:
             return
-        keys = [verifier.key for verifier in config.reward.verifiers]  # others score when taken
-        kept = read_groups(checkpoint.folder, problems, keys)
-        if kept is None or len(kept[0].groups) % self.processes.size:
+        kept = read_groups(checkpoint.folder, problems, verifiers)
+        if kept is None or len(kept.scored.groups) % self.processes.size:
             return
-        scored, next_problems = kept
-        own = replace(scored, groups=self.processes.share(scored.groups))
-        self.ahead.restore((own, next_problems), position_of(checkpoint).problems)
+        own = replace(kept.scored, groups=self.processes.share(kept.scored.groups))
+        self.ahead.restore(StepGroups(own, kept.next_problem), position_of(checkpoint).next_problem)
 
-    def _kept_ahead(self, position: int) -> Taken | None:
-        """The groups of all processes, in the order of their problems."""
+    def _kept_ahead(self, position: int) -> StepGroups | None:
+        """The groups of all processes, in the order of their problems; None if one has none."""
         if self.ahead is None:
             return None
         parts = self.processes.gather(self.ahead.kept(position))
         whole = [part for part in parts if part is not None]
         if len(whole) < len(parts):
             return None
+        # The inverse of `Processes.share`, which deals the problems out like cards.
         groups = [
             group
-            for row in zip(*(scored.groups for scored, _ in whole), strict=True)
+            for row in zip(*(part.scored.groups for part in whole), strict=True)
             for group in row
         ]
-        scored, next_problems = whole[0]
-        return replace(scored, groups=groups), next_problems
+        return whole[0]._replace(scored=replace(whole[0].scored, groups=groups))
 
 
 def make_learner(
@@ -132,12 +143,14 @@ def make_learner(
 ) -> Learner:
     """Policy, reference, optimizer and engine, fresh or as a checkpoint left them.
 
-    Seeds torch's generators, or puts them back to where the checkpoint left them. The models
-    are split over the processes, if there are several.
+    Torch's generators are seeded, or restored from the checkpoint. Several processes split the
+    models among themselves.
     """
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
-    reference = _reference(config, policy, checkpoint)
+    # Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
+    keeps_reference = bool(config.loss.kl_coefficient) and not has_adapter(policy.model)
+    reference = _reference(config.model, policy, checkpoint) if keeps_reference else None
     causal = causal_model(policy.model)
     check_output_layer(causal)
     packs = config.train.packing and _packs(causal, reference, processes)
@@ -150,13 +163,12 @@ def make_learner(
     optimizer, scheduler = make_optimizer(
         policy.model, config.optimizer, num_steps=config.num_updates
     )
-    engine = open_engine(policy, config)
+    engine = open_engine(policy, config.rollout, seed=config.train.seed, run_dir=config.output_dir)
     if checkpoint is not None:
         restore_training_state(
             checkpoint, model=policy.model, optimizer=optimizer, scheduler=scheduler
         )
         position_of(checkpoint).random.restore()
-    ahead = SamplingAhead() if config.train.one_step_off else None
     return Learner(
         policy,
         reference,
@@ -165,49 +177,33 @@ def make_learner(
         engine,
         packs,
         processes,
-        ahead,
+        ahead=SamplingAhead() if config.train.one_step_off else None,
         offloads=config.train.offload,
+        reference_moves=config.loss.reference_sync_steps is not None,
     )
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:
-    """Where a run that has this checkpoint goes on; call it after `make_learner`."""
+    """The position at which a run goes on from this checkpoint; None: that of a new run.
+
+    Call it after `make_learner`, which sets the random state that a new run starts with.
+    """
     return position_of(checkpoint) if checkpoint else Position(0, 0, RandomState.now())
-
-
-def make_optimizer(
-    model: PreTrainedModel, config: OptimizerConfig, *, num_steps: int
-) -> tuple[Optimizer, LRScheduler]:
-    """AdamW with a warm-up from 0 and then the configured schedule."""
-    optimizer = AdamW(
-        [parameter for parameter in model.parameters() if parameter.requires_grad],
-        lr=config.learning_rate,
-        betas=config.betas,
-        weight_decay=config.weight_decay,
-        fused=True if model.device.type == "cuda" else None,
-    )
-    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
-    scheduler = get_scheduler(
-        name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=num_steps
-    )
-    return optimizer, scheduler
 
 
 def _packs(
     causal: PreTrainedModel, reference: PreTrainedModel | None, processes: Processes
 ) -> bool:
-    """Have the models pack, where their sequences then do not see each other; collective."""
+    """Enable packing if packed sequences do not see each other; returns whether. Collective."""
     if not supports_packing(causal):
         return False
     enable_packing(causal)
     errors = [error for error in processes.gather(packing_error(causal)) if error is not None]
     if errors:
         disable_packing(causal)
-        CONSOLE.print(
+        say(
             f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
-            f"({errors[0]})",
-            highlight=False,
-            soft_wrap=True,
+            f"({errors[0]})"
         )
         return False
     if reference is not None:
@@ -216,14 +212,13 @@ def _packs(
 
 
 def _reference(
-    config: Config, policy: Policy, checkpoint: Checkpoint | None
-) -> PreTrainedModel | None:
-    if not config.loss.kl_coefficient or has_adapter(policy.model):
-        return None
+    config: ModelConfig, policy: Policy, checkpoint: Checkpoint | None
+) -> PreTrainedModel:
+    """The frozen reference policy of a run that starts, or goes on from a checkpoint."""
     if checkpoint is None:
         return frozen_copy(policy.model)
     if checkpoint.reference_folder is None:
-        return load_policy(config.model).model.requires_grad_(False)
+        return load_policy(config).model.requires_grad_(False)
     return (
         AutoModelForCausalLM.from_pretrained(checkpoint.reference_folder, dtype=policy.model.dtype)
         .to(policy.device)

@@ -1,4 +1,4 @@
-"""How much memory a run will take, estimated from its configuration without loading weights.
+"""The memory that a run will take, estimated from its configuration without loading weights.
 
 The parts, in bytes, with P parameters of which T are trained, w bytes per weight:
 
@@ -14,8 +14,8 @@ The parts, in bytes, with P parameters of which T are trained, w bytes per weigh
 
 The four copies are logits, scaled logits, log-softmax and a gradient. a is w, with `model.autocast`
 2. With `train.gradient_checkpointing` only the inputs of layers are kept, w * tokens * layers *
-hidden size, beside the activations of one layer and their gradients; without it the gradients take
-the place of activations that are needed no more.
+hidden size, beside the activations of one layer and their gradients; without it, gradients reuse
+the memory of activations that are no longer needed.
 
 The step's peak is the larger of generating (weights, optimizer, reference, KV cache) and updating
 (everything but the KV cache). With `train.offload` optimizer and reference are on the GPU for
@@ -30,19 +30,22 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
 from trainer_client.config.run_config import Config, ConfigError
+from trainer_client.config.sections import LoraConfig, RolloutConfig
 from trainer_client.errors import not_loaded
 from trainer_client.policy.output_layer import CHUNK_TOKENS
 
 PROMPT_TOKENS = 256
-"""Assumed length of a prompt: the estimate reads no data."""
+"""Assumed length of a prompt, since the estimate reads no data."""
 LOGIT_COPIES = 4
 HIDDEN_ACTIVATIONS = 14
+"""Numbers of the hidden size that a layer keeps for each token."""
 INTERMEDIATE_ACTIVATIONS = 4
+"""Numbers of the intermediate size that a layer keeps for each token."""
 
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Bytes of each part."""
+    """Bytes of each part of a run's memory."""
 
     weights: int
     gradients: int
@@ -52,11 +55,11 @@ class MemoryEstimate:
     logits: int
     activations: int
     offloads: bool = False
-    """Whether optimizer and reference are elsewhere while completions are sampled."""
+    """Whether optimizer and reference leave the GPU while completions are sampled."""
 
     @property
     def parts(self) -> dict[str, int]:
-        """Bytes, by name."""
+        """Name of each part -> bytes."""
         return {name: size for name, size in asdict(self).items() if name != "offloads"}
 
     @property
@@ -72,15 +75,15 @@ class MemoryEstimate:
 
     @property
     def peak(self) -> int:
-        """The larger of the two."""
+        """Bytes at the step's peak."""
         return max(self.generating, self.updating)
 
 
 def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> MemoryEstimate:
-    """The estimate of this file's table; raises ConfigError when there is no such model.
+    """The estimate by this file's table; raises ConfigError if the model cannot be read.
 
     Args:
-        config: of the run.
+        config: the run's.
         prompt_tokens: length of a prompt.
     """
     try:
@@ -89,7 +92,7 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         raise ConfigError(
             f"model.path: cannot read {not_loaded(error, config.model.path, 'model.path')}"
         ) from error
-    total, adapters = _count_parameters(model, config)
+    total, adapters = _count_parameters(model, config.model.lora)
     width = torch.finfo(getattr(torch, config.model.dtype)).bits // 8
     base_bytes = int(total * (0.5 if config.model.quantization else width))
     trained = adapters if config.model.lora else total
@@ -102,34 +105,43 @@ def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> Me
         gradients=trained * trained_width,
         optimizer=2 * trained * trained_width,
         reference=base_bytes if copy else 0,
-        kv_cache=_kv_bytes_per_token(model) * width * length * _generated_together(config),
+        kv_cache=_generated_together(config.rollout) * length * width * _kv_numbers(model),
         logits=4
         * LOGIT_COPIES
         * model.vocab_size
         * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
-        activations=rows * length * _activation_bytes_per_token(model, config, width),
+        activations=rows
+        * length
+        * _activation_bytes_per_token(
+            model,
+            width=width,
+            computed_width=2 if config.model.autocast else width,
+            gradient_checkpointing=config.train.gradient_checkpointing,
+        ),
         # On a CPU the state stays in the same memory.
         offloads=config.train.offload and config.model.device != "cpu",
     )
 
 
-def _activation_bytes_per_token(model: PretrainedConfig, config: Config, width: int) -> int:
-    layer = (2 if config.model.autocast else width) * (
+def _activation_bytes_per_token(
+    model: PretrainedConfig, *, width: int, computed_width: int, gradient_checkpointing: bool
+) -> int:
+    layer = computed_width * (
         HIDDEN_ACTIVATIONS * model.hidden_size + INTERMEDIATE_ACTIVATIONS * model.intermediate_size
     )
-    if config.train.gradient_checkpointing:
+    if gradient_checkpointing:
         return int(model.num_hidden_layers * model.hidden_size * width + 2 * layer)
     return int(model.num_hidden_layers * layer)
 
 
-def _generated_together(config: Config) -> int:
-    group = config.rollout.group_size
-    groups = max(1, config.rollout.batch_size // group)
-    return min(groups, config.rollout.prompts_per_step) * group
+def _generated_together(rollout: RolloutConfig) -> int:
+    """Completions that are sampled at the same time."""
+    groups = max(1, rollout.batch_size // rollout.group_size)
+    return min(groups, rollout.prompts_per_step) * rollout.group_size
 
 
-def _kv_bytes_per_token(model: PretrainedConfig) -> int:
-    """Numbers of the cache per token and per byte of width."""
+def _kv_numbers(model: PretrainedConfig) -> int:
+    """Numbers that the cache holds for one token."""
     head_size: int = (
         getattr(model, "head_dim", None) or model.hidden_size // model.num_attention_heads
     )
@@ -137,15 +149,14 @@ def _kv_bytes_per_token(model: PretrainedConfig) -> int:
     return int(2 * model.num_hidden_layers * heads * head_size)
 
 
-def _count_parameters(model: PretrainedConfig, config: Config) -> tuple[int, int]:
-    """Of the model, and of adapters on every linear layer but the last."""
+def _count_parameters(model: PretrainedConfig, lora: LoraConfig | None) -> tuple[int, int]:
+    """The numbers of parameters of the model and of its adapters, 0 without LoRA."""
     with torch.device("meta"):
         module = AutoModelForCausalLM.from_config(model)
     total = sum(parameter.numel() for parameter in module.parameters())
-    if config.model.lora is None:
+    if lora is None:
         return total, 0
-    wanted = config.model.lora.target_modules
-    rank = config.model.lora.rank
+    wanted = lora.target_modules
     adapters = 0
     for name, layer in module.named_modules():
         chosen = (
@@ -154,5 +165,5 @@ def _count_parameters(model: PretrainedConfig, config: Config) -> tuple[int, int
             else name.rpartition(".")[2] in ([wanted] if isinstance(wanted, str) else wanted)
         )
         if isinstance(layer, torch.nn.Linear) and chosen:
-            adapters += rank * (layer.in_features + layer.out_features)
+            adapters += lora.rank * (layer.in_features + layer.out_features)
     return total, adapters

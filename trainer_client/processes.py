@@ -1,7 +1,7 @@
-"""The processes of a run: one, or those that torchrun has started.
+"""The processes of a run: this one alone, or those that torchrun has started.
 
-What every process has to take part in is called by all of them or by none: a process that left the
-others waiting would hang the run. So errors are shared before they are raised.
+A collective call is made by every process or by none: a process that left it out would let the
+others wait for ever. So errors are shared before they are raised.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ T = TypeVar("T")
 
 
 class OtherProcessFailed(TrainerError):
-    """Another process cannot go on; the message is its error's."""
+    """Another process cannot go on; the message is that of its error."""
 
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among them."""
+    """The processes of a run, as one of them sees them."""
 
     rank: int = 0
+    """Number of this process, from 0."""
     size: int = 1
+    """Number of processes."""
 
     @property
     def leads(self) -> bool:
@@ -38,11 +40,14 @@ class Processes:
         return self.rank == 0
 
     def share(self, items: list[T]) -> list[T]:
-        """This process's part of items that all processes have; the same number in each."""
+        """This process's part of items that all processes have.
+
+        Parts are equally long when the number of items is a multiple of the processes.
+        """
         return items[self.rank :: self.size]
 
     def gather(self, value: T) -> list[T]:
-        """The values of all processes, in their order; of what can be pickled."""
+        """The values of all processes, by rank; a value must be picklable. Collective."""
         if self.size == 1:
             return [value]
         values: list[T] = [value] * self.size
@@ -50,11 +55,11 @@ class Processes:
         return values
 
     def agree(self, work: Callable[[], T], *expected: type[Exception]) -> T:
-        """The result of work, if every process has one.
+        """The result of work, if the work of every process has succeeded. Collective.
 
         Raises:
-            expected: this process's error.
-            OtherProcessFailed: only another process has one.
+            expected: the error of this process's work.
+            OtherProcessFailed: only the work of another process has failed.
         """
         error, result = None, None
         try:
@@ -70,7 +75,7 @@ class Processes:
         return cast(T, result)
 
     def any(self, flag: bool) -> bool:
-        """Whether it is True in any process."""
+        """Whether the flag is True in any process. Collective."""
         return any(self.gather(flag))
 
     def seed_step(self, seed: int, step: int) -> None:
@@ -79,12 +84,12 @@ class Processes:
             torch.manual_seed(self.step_seed(seed, step))
 
     def step_seed(self, seed: int, step: int) -> int:
-        """Of this process in this step."""
+        """A seed that no other process and no other step of the run has."""
         return (seed * 1_000_003 + step) * self.size + self.rank
 
 
 def check_processes(config: Config, processes: Processes) -> None:
-    """Raise ConfigError where settings do not go with several processes."""
+    """Raise ConfigError when a setting does not go with several processes."""
     if processes.size == 1:
         return
     if config.rollout.prompts_per_step % processes.size:
@@ -118,14 +123,15 @@ def launched() -> Iterator[Processes]:
     distributed.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
     try:
         yield Processes(distributed.get_rank(), distributed.get_world_size())
-        # One that ends while another still talks to it can be aborted by its own threads.
+        # Without the barrier, a process that ends while another still talks to it can be aborted
+        # by the threads of its own backend.
         distributed.barrier()
     finally:
         distributed.destroy_process_group()
 
 
 def sum_over_processes(sums: Mapping[str, float]) -> dict[str, float]:
-    """Each value summed; the same without `torch.distributed`."""
+    """Each value summed over the processes of `torch.distributed`, if it runs. Collective."""
     if not distributed.is_initialized():
         return dict(sums)
     values = torch.tensor([sums[name] for name in sorted(sums)], dtype=torch.float64)
@@ -133,8 +139,8 @@ def sum_over_processes(sums: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(sorted(sums), values.tolist(), strict=True))
 
 
-def most_over_processes(count: int) -> int:
-    """The largest; the same without `torch.distributed`."""
+def max_over_processes(count: int) -> int:
+    """The largest count of the processes of `torch.distributed`, if it runs. Collective."""
     if not distributed.is_initialized():
         return count
     value = torch.tensor(count)

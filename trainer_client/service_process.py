@@ -1,4 +1,4 @@
-"""A verifier service as a process of this machine: for demonstration, tests and benchmarks."""
+"""A verifier service as a process on this machine, for demonstration, tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from pathlib import Path
 from trainer_client.errors import TrainerError
 
 START_SECONDS = 120.0
+"""Time for the service to start listening."""
 STOP_SECONDS = 30.0
 """Time for the service to end after SIGTERM; longer than its `VERIFIER_DRAIN_SECONDS`."""
 
 
 class ServiceStartError(TrainerError):
-    """The service did not start; the message has its output."""
+    """The service did not start; the message holds its output."""
 
 
 @contextmanager
 def running_service(log: Path, *flags: str, python: str = sys.executable) -> Iterator[str]:
-    """Run a verifier service on a free port; the value is its URL. It is stopped at the end.
+    """Run a verifier service on a free port, give its URL, and stop it at the end.
 
     Args:
         log: file for the output of the service.
         flags: more flags of `verifier-service serve`.
-        python: the interpreter that has the service installed.
+        python: an interpreter that has the service installed.
 
     Raises:
         ServiceStartError: the service ends at once, or does not listen in time.

@@ -7,22 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
-from trainer_client.config.run_config import (
-    Config,
-    ConfigError,
-    OptimizerConfig,
-    SftConfig,
-    dump_config,
-)
+from trainer_client.config.run_config import Config, ConfigError, dump_config
+from trainer_client.config.sections import DatasetConfig, OptimizerConfig, SftConfig
 from trainer_client.dataset import DatasetError, load_rows, messages_of
-from trainer_client.learner import make_optimizer
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.update.batch import pad
+from trainer_client.update.optimizer import make_optimizer
 
 CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
 
@@ -35,10 +31,10 @@ class Example:
     completion_ids: list[int]
 
 
-def sft(config: Config) -> Path:
+def fine_tune(config: Config) -> Path:
     """Fine-tune `model.path` on a column of completions; returns the folder of the new model.
 
-    It is whole, an adapter merged, so that GRPO can start from it with or without LoRA.
+    The model is whole, an adapter merged, so that GRPO can start from it with or without LoRA.
 
     Raises:
         ConfigError, DatasetError: the input cannot be used.
@@ -48,7 +44,7 @@ def sft(config: Config) -> Path:
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model)
     check_output_layer(causal_model(policy.model))
-    examples = load_examples(config, policy)
+    examples = load_examples(config.dataset, config.sft.completion_column, policy)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
     fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed)
@@ -56,28 +52,27 @@ def sft(config: Config) -> Path:
     return config.output_dir / "model"
 
 
-def load_examples(config: Config, policy: Policy) -> list[Example]:
-    """The data set's prompts with their completions; raises DatasetError."""
-    rows = load_rows(config.dataset)
-    column = config.sft.completion_column
+def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Example]:
+    """The data set's prompts, each with the completion in this column; raises DatasetError."""
+    rows = load_rows(config)
     if column not in rows.column_names:
         raise DatasetError(
-            f"{config.dataset.path} has no column {column!r}; its columns are {rows.column_names}. "
+            f"{config.path} has no column {column!r}; its columns are {rows.column_names}. "
             "Set sft.completion_column"
         )
     examples = []
     for index, row in enumerate(rows):
         if not isinstance(row[column], str) or not row[column]:
-            raise DatasetError(f"{config.dataset.path}: row {index} has no text in {column!r}")
+            raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
         completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
         examples.append(
             Example(
-                policy.prompt_ids(messages_of(row, index, config.dataset)),
+                policy.prompt_ids(messages_of(row, index, config)),
                 [*completion, policy.eos_ids[0]],
             )
         )
     if not examples:
-        raise DatasetError(f"{config.dataset.path} [{config.dataset.split}] has no rows")
+        raise DatasetError(f"{config.path} [{config.split}] has no rows")
     return examples
 
 
@@ -85,15 +80,10 @@ def fit(
     policy: Policy, examples: Sequence[Example], config: SftConfig, run_dir: Path, *, seed: int
 ) -> None:
     """Minimise the mean negative log-probability of completion tokens, in place."""
-    optimizer, scheduler = make_optimizer(
-        policy.model,
-        OptimizerConfig(
-            learning_rate=config.learning_rate,
-            warmup_steps=config.warmup_steps,
-            schedule="cosine",
-        ),
-        num_steps=config.steps,
+    settings = OptimizerConfig(
+        learning_rate=config.learning_rate, warmup_steps=config.warmup_steps, schedule="cosine"
     )
+    optimizer, scheduler = make_optimizer(policy.model, settings, num_steps=config.steps)
     generator = torch.Generator().manual_seed(seed)
     with MetricsLog(
         run_dir,
@@ -104,20 +94,9 @@ def fit(
     ) as log:
         for step in range(config.steps):
             chosen = torch.randint(len(examples), (config.batch_size,), generator=generator)
-            taken = [examples[index] for index in chosen.tolist()]
-            tensors = pad([(e.prompt_ids, e.completion_ids) for e in taken], pad_id=policy.pad_id)
-            input_ids, attention_mask, mask = (tensor.to(policy.device) for tensor in tensors)
-            logprobs = token_logprobs(
-                policy.model,
-                input_ids,
-                attention_mask,
-                mask,
-                temperature=1.0,
-                autocast=policy.autocast,
-            ).logprobs
-            loss = -logprobs.sum() / mask.sum()
+            loss = imitation_loss(policy, [examples[index] for index in chosen.tolist()])
             loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(policy.model.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(policy.model.parameters(), settings.max_grad_norm)
             optimizer.step()
             scheduler.step()
             optimizer.zero_grad()
@@ -125,3 +104,18 @@ def fit(
                 step + 1,
                 {"sft/loss": loss.item(), "sft/perplexity": loss.detach().exp().item()},
             )
+
+
+def imitation_loss(policy: Policy, examples: Sequence[Example]) -> Tensor:
+    """Mean negative log-probability of the completion tokens, in nats; carries the gradient."""
+    tensors = pad([(e.prompt_ids, e.completion_ids) for e in examples], pad_id=policy.pad_id)
+    input_ids, attention_mask, mask = (tensor.to(policy.device) for tensor in tensors)
+    logprobs = token_logprobs(
+        policy.model,
+        input_ids,
+        attention_mask,
+        mask,
+        temperature=1.0,
+        autocast=policy.autocast,
+    ).logprobs
+    return -logprobs.sum() / mask.sum()

@@ -2,9 +2,9 @@
 
     reward_fn="verifier_adapters.areal.reward_fn"
 
-AReaL gives it 15 seconds and calls it again three times; after that it takes 0. It knows no
-missing reward: where the reference does not permit to judge, this is 0 for all completions of the
-problem, which have no advantage then.
+AReaL gives a call 15 seconds and makes three further ones; after that it takes 0. It knows no
+missing reward: where the reference does not permit to judge, all completions of the problem get 0,
+and so no advantage.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from verifier_adapters.client import Verifier
 from verifier_adapters.reference import reference_of
 
 TIMEOUT_SECONDS = 12.0
+"""Time limit of the only attempt, within the 15 seconds that AReaL gives."""
 
 
 def reward_fn(
@@ -27,15 +28,15 @@ def reward_fn(
     """The reward of a completion.
 
     Args:
-        prompt: is not used.
+        prompt: not used.
         completions: one completion.
-        prompt_ids: is not used.
-        completion_ids: is not used.
-        data: the columns of the data set. The reference is in `answer`, as in AReaL's own reward
+        prompt_ids: not used.
+        completion_ids: not used.
+        data: columns of the data set. The reference is in `answer`, as in AReaL's own reward
             functions.
 
     Raises:
-        VerifierError: there is no verdict.
+        VerifierError: the completion has no verdict.
     """
     verifier = Verifier(timeout_seconds=TIMEOUT_SECONDS, max_attempts=1)
     (judgement,) = verifier.judge([completions], [reference_of(data["answer"])])

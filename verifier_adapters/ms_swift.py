@@ -7,7 +7,7 @@
 
     orms["verifier"] = Verified
 
-ms-swift leaves a reward of None out, as TRL does.
+ms-swift leaves out a reward of None, as TRL does.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from verifier_adapters.reference import reference_of
 
 
 class VerifierORM:
-    """An outcome reward model that asks the service; the settings are the environment's.
+    """An outcome reward model that asks the service; its settings are the environment's.
 
-    Set `column` in a subclass where the data set has another one than `solution`.
+    Set `column` in a subclass where the data set's references are not in `solution`.
     """
 
     column = "solution"
+    """Column of the data set that holds the labels."""
 
     def __init__(self, args: Any = None, **ignored: Any) -> None:
         self._verifier = Verifier()
 
     def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        """A reward for each completion; None where there is none. Raises VerifierError."""
+        """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = [reference_of(label) for label in columns[self.column]]
         return [one.reward for one in self._verifier.judge(completions, references)]
 
 
 class AsyncVerifierORM(VerifierORM):
-    """The same, to be awaited; with ms-swift's `AsyncORM` as the second base class."""
+    """A `VerifierORM` to be awaited; give it ms-swift's `AsyncORM` as the second base class."""
 
     async def __call__(  # type: ignore[override]
         self, completions: Sequence[Completion], **columns: Any
     ) -> list[float | None]:
-        """A reward for each completion; None where there is none. Raises VerifierError."""
+        """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = [reference_of(label) for label in columns[self.column]]
         return [one.reward for one in await self._verifier.judge_async(completions, references)]

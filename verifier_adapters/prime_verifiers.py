@@ -6,7 +6,7 @@
     async def correct(self, trace: vf.Trace) -> float:
         return await score_trace(trace, self.data.answer)
 
-`verifiers` knows no missing reward: where the reference does not permit to judge, it is 0.
+`verifiers` knows no missing reward: where the reference does not permit to judge, the reward is 0.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from verifier_adapters.reference import reference_of
 def rubric_function(
     verifier: Verifier | None = None, *, name: str = "verifier_reward"
 ) -> Callable[..., Awaitable[float]]:
-    """A function of a rubric.
+    """A reward function for a rubric.
 
     Args:
-        verifier: default: from the environment.
-        name: under which it is logged.
+        verifier: the service to ask; None: the environment's.
+        name: the function's name in logs.
     """
-    asked = verifier or Verifier()
+    chosen = verifier or Verifier()
 
     async def verifier_reward(completion: Completion, answer: Any) -> float:
-        (judgement,) = await asked.judge_async([_plain(completion)], [reference_of(answer)])
+        (judgement,) = await chosen.judge_async([_plain(completion)], [reference_of(answer)])
         return judgement.reward or 0.0
 
     verifier_reward.__name__ = name
@@ -42,16 +42,16 @@ async def score_trace(trace: Any, label: Any, verifier: Verifier | None = None) 
 
     Args:
         trace: a `verifiers.v1.Trace`.
-        label: what `reference_of` takes.
-        verifier: default: from the environment.
+        label: a label as `reference_of` takes it.
+        verifier: the service to ask; None: the environment's.
     """
-    asked = verifier or Verifier()
-    (judgement,) = await asked.judge_async([trace.last_reply], [reference_of(label)])
+    chosen = verifier or Verifier()
+    (judgement,) = await chosen.judge_async([trace.last_reply], [reference_of(label)])
     return judgement.reward or 0.0
 
 
 def _plain(completion: Any) -> Completion:
-    """Messages as the service reads them, whether they are mappings or objects."""
+    """The completion as the service reads it: a text, or objects with role and content."""
     if isinstance(completion, str):
         return completion
     messages = [

@@ -1,4 +1,4 @@
-"""A reward function for rLLM: `fn(task_info, action)` with a `RewardOutput`."""
+"""A reward function for rLLM: `fn(task_info, action)` returns a `RewardOutput`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class RewardOutput:
     is_correct: bool | None = None
 
 
-class RewardFunction:
-    """A reward function.
+class RewardVerifierFn:
+    """A reward function, named as rLLM names its own (`RewardMathFn`, `RewardCodeFn`).
 
     rLLM knows no missing reward: where the reference does not permit to judge, `reward` is 0,
     `is_correct` None, and `metadata["judged"]` false.
 
     Args:
-        verifier: default: from the environment.
-        key: of `task_info`, with what `reference_of` takes.
+        verifier: the service to ask; None: the environment's.
+        key: entry of `task_info` that holds the label.
     """
 
     def __init__(self, verifier: Verifier | None = None, *, key: str = "ground_truth") -> None:
@@ -35,7 +35,7 @@ class RewardFunction:
         self._key = key
 
     def __call__(self, task_info: Mapping[str, Any], action: Any) -> RewardOutput:
-        """The reward of an action: a text, or an object that has it in `action`."""
+        """The reward of an action: a text, or an object with the text in its `action`."""
         text = getattr(action, "action", action)
         (judgement,) = self._verifier.judge([text], [reference_of(task_info[self._key])])
         score = judgement.score

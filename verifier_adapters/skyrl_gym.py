@@ -15,13 +15,16 @@ from verifier_adapters.reference import reference_of
 class VerifierEnv:
     """The methods of SkyRL-gym's `BaseTextEnv`.
 
-    SkyRL knows no missing reward: where the reference does not permit to judge, it is 0 and
-    `metadata["judged"]` false.
+    SkyRL knows no missing reward: where the reference does not permit to judge, the reward is 0
+    and `metadata["judged"]` false.
 
     Args:
-        env_config: `url`, `profile` and `api_key` of the `Verifier`, where they are not the
-            environment's.
-        extras: the reference is in `reward_spec.ground_truth`.
+        env_config: `url`, `profile` and `api_key` of the `Verifier`; a missing one is taken from
+            the process's environment.
+        extras: the row's extras; the label is in `reward_spec.ground_truth`.
+
+    Raises:
+        ValueError: `extras` has no label.
     """
 
     def __init__(
@@ -30,7 +33,7 @@ class VerifierEnv:
         super().__init__()
         config, extras = env_config or {}, extras or {}
         if "ground_truth" not in extras.get("reward_spec", {}):
-            raise ValueError("extras has no reward_spec.ground_truth, the reference")
+            raise ValueError("extras has no reward_spec.ground_truth, the label to judge by")
         self._verifier = Verifier(
             url=config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
         )
@@ -38,11 +41,11 @@ class VerifierEnv:
         self._metrics: dict[str, Any] = {}
 
     def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
-        """The prompt as it is."""
+        """The prompt unchanged, and no metadata."""
         return prompt, {}
 
     def step(self, action: str) -> dict[str, Any]:
-        """The end of the only turn, with its reward. Raises VerifierError."""
+        """End the only turn with the reward of the action. Raises VerifierError."""
         (judgement,) = self._verifier.judge([action], [self._reference])
         judged = judgement.reward is not None
         self._metrics = {"judged": float(judged), "score": judgement.score or 0.0}
@@ -55,16 +58,16 @@ class VerifierEnv:
         }
 
     def get_metrics(self) -> dict[str, Any]:
-        """Of the last step."""
+        """`judged` and `score` of the last step; empty before it."""
         return self._metrics
 
     @staticmethod
     def aggregate_metrics(metrics: list[dict[str, Any]]) -> dict[str, Any]:
-        """The means."""
+        """The mean of each metric over the environments; a missing value counts as 0."""
         keys = {key for one in metrics for key in one}
         return {
             key: sum(one.get(key, 0.0) for one in metrics) / len(metrics) for key in sorted(keys)
         }
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the environment holds no connection."""

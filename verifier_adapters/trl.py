@@ -2,7 +2,7 @@
 
     GRPOTrainer(..., reward_funcs=RewardFunction())
 
-TRL leaves a reward of None out. `log_extra` and `log_metric` are used where TRL has them (1.0).
+TRL leaves out a reward of None. `log_extra` and `log_metric` are used where TRL has them (1.0).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class RewardFunction:
     """A reward function that can be pickled.
 
     Args:
-        verifier: default: from the environment.
-        column: of the data set, with what `reference_of` takes.
-        name: under which TRL logs it.
+        verifier: the service to ask; None: the environment's.
+        column: column of the data set that holds the labels.
+        name: the function's name in TRL's logs.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RewardFunction:
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """A reward for each completion; None where there is none. Raises VerifierError."""
+        """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = _references(columns, self._column)
         judgements = self._verifier.judge(completions, references)
         return _rewards(self.__name__, judgements, log_extra, log_metric)
@@ -56,10 +56,10 @@ def async_reward_function(
     column: str = "solution",
     name: str = "verifier_reward",
 ) -> Callable[..., Any]:
-    """A reward function that TRL awaits together with others; see `RewardFunction`.
+    """A reward function that TRL awaits together with others; arguments as of `RewardFunction`.
 
-    It is a `functools.partial` of a coroutine function, which every version of TRL can tell from
-    one that waits, and pickle.
+    It is a `functools.partial` of a coroutine function: every version of TRL recognises that as
+    asynchronous, and it can be pickled, which a nested function cannot.
     """
     reward = partial(verifier_reward, verifier=verifier or Verifier(), column=column, name=name)
     reward.__name__ = name  # type: ignore[attr-defined]  # for TRL before 1.16
@@ -77,7 +77,7 @@ async def verifier_reward(
     log_metric: Callable[[str, float], None] | None = None,
     **columns: Any,
 ) -> list[float | None]:
-    """What `async_reward_function` makes a reward function of. Raises VerifierError."""
+    """The rewards of `RewardFunction`, awaited; the body of `async_reward_function`."""
     judgements = await verifier.judge_async(completions, _references(columns, column))
     return _rewards(name, judgements, log_extra, log_metric)
 
@@ -85,7 +85,7 @@ async def verifier_reward(
 def _references(columns: Mapping[str, Any], column: str) -> list[dict[str, Any]]:
     if column not in columns:
         raise KeyError(
-            f"the data set has no column {column!r} with the references; it has "
+            f"the data set has no column {column!r} with the references; its columns are "
             f"{sorted(set(columns) - {'completion_ids', 'trainer_state', 'environments'})}"
         )
     return [reference_of(label) for label in columns[column]]

@@ -3,8 +3,8 @@
     reward.custom_reward_function.path=pkg://verifier_adapters.verl
     reward.custom_reward_function.name=compute_score
 
-verl knows no missing reward: where the reference does not permit to judge, `score` is 0 and
-`judged` 0. All completions of such a problem then have the same reward, and so no advantage.
+verl knows no missing reward: where the reference does not permit to judge, `score` and `judged`
+are 0. All completions of such a problem then have the same reward, and so no advantage.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ def compute_score(
     api_key: str | None = None,
     **ignored: Any,
 ) -> dict[str, Any]:
-    """The score of a solution: `score`, `acc`, `judged` and `reason`, always these four.
+    """The score of a solution: always `score`, `acc`, `judged` and `reason`.
 
     Args:
-        data_source: is not used.
+        data_source: not used.
         solution_str: the completion.
-        ground_truth: what `reference_of` takes.
-        extra_info: is not used.
-        url: see `Verifier`; this and the next two come from `reward_kwargs`.
-        profile: see `Verifier`.
-        api_key: see `Verifier`.
-        ignored: what reward managers pass besides.
+        ground_truth: the label.
+        extra_info: not used.
+        url: as of `Verifier`; this and the next two come from `reward_kwargs`.
+        profile: as of `Verifier`.
+        api_key: as of `Verifier`.
+        ignored: further arguments of verl's reward managers.
 
     Raises:
-        VerifierError: there is no verdict.
+        VerifierError: the solution has no verdict.
     """
     verifier = Verifier(url=url, profile=profile, api_key=api_key)
     (judgement,) = verifier.judge([solution_str], [reference_of(ground_truth)])
@@ -57,7 +57,7 @@ async def compute_score_async(
     api_key: str | None = None,
     **ignored: Any,
 ) -> dict[str, Any]:
-    """`compute_score` for verl to await: it then needs no thread for each solution."""
+    """`compute_score` for verl to await, which then needs no thread for each solution."""
     verifier = Verifier(url=url, profile=profile, api_key=api_key)
     (judgement,) = await verifier.judge_async([solution_str], [reference_of(ground_truth)])
     return _score(judgement)

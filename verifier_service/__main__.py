@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import select
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or say how to install its missing dependencies."""
     needed = (
         *("fastapi", "jsonschema", "math_verify", "msgspec", "prometheus_client"),
-        *("pydantic_settings", "re2", "uvicorn", "yaml", "zstandard"),
+        *("pydantic_settings", "re2", "rich", "typer", "uvicorn", "yaml", "zstandard"),
     )
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
@@ -27,25 +23,7 @@ def main() -> None:
         from verifier_service.cli import run  # noqa: PLC0415
     except PluginError as error:
         sys.exit(str(error))
-    with _while_it_is_read():
-        run()
-
-
-@contextmanager
-def _while_it_is_read() -> Iterator[None]:
-    """End without a word when nobody reads the output any more, as under `head`."""
-    try:
-        try:
-            yield
-        finally:
-            print(end="", flush=True)  # noqa: T201  or it is flushed where nobody catches the error
-    except BrokenPipeError:
-        output = select.poll()
-        output.register(sys.stdout.fileno(), 0)
-        if not output.poll(0):
-            raise  # it was another pipe's
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
-        sys.exit(1)
+    run()
 
 
 if __name__ == "__main__":

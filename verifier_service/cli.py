@@ -1,279 +1,375 @@
-"""The command line of the service. Flags and environment are one thing: `Settings`."""
+"""The command line of the service. Flags of `serve` and `score` are made from `settings`."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import select
 import sys
-from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
-from difflib import get_close_matches
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, TextIO, get_args
+from typing import Annotated, Any, NoReturn, TextIO
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
-from pydantic_settings import (
-    BaseSettings,
-    CliApp,
-    CliPositionalArg,
-    CliSettingsSource,
-    CliSubCommand,
-    SettingsConfigDict,
-    SettingsError,
-)
+import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
+from typer.core import TyperGroup
 
-from verifier_service.code.languages import LanguageName
-from verifier_service.code.reference_check import (
+import verifier_service
+from verifier_service.app import create_app
+from verifier_service.code.check_tests import (
     BadRows,
     Misfit,
     Row,
     find_misfits,
+    misfit_summary,
     read_rows,
-    summary,
 )
+from verifier_service.code.languages import LanguageName
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
-from verifier_service.file_scoring import summary as summary_of_scores
+from verifier_service.file_scoring import (
+    BadFile,
+    count_verdicts,
+    read_groups,
+    resume,
+    score_rows,
+    score_summary,
+)
 from verifier_service.http.api_keys import hash_of, new_key
-from verifier_service.http.app import create_app, start_pools
-from verifier_service.http.server import CannotServe, serve
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.schemas import Group
+from verifier_service.server import CannotServe
+from verifier_service.server import serve as run_server
 from verifier_service.settings import EngineSettings, Settings, usable_cores
+from verifier_service.settings_options import takes_settings
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
+from verifier_service.worker_pools import start_pools
 
-READ_VARIABLES = ("serve", "score")
-"""The commands that have the service's settings, each of which is a variable too."""
-JSON_FORMS = {"--verifier": """; write it as --verifier '{"type": "format", "weight": 0.1}'"""}
-"""What a flag takes that may be JSON, as a shell has to be told it."""
-POSITIONAL = get_args(CliPositionalArg[str])[1]
-"""What marks the fields that are no flags."""
-PLACEHOLDERS = {"int": "N", "float": "N", "str": "TEXT", "Path": "PATH"}
-"""What stands for a flag's value in the help, by the name of its type."""
+VERIFIER_JSON = """--verifier '{"type": "format", "weight": 0.1}'"""
+"""A verifier with options, as a shell takes it."""
 
 
-class Serve(Settings):
-    """Serve the scoring API. Each flag is also an environment variable, such as VERIFIER_PORT."""
+class Commands(TyperGroup):
+    """Commands that end quietly, with status 1, when nobody reads their output, as under `head`.
 
-    model_config = SettingsConfigDict(use_attribute_docstrings=True)
+    Typer takes every broken pipe for that of the output; one of another process is a bug.
+    """
 
-    def cli_cmd(self) -> None:
-        """Serve until SIGINT or SIGTERM."""
-        hide_process()
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command and flush what it printed, while Typer still catches the error."""
         try:
-            serve(self)
-        except CannotServe as error:
-            print(error, file=sys.stderr)  # noqa: T201
-            sys.exit(2)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            if not _is_broken(sys.stdout):
+                raise RuntimeError("a pipe to another process broke") from error
+            raise
+        return result
 
 
-class Doctor(BaseModel):
-    """Check the sandbox: print its layers, and try what must not be possible in it."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    require: tuple[Layer, ...] = tuple(sorted(COMMON_LAYERS))
-    """layers that must be in force, separated by commas; default: rlimits, capabilities,
-    no_new_privs, landlock, seccomp"""
-
-    def cli_cmd(self) -> None:
-        """Print what is found; end with status 1 if a layer is missing or a check fails."""
-        diagnosis = asyncio.run(diagnose(required=frozenset(self.require)))
-        print(diagnosis)  # noqa: T201
-        sys.exit(not diagnosis.is_healthy)
+def _example(command: str) -> str:
+    """The last lines of a help text; without the mark they are wrapped, and cannot be copied."""
+    return f"\b\nExample:\n  {command}"
 
 
-class CheckTests(BaseModel):
-    """Judge the reference solutions of a data set by its own tests, and list those that fail."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    file: CliPositionalArg[Path]
-    """JSONL: each row has a solution, bare or in a fenced block, and tests as in reference.tests:
-    an object of type stdio (with cases), function (entry_point, cases) or asserts (code), or with
-    inputs and outputs; see docs/code.md"""
-    solution_column: str = "solution"
-    """column of the reference solutions"""
-    tests_column: str = "tests"
-    """column of the tests"""
-    workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
-    """programs at the same time; default: the usable CPU cores"""
-    language: LanguageName = "python"
-    """language of the solutions"""
-
-    def cli_cmd(self) -> None:
-        """Print the misfits; end with status 1 if there are any, 2 if nothing can be checked."""
-        hide_process()
-        try:
-            rows = read_rows(
-                self.file, solution_column=self.solution_column, tests_column=self.tests_column
-            )
-            misfits = asyncio.run(self._find_misfits(rows))
-        except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
-            why = error.strerror if isinstance(error, OSError) else None
-            print(f"{self.file}: {why or error}", file=sys.stderr)  # noqa: T201
-            sys.exit(2)
-        for misfit in misfits:
-            print(misfit)  # noqa: T201
-        print(summary(len(rows), misfits))  # noqa: T201
-        sys.exit(bool(misfits))
-
-    async def _find_misfits(self, rows: list[Row]) -> list[Misfit]:
-        verifier = Code(language=self.language, reveal_expected=True)
-        columns = (*Progress.get_default_columns(), MofNCompleteColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task("judging", total=len(rows))
-            return await find_misfits(
-                rows,
-                verifier=verifier,
-                num_workers=self.workers,
-                on_judged=lambda: progress.advance(bar),
-            )
+def _is_broken(output: TextIO) -> bool:
+    poll = select.poll()
+    poll.register(output.fileno(), 0)  # a broken pipe is reported unasked
+    return bool(poll.poll(0))
 
 
-class Score(EngineSettings):
-    """Score the rows of a file, without a server; settings of what judges are those of `serve`."""
-
-    model_config = SettingsConfigDict(use_attribute_docstrings=True)
-
-    file: CliPositionalArg[Path]
-    """JSONL: `completion` or `completions` with a `reference`, or with `answer`, `tests`, ..."""
-    verifier: tuple[str | dict[str, Any], ...] = ()
-    """type of a verifier, or JSON such as '{"type": "format", "weight": 0.1}'; may be repeated, and
-    several types may be separated by commas"""
-    profile: str | None = None
-    """instead of --verifier: a list of verifiers by name"""
-    out: Path | None = None
-    """JSONL to write; rows that it has already are not scored again; - or none: standard output,
-    the summary on standard error"""
-
-    def cli_cmd(self) -> None:
-        """Print what came of it; end with status 1 if verdicts failed or none has a score, 2 if
-        nothing can be done."""
-        hide_process()
-        try:
-            if self.out is None or str(self.out) == "-":
-                with TemporaryDirectory() as folder:
-                    status = self._score(Path(folder, "scored.jsonl"), sys.stderr)
-                    with Path(folder, "scored.jsonl").open(encoding="utf-8") as lines:
-                        sys.stdout.writelines(lines)
-            else:
-                status = self._score(self.out, sys.stdout)
-        except BrokenPipeError:
-            raise  # of standard output: no file is at fault
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            print(f"{place}{error.strerror or error}", file=sys.stderr)  # noqa: T201
-            sys.exit(2)
-        except ValueError as error:
-            print(error, file=sys.stderr)  # noqa: T201
-            sys.exit(2)
-        sys.exit(status)
-
-    def _score(self, out: Path, told: TextIO) -> bool:
-        """Write the result, tell the summary; whether verdicts failed or none has a score."""
-        verifiers = self._verifiers()
-        groups = self._groups(out)
-        done = resume(out, verifiers, len(groups))
-        asyncio.run(self._score_rows(groups, verifiers, out=out, done=done))
-        counts, messages = count_verdicts(out)
-        if done:
-            print(f"{len(done)} rows were scored before", file=told)
-        print(summary_of_scores(counts, messages), file=told)
-        outcomes = {outcome for _, outcome, _ in counts}
-        return "failed" in outcomes or "scored" not in outcomes
-
-    def _groups(self, out: Path) -> list[Group]:
-        if out.resolve() == self.file.resolve():
-            raise BadFile(f"{out} has the rows to be scored: choose another --out")
-        try:
-            return read_groups(self.file)
-        except ValueError as error:  # BadFile, or a text that is not UTF-8
-            raise BadFile(f"{self.file}: {error}") from error
-
-    def _verifiers(self) -> Verifiers:
-        if bool(self.verifier) == bool(self.profile):
-            raise BadFile("give --verifier (one or more) or --profile, and not both")
-        if self.profile is not None:
-            profiles = read_profiles(self.profiles, self.enabled)
-            if self.profile not in profiles:
-                raise BadFile(
-                    f"--profile: no profile {self.profile!r}; there are {sorted(profiles)}"
-                )
-            return profiles[self.profile]
-        try:
-            return verifiers_from_arguments(self.verifier)
-        except ValueError as error:
-            raise BadFile(f"--{error}") from error
-
-    async def _score_rows(
-        self, groups: list[Group], verifiers: Verifiers, *, out: Path, done: set[int]
-    ) -> None:
-        columns = (*Progress.get_default_columns(), MofNCompleteColumn())
-        async with AsyncExitStack() as stack:
-            needed = {verifier.type for verifier in verifiers}
-            pools = await start_pools(self.model_copy(update={"enabled": tuple(needed)}), stack)
-            scheduler = Scheduler(pools, max_cached_verdicts=self.max_cached_verdicts)
-            bars = Progress(*columns, console=Console(stderr=True), transient=True)
-            with bars as progress:
-                bar = progress.add_task("scoring", total=len(groups), completed=len(done))
-                await score_rows(
-                    scheduler,
-                    groups,
-                    verifiers=verifiers,
-                    out=out,
-                    done=done,
-                    on_scored=lambda number: progress.advance(bar, number),
-                )
+app = typer.Typer(
+    cls=Commands,
+    help="A reward verifier: judges model completions, in batches, over HTTP.",
+    rich_markup_mode=None,  # plain text, in which commands can be copied from lines
+    pretty_exceptions_enable=False,
+    epilog=_example("verifier-service serve --port 8080"),
+)
 
 
-class ListVerifiers(BaseModel):
-    """List the verifiers: what each gives, needs and can be told; of one, each of its options."""
+def run(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and end the process; without arguments the help is shown."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    app(args=arguments or ["--help"], prog_name="verifier-service")
+    raise AssertionError("typer ends the process")
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
-    name: CliPositionalArg[str | None] = None
-    """of one verifier: its options with type, default and meaning"""
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"verifier-service {verifier_service.__version__}")  # noqa: T201
+        raise typer.Exit
 
-    def cli_cmd(self) -> None:
-        """Print them; end with status 2 if there is none of the name."""
-        if self.name is not None:
-            self._print_options(self.name)
-            return
-        for name, verifier in VERIFIERS.items():
-            low, high = verifier.score_range
-            print(f"{name}  [{low:g} to {high:g}]\n  {verifier.purpose}")  # noqa: T201
-            if verifier.needs:
-                needs = ", ".join(f"reference.{key}" for key in verifier.needs)
-                print(f"  needs: {needs}")  # noqa: T201
-            options = [key for key in verifier.field_names() if key not in Verifier.field_names()]
-            if options:
-                print(f"  options: {', '.join(options)}")  # noqa: T201
-            reasons = ", ".join(reason.value for reason in verifier.reasons)
-            print(f"  reasons: {reasons}\n")  # noqa: T201
 
-    def _print_options(self, name: str) -> None:
-        if name not in VERIFIERS:
-            print(  # noqa: T201
-                f"no verifier {name!r}; there are {', '.join(VERIFIERS)}", file=sys.stderr
-            )
-            sys.exit(2)
-        properties = VERIFIERS[name].model_json_schema()["properties"]
-        for option, schema in properties.items():
-            if option != "type":
-                default = json.dumps(schema.get("default"))
-                print(f"{option}: {_type_in(schema)}, default {default}")  # noqa: T201
-                print(f"  {schema.get('description', '')}".rstrip())  # noqa: T201
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="show the version"),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog=_example("verifier-service serve --port 9000 --enabled accuracy,format"))
+@takes_settings(Settings)
+def serve(*, settings: Settings) -> None:
+    """Serve the scoring API.
+
+    Each flag is also an environment variable, such as VERIFIER_PORT.
+    """
+    hide_process()
+    try:
+        run_server(settings)
+    except CannotServe as error:
+        _fail(error)
+
+
+@app.command(epilog=_example("verifier-service doctor --require landlock,seccomp,user"))
+def doctor(
+    require: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="layers that must be in force, separated by commas, of: " + ", ".join(Layer),
+        ),
+    ] = ",".join(sorted(COMMON_LAYERS)),
+) -> None:
+    """Check what confines programs on this machine.
+
+    Prints the layers of the sandbox and tries operations that must be refused. The status is 1 if
+    a layer is missing or a check fails.
+    """
+    required = {name.strip() for name in require.split(",") if name.strip()}
+    if unknown := sorted(required - set(Layer)):
+        raise typer.BadParameter(
+            f"no layer {', '.join(unknown)}; there are {', '.join(Layer)}", param_hint="--require"
+        )
+    diagnosis = asyncio.run(diagnose(required=frozenset(map(Layer, required))))
+    print(diagnosis)  # noqa: T201
+    raise typer.Exit(not diagnosis.is_healthy)
+
+
+@app.command(epilog=_example("verifier-service check-tests problems.jsonl --language cpp"))
+def check_tests(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.jsonl",
+            help="each row has a solution, bare or in a fenced block, and tests as in "
+            "reference.tests: an object of type stdio (with cases), function (entry_point, cases) "
+            "or asserts (code), or with inputs and outputs; see docs/code.md",
+        ),
+    ],
+    solution_column: Annotated[str, typer.Option(help="column of the solutions")] = "solution",
+    tests_column: Annotated[str, typer.Option(help="column of the tests")] = "tests",
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="programs at the same time; default: the usable CPU cores"
+        ),
+    ] = None,
+    language: Annotated[LanguageName, typer.Option(help="language of the solutions")] = "python",
+) -> None:
+    """Judge reference solutions by their own tests.
+
+    Lists those that fail. The status is 1 if one fails, 2 if nothing can be checked.
+    """
+    hide_process()
+    try:
+        rows = read_rows(file, solution_column=solution_column, tests_column=tests_column)
+        misfits = asyncio.run(_find_misfits(rows, language, workers or usable_cores()))
+    except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        _fail(f"{file}: {why or error}")
+    for misfit in misfits:
+        print(misfit)  # noqa: T201
+    print(misfit_summary(len(rows), misfits))  # noqa: T201
+    raise typer.Exit(bool(misfits))
+
+
+async def _find_misfits(rows: list[Row], language: LanguageName, num_workers: int) -> list[Misfit]:
+    with _progress() as progress:
+        bar = progress.add_task("judging", total=len(rows))
+        return await find_misfits(
+            rows,
+            verifier=Code(language=language, reveal_expected=True),
+            num_workers=num_workers,
+            on_judged=lambda: progress.advance(bar),
+        )
+
+
+@app.command(
+    epilog=_example("verifier-service score rows.jsonl --verifier accuracy --out scored.jsonl")
+)
+@takes_settings(EngineSettings)
+def score(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.jsonl",
+            help="rows with `completion` or `completions`, and with a `reference` or with "
+            "`answer`, `tests`, ...",
+        ),
+    ],
+    *,
+    verifier: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VERIFIER",
+            help='type of a verifier, or JSON such as \'{"type": "format", "weight": 0.1}\'; '
+            "may be repeated, and several types may be separated by commas",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="instead of --verifier: a list of verifiers by name")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.jsonl",
+            help="where verdicts go; rows that it has already are not scored again; - or none: "
+            "standard output, the summary on standard error",
+        ),
+    ] = None,
+    settings: EngineSettings,
+) -> None:
+    """Score the rows of a file, without a server.
+
+    Settings of the judges are those of `serve`, variables included. The status is 1 if a verdict
+    is `failed` or none is `scored`, 2 if nothing can be done.
+    """
+    hide_process()
+    try:
+        verifiers = _verifiers(verifier or [], profile, settings)
+        if out is not None and str(out) != "-":
+            status = _score(file, verifiers, out=out, settings=settings, told=sys.stdout)
+        else:
+            with TemporaryDirectory() as folder:
+                out = Path(folder, "scored.jsonl")
+                status = _score(file, verifiers, out=out, settings=settings, told=sys.stderr)
+                with out.open(encoding="utf-8") as lines:
+                    sys.stdout.writelines(lines)
+    except BrokenPipeError:
+        raise  # of the output: no file is at fault
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else error)
+    except ValueError as error:
+        _fail(error)
+    raise typer.Exit(status)
+
+
+def _verifiers(given: list[str], profile: str | None, settings: EngineSettings) -> Verifiers:
+    if bool(given) == bool(profile):
+        raise BadFile("give --verifier (one or more) or --profile, and not both")
+    if profile is not None:
+        profiles = read_profiles(settings.profiles, settings.enabled)
+        if profile not in profiles:
+            raise BadFile(f"--profile: no profile {profile!r}; there are {sorted(profiles)}")
+        return profiles[profile]
+    arguments = [one for text in given for one in _read_verifier(text)]
+    try:
+        return verifiers_from_arguments(arguments)
+    except ValueError as error:
+        raise BadFile(f"--{error}") from error
+
+
+def _read_verifier(text: str) -> list[str | dict[str, Any]]:
+    """Types of verifiers, or one with its options. Raises BadFile."""
+    if not text.startswith(("{", "[")):
+        return [part.strip() for part in text.split(",")]
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        why = f"is not JSON ({error}); write it as {VERIFIER_JSON}"
+        raise BadFile(f"--verifier: {text!r} {why}") from error
+    return found if isinstance(found, list) else [found]
+
+
+def _score(
+    file: Path, verifiers: Verifiers, *, out: Path, settings: EngineSettings, told: TextIO
+) -> bool:
+    """Write verdicts, tell the summary; True if some failed or none has a score."""
+    if out.resolve() == file.resolve():
+        raise BadFile(f"{out} has the rows to be scored: choose another --out")
+    try:
+        groups = read_groups(file)
+    except ValueError as error:  # BadFile, or a text that is not UTF-8
+        raise BadFile(f"{file}: {error}") from error
+    done = resume(out, verifiers, len(groups))
+    asyncio.run(_score_rows(groups, verifiers, out=out, done=done, settings=settings))
+    counts, messages = count_verdicts(out)
+    if done:
+        print(f"{len(done)} rows were scored before", file=told)
+    print(score_summary(counts, messages), file=told)
+    outcomes = {outcome for _, outcome, _ in counts}
+    return "failed" in outcomes or "scored" not in outcomes
+
+
+async def _score_rows(
+    groups: list[Group],
+    verifiers: Verifiers,
+    *,
+    out: Path,
+    done: set[int],
+    settings: EngineSettings,
+) -> None:
+    needed = tuple({verifier.type for verifier in verifiers})
+    async with AsyncExitStack() as stack:
+        pools = await start_pools(settings.model_copy(update={"enabled": needed}), stack)
+        scheduler = Scheduler(pools, max_cached_verdicts=settings.max_cached_verdicts)
+        progress = stack.enter_context(_progress())
+        bar = progress.add_task("scoring", total=len(groups), completed=len(done))
+        await score_rows(
+            scheduler,
+            groups,
+            verifiers=verifiers,
+            out=out,
+            done=done,
+            on_scored=lambda number: progress.advance(bar, number),
+        )
+
+
+@app.command(epilog=_example("verifier-service verifiers accuracy"))
+def verifiers(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="show the options of this verifier, with type, default and meaning"),
+    ] = None,
+) -> None:
+    """List the verifiers, or the options of one."""
+    if name is None:
+        for one, verifier in VERIFIERS.items():
+            print("\n".join(_described(one, verifier)), end="\n\n")  # noqa: T201
+    elif name in VERIFIERS:
+        print("\n".join(_options_of(VERIFIERS[name])))  # noqa: T201
+    else:
+        _fail(f"no verifier {name!r}; there are {', '.join(VERIFIERS)}")
+
+
+def _described(name: str, verifier: type[Verifier]) -> Iterable[str]:
+    low, high = verifier.score_range
+    yield f"{name}  [{low:g} to {high:g}]"
+    yield f"  {verifier.purpose}"
+    if verifier.needs:
+        yield f"  needs: {', '.join(f'reference.{key}' for key in verifier.needs)}"
+    options = [key for key in verifier.field_names() if key not in Verifier.field_names()]
+    if options:
+        yield f"  options: {', '.join(options)}"
+    yield f"  reasons: {', '.join(reason.value for reason in verifier.reasons)}"
+
+
+def _options_of(verifier: type[Verifier]) -> Iterable[str]:
+    for option, schema in verifier.model_json_schema()["properties"].items():
+        if option != "type":
+            yield f"{option}: {_type_in(schema)}, default {json.dumps(schema.get('default'))}"
+            yield f"  {schema.get('description', '')}".rstrip()
 
 
 def _type_in(schema: dict[str, Any]) -> str:
@@ -287,135 +383,32 @@ def _type_in(schema: dict[str, Any]) -> str:
     return str(schema.get("type", "any"))
 
 
-class OpenApi(BaseModel):
-    """Print the OpenAPI document of the service, from which clients can be generated."""
+@app.command(epilog=_example("verifier-service openapi > openapi.json"))
+def openapi() -> None:
+    """Print the OpenAPI document of the service.
 
-    def cli_cmd(self) -> None:
-        """Print it."""
-        print(json.dumps(create_app(Settings()).openapi(), indent=1))  # noqa: T201
-
-
-class NewKey(BaseModel):
-    """Make an API key. Keep the key; give the service only its hash."""
-
-    def cli_cmd(self) -> None:
-        """Print both."""
-        key = new_key()
-        print(f"key:  {key}\nhash: {hash_of(key)}")  # noqa: T201
+    Clients can be generated from it.
+    """
+    print(json.dumps(create_app(Settings()).openapi(), indent=1))  # noqa: T201
 
 
-class VerifierService(BaseSettings):
-    """A reward verifier: judges model completions, in batches, over HTTP."""
+@app.command(name="new-key", epilog=_example("verifier-service new-key"))
+def make_key() -> None:
+    """Make an API key and its hash.
 
-    model_config = SettingsConfigDict(
-        case_sensitive=True,
-        cli_avoid_json=True,
-        cli_enforce_required=True,
-        cli_hide_none_type=True,
-        cli_kebab_case=True,
-        cli_prog_name="verifier-service",
-        cli_use_class_docs_for_groups=True,
-        env_prefix="VERIFIER_COMMAND_",  # so that a variable `score` says nothing to us
-    )
-
-    serve: CliSubCommand[Serve]
-    doctor: CliSubCommand[Doctor]
-    check_tests: CliSubCommand[CheckTests]
-    score: CliSubCommand[Score]
-    verifiers: CliSubCommand[ListVerifiers]
-    openapi: CliSubCommand[OpenApi]
-    new_key: CliSubCommand[NewKey]
-
-    def cli_cmd(self) -> None:
-        """Run the subcommand."""
-        CliApp.run_subcommand(self)
+    Keep the key; give the service only the hash.
+    """
+    key = new_key()
+    print(f"key:  {key}\nhash: {hash_of(key)}")  # noqa: T201
 
 
-def run(arguments: list[str] | None = None) -> None:
-    """Run the command line; ends the process with a message when a setting is wrong."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    try:
-        parser = CliSettingsSource[VerifierService](
-            VerifierService, add_argument_method=_add_argument, parse_args_method=_parse_arguments
-        )
-        CliApp.run(VerifierService, arguments or ["--help"], cli_settings_source=parser)
-    except ValidationError as error:
-        for problem in error.errors():
-            print(_complaint(problem), file=sys.stderr)  # noqa: T201
-        sys.exit(2)
-    except SettingsError as error:  # a value that is not JSON where it begins as JSON does
-        print(_bad_json(arguments, error) or error, file=sys.stderr)  # noqa: T201
-        sys.exit(2)
+def _progress() -> Progress:
+    """A bar on standard error that goes when it is done."""
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _add_argument(parser: ArgumentParser, *names: str, **given: Any) -> Action:
-    """Add a flag to the command line, with a help for people: no types, no defaults of Python's."""
-    metavar = given.get("metavar", "")
-    if "--verifier" in names:
-        given["metavar"] = "VERIFIER"
-    elif metavar.startswith("tuple["):
-        given["metavar"] = "LIST"
-    elif metavar in PLACEHOLDERS:
-        given["metavar"] = PLACEHOLDERS[metavar]
-    described, _, default = given["help"].rpartition(" (default")
-    if "default: " in described or default in (": None)", ": ())"):
-        given["help"] = described
-    return parser.add_argument(*names, **given)
-
-
-def _parse_arguments(
-    parser: ArgumentParser, arguments: list[str], namespace: Namespace | None = None
-) -> Namespace:
-    """As argparse does it, but an unknown flag is told as one of the command that it is behind."""
-    found, unknown = parser.parse_known_args(arguments, namespace)
-    if not unknown:
-        return found
-    has_command = not arguments[0].startswith("-")
-    command = f"{parser.prog} {arguments[0]}" if has_command else parser.prog
-    names = [one.partition("=")[0] for one in unknown if one.startswith("-")]
-    flags = _flags(arguments[0]) if has_command else []
-    near = [name for one in names for name in get_close_matches(one, flags, n=1)]
-    meant = f"; did you mean {', '.join(near)}?" if near else "."
-    print(  # noqa: T201
-        f"{command}: unrecognized arguments: {' '.join(unknown)}{meant} See {command} --help",
-        file=sys.stderr,
-    )
-    sys.exit(2)
-
-
-def _flags(command: str) -> list[str]:
-    """Those of a command; argparse does not tell them."""
-    field = VerifierService.model_fields[command.replace("-", "_")]
-    models = [one for one in get_args(field.annotation) if one is not type(None)]
-    return [
-        f"--{name.replace('_', '-')}"
-        for one in models
-        for name, field in one.model_fields.items()
-        if POSITIONAL not in field.metadata
-    ]
-
-
-def _bad_json(arguments: list[str], found: SettingsError) -> str | None:
-    """What is wrong with the first flag whose value begins as JSON does and is none."""
-    separate = [
-        part for one in arguments for part in one.split("=", 1 if one.startswith("--") else 0)
-    ]
-    for flag, value in pairwise(separate):
-        if flag.startswith("--") and value.startswith(("{", "[")):
-            try:
-                json.loads(value)
-            except ValueError:
-                why = found.__cause__ or found
-                return f"{flag}: {value!r} is not JSON ({why}){JSON_FORMS.get(flag, '')}"
-    return None
-
-
-def _complaint(problem: ErrorDetails) -> str:
-    """One line, by the flag and, where there is one, the variable that the value came from."""
-    command, field = (*map(str, problem["loc"]), "settings", "settings")[:2]
-    name = f"--{field.replace('_', '-')}"
-    if command in READ_VARIABLES and field in Settings.model_fields:
-        name += f" / VERIFIER_{field.upper()}"
-    found = "" if field.startswith("api_key") else f" (found {problem['input']!r})"[:200]
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{name}: {message}{found}"
+def _fail(message: object) -> NoReturn:
+    """End with status 2 and a line on standard error."""
+    print(message, file=sys.stderr)  # noqa: T201
+    raise typer.Exit(2)

@@ -1,13 +1,14 @@
-"""Scoring a file without a server: what `verifier-service score` does.
+"""Scoring a file without a server, as `verifier-service score` does.
 
 A row of the file is a JSON object with `completions` (a list) or `completion`, as in a request. Its
-reference is its `reference`, or, where there is none, its other columns: `answer`, `tests`, ...
-A line of the result is a group of the answer to `POST /v1/score`, with the row's `index`, from 0.
+reference is its `reference`; without that, its other columns: `answer`, `tests`, ...
+A line of the result is a group of the response to `POST /v1/score`, with the row's `index` from 0.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
 from collections import deque
@@ -18,30 +19,31 @@ from typing import Any, BinaryIO
 import pydantic_core
 from pydantic import ValidationError
 
-from verifier_service.engine import score_request
-from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http.errors import first_problem
+from verifier_service.engine.engine import Engine
+from verifier_service.engine.request_scoring import Scoring
+from verifier_service.engine.response_json import VerdictCounts, group_pieces
 from verifier_service.profiles import Verifiers
 from verifier_service.schemas import Group, ScoreRequest
+from verifier_service.validation import first_problem
 
 ROWS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
 ANOTHER = "choose another --out or delete it"
 OWN_COLUMNS = ("id", "prompt", "completion", "completions", "reference")
 
-Messages = dict[tuple[str, str, str], str]
-"""What the first such verdict says, with its row, counted from 1."""
+FirstMessages = dict[tuple[str, str, str], str]
+"""The message of the first verdict by verifier, outcome and reason, with its row from 1."""
 
 
 class BadFile(ValueError):
-    """The file has a row that cannot be scored, or the result is of something else."""
+    """The file has a row that cannot be scored, or the result belongs to other rows."""
 
 
 def read_groups(path: Path) -> list[Group]:
     """The rows of a JSONL file.
 
     Raises:
-        BadFile: naming the first row, from 1, that is not as it should be.
+        BadFile: a row is not as described above; the message names the first one, from 1.
         OSError: the file cannot be read.
     """
     groups = []
@@ -81,11 +83,11 @@ def _first_line(error: ValueError) -> str:
 
 
 def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
-    """The rows that a result has already; what is cut off or `failed` in it is removed.
+    """The indices of the rows that a result has; removes lines that are cut off or have `failed`.
 
     Raises:
-        BadFile: it is no result of these verifiers and rows.
-        OSError: it cannot be written, which is better known before anything is scored.
+        BadFile: the file is no result of these verifiers and rows.
+        OSError: the file cannot be written; a user wants to know before anything is scored.
     """
     out.open("ab").close()
     with out.open(encoding="utf-8", newline="\n") as file:
@@ -100,7 +102,7 @@ def _kept(lines: Iterable[str], out: Path, names: list[str], num_rows: int) -> d
     kept: dict[int, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.endswith("\n"):
-            continue  # it was being written when the run ended
+            continue  # the run ended while it was being written
         try:
             index, completions = _scored(line)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -119,7 +121,7 @@ def _scored(line: str) -> tuple[int, list[dict[str, Any]]]:
 
 
 async def score_rows(
-    scheduler: Scheduler,
+    engine: Engine,
     groups: list[Group],
     *,
     verifiers: Verifiers,
@@ -130,26 +132,22 @@ async def score_rows(
     """Score the rows that are not done and append them to the result, in order.
 
     Args:
-        scheduler: judges.
+        engine: judges.
         groups: all rows.
-        verifiers: what to judge by.
-        out: the result, to which is appended.
+        verifiers: of every row.
+        out: the result, to which lines are appended.
         done: indices of rows to leave out.
-        on_scored: is called with numbers of rows.
+        on_scored: is called with the number of rows that were just written.
     """
     left = [(index, group) for index, group in enumerate(groups) if index not in done]
     waiting: deque[asyncio.Task[bytes]] = deque()
 
     async def score(rows: list[tuple[int, Group]]) -> bytes:
         request = ScoreRequest(verifiers=verifiers, groups=[group for _, group in rows])
-        scored = await scheduler.score(request, deadline_seconds=float("inf"))
+        scored = await Scoring(request, engine).run(math.inf)
         lines = []
-        for (index, group), places in zip(rows, scored.groups, strict=True):
-            lines.append(
-                score_request.group_line(
-                    score_request.group_json(group.id, places, verifiers, index=index)
-                )
-            )
+        for (index, group), completions in zip(rows, scored.groups, strict=True):
+            lines += [*group_pieces(group.id, completions, verifiers, index=index), b"\n"]
         return b"".join(lines)
 
     with out.open("ab") as file:
@@ -167,14 +165,19 @@ def _write(file: BinaryIO, lines: bytes, on_scored: Callable[[int], None]) -> No
     on_scored(lines.count(b"\n"))
 
 
-def _batches(rows: list[tuple[int, Group]]) -> Iterator[list[tuple[int, Group]]]:
+def _batches(
+    rows: list[tuple[int, Group]],
+) -> Iterator[list[tuple[int, Group]]]:
     for start in range(0, len(rows), ROWS_PER_REQUEST):
         yield rows[start : start + ROWS_PER_REQUEST]
 
 
-def count_verdicts(out: Path) -> tuple[score_request.Counts, Messages]:
-    """What a result has, of this run and earlier ones, and what its unverifiable verdicts say."""
-    counts = score_request.Counts()
+def count_verdicts(out: Path) -> tuple[VerdictCounts, FirstMessages]:
+    """The verdicts of a result by verifier, outcome and reason, and the first message of each.
+
+    Only `unverifiable` verdicts have messages.
+    """
+    counts = VerdictCounts()
     first: dict[tuple[str, str, str], tuple[int, str]] = {}
     with out.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
@@ -190,10 +193,10 @@ def count_verdicts(out: Path) -> tuple[score_request.Counts, Messages]:
     return counts, {kind: f"row {number}: {message}" for kind, (number, message) in first.items()}
 
 
-def summary(counts: score_request.Counts, messages: Messages) -> str:
-    """A line for each verifier, and under it why verdicts were not possible.
+def score_summary(counts: VerdictCounts, messages: FirstMessages) -> str:
+    """A line for each verifier, and under it the messages of its unverifiable verdicts.
 
-    >>> print(summary(score_request.Counts({("accuracy", "scored", "equal"): 3}), {}))
+    >>> print(score_summary(VerdictCounts({("accuracy", "scored", "equal"): 3}), {}))
     accuracy: 3 scored/equal
     """
     lines = []

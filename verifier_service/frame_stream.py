@@ -1,4 +1,7 @@
-"""Frames from asyncio's streams; apart from `frames`, which programs in the sandbox import."""
+"""Frames from asyncio's streams.
+
+They are apart from `frames`, which the sandbox imports: asyncio and msgspec stay out of it.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ import msgspec
 from verifier_service.frames import HEADER_BYTES, FrameTooLarge, body_length
 
 LIMIT_BYTES = 2**20
-"""Of what a stream of large frames reads ahead."""
+"""Number of bytes that a stream of large frames reads ahead."""
 BROKEN = (asyncio.IncompleteReadError, ConnectionError, FrameTooLarge, msgspec.MsgspecError)
-"""What reading a message from a process that is dead, or out of its mind, raises."""
+"""Errors of reading a message when its sender is dead or sends malformed messages."""
 
 
-async def read(reader: asyncio.StreamReader, *, max_bytes: int | None = None) -> bytes:
+async def read_frame(reader: asyncio.StreamReader, *, max_bytes: int | None = None) -> bytes:
     """The body of the next frame.
 
     Raises:

@@ -1,4 +1,8 @@
-"""Frames carry messages between processes: four bytes of length, big-endian, then a body."""
+"""Frames, which carry messages between processes: four bytes of length, big-endian, then a body.
+
+The sandbox imports this module, so it needs the standard library only. See `frame_stream` for
+asyncio.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +13,32 @@ MAX_PART_BYTES = 2**20
 
 
 class FrameTooLarge(ValueError):
-    """A frame is larger than the receiver takes."""
+    """A frame is larger than its receiver accepts."""
 
 
 def pack(body: bytes) -> bytes:
     """The frame of a body."""
-    return header(len(body)) + body
+    return make_header(len(body)) + body
 
 
-def header(num_bytes: int) -> bytes:
-    """What comes before a body of so many bytes."""
+def make_header(num_bytes: int) -> bytes:
+    """The header of a body of so many bytes."""
     return num_bytes.to_bytes(HEADER_BYTES, "big")
 
 
-def body_length(found: bytes, *, max_bytes: int | None = None) -> int:
-    """How many bytes follow a header.
+def body_length(header: bytes, *, max_bytes: int | None = None) -> int:
+    """The number of bytes of the body after a header.
 
     Raises:
-        FrameTooLarge: more than max_bytes.
+        FrameTooLarge: the body has more than max_bytes.
     """
-    length = int.from_bytes(found, "big")
+    length = int.from_bytes(header, "big")
     if max_bytes is not None and length > max_bytes:
         raise FrameTooLarge(f"a frame of {length} bytes, of at most {max_bytes}")
     return length
 
 
-def receive(connection: socket.socket, *, max_bytes: int | None = None) -> bytes:
+def receive_frame(connection: socket.socket, *, max_bytes: int | None = None) -> bytes:
     """The body of the next frame of a blocking socket.
 
     Raises:
@@ -46,6 +50,7 @@ def receive(connection: socket.socket, *, max_bytes: int | None = None) -> bytes
 
 
 def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
+    """The next bytes of a stream, neither more nor less. Raises EOFError."""
     parts = bytearray()
     while len(parts) < num_bytes:
         part = connection.recv(min(num_bytes - len(parts), MAX_PART_BYTES))

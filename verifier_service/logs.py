@@ -1,9 +1,10 @@
-"""How the service logs: lines of text, or of JSON. No text of requests or models is logged."""
+"""The service's log: lines of text, or of JSON, without any text of requests or models."""
 
 from __future__ import annotations
 
 import json
 import logging
+import traceback
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ class JsonFormatter(logging.Formatter):
     """A JSON object for each record: time, level, logger, message, and the record's `fields`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record in one line."""
+        """The record as one line of JSON."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -28,7 +29,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_config(level: str, log_format: LogFormat) -> dict[str, Any]:
-    """For `logging.config.dictConfig`; uvicorn's own line for each call is left out."""
+    """The configuration for `logging.config.dictConfig`, without uvicorn's line for each call."""
     text = {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
     return {
         "version": 1,
@@ -41,3 +42,12 @@ def log_config(level: str, log_format: LogFormat) -> dict[str, Any]:
             "verifier_service": {"level": level.upper()},
         },
     }
+
+
+def raised_at(error: BaseException) -> str:
+    """File and line of an error and of up to four callers, for the log.
+
+    They are logged instead of the error's message, which may have text of a model.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))

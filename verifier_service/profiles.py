@@ -16,9 +16,10 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from verifier_service.http.errors import first_problem
+from verifier_service.errors import UnknownProfile
+from verifier_service.validation import first_problem
 from verifier_service.verifier import Verifier
-from verifier_service.verifiers import AnyVerifier
+from verifier_service.verifiers import VERIFIERS, AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.code_format import CodeFormat
@@ -40,7 +41,7 @@ Verifiers = Annotated[
     Field(min_length=1, max_length=MAX_VERIFIERS),
     AfterValidator(_names_are_unique),
 ]
-"""What a request or a profile asks for."""
+"""The verifiers that a request or a profile asks for."""
 ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 SHIPPED: dict[str, Verifiers] = {
@@ -56,15 +57,19 @@ _file: TypeAdapter[dict[str, Verifiers]] = TypeAdapter(dict[ProfileName, Verifie
 def read_profiles(path: Path | None, enabled: Iterable[str]) -> dict[str, Verifiers]:
     """The profiles by name: the shipped ones that enabled verifiers can serve, and the file's.
 
+    Args:
+        path: of a YAML file with more profiles, or None.
+        enabled: types of the verifiers that the service serves.
+
     Raises:
-        ValueError: the file cannot be read, has no such profiles, or asks for a verifier that is
+        ValueError: the file cannot be read, is not made of profiles, or asks for a verifier that is
             not enabled; the message says where.
     """
     usable = set(enabled)
     shipped = {name: every for name, every in SHIPPED.items() if _types(every) <= usable}
     if path is None:
         return shipped
-    own = _read(path)
+    own = _profiles_in(path)
     for name, verifiers in own.items():
         if missing := sorted(_types(verifiers) - usable):
             raise ValueError(
@@ -74,29 +79,36 @@ def read_profiles(path: Path | None, enabled: Iterable[str]) -> dict[str, Verifi
 
 
 def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verifiers:
-    """Verifiers by their types, or by what a request would have of them.
+    """Verifiers, each by its type or by its object in a request.
 
     Raises:
-        ValueError: naming what is wrong.
+        ValueError: an argument is no verifier; the message names what is wrong.
     """
     items = [{"type": one} if isinstance(one, str) else one for one in arguments]
     try:
         return _list.validate_python(items)
     except ValidationError as error:
-        raise ValueError(f"verifier {first_problem(error)}") from error
+        raise ValueError(f"verifier {first_problem(error, verifiers=VERIFIERS)}") from error
+
+
+def profile_named(name: str, profiles: Mapping[str, Verifiers]) -> Verifiers:
+    """The verifiers of a profile. Raises UnknownProfile."""
+    if name not in profiles:
+        raise UnknownProfile(f"no profile {name[:100]!r}; there are {sorted(profiles)}")
+    return profiles[name]
 
 
 def profiles_to_json(profiles: Mapping[str, Verifiers]) -> bytes:
-    """Profiles for another process."""
+    """The profiles for another process."""
     return _file.dump_json(dict(profiles))
 
 
 def profiles_from_json(encoded: bytes) -> dict[str, Verifiers]:
-    """Profiles of another process."""
+    """The profiles from another process."""
     return _file.validate_json(encoded)
 
 
-def _read(path: Path) -> dict[str, Verifiers]:
+def _profiles_in(path: Path) -> dict[str, Verifiers]:
     try:
         found = yaml.safe_load(path.read_bytes())
     except OSError as error:
@@ -106,7 +118,7 @@ def _read(path: Path) -> dict[str, Verifiers]:
     try:
         return _file.validate_python(found)
     except ValidationError as error:
-        problem = first_problem(error)
+        problem = first_problem(error, verifiers=VERIFIERS)
         if not isinstance(found, dict):
             problem = f"the file: {problem}; expected names with lists of verifiers"
         raise ValueError(f"{path}: {problem}") from error

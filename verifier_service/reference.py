@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verifier_service.verdict import EngineReason
+from verifier_service.reason import EngineReason
 from verifier_service.verifier import Unverifiable
 
 MAX_SHOWN_KEYS = 10

@@ -1,4 +1,4 @@
-"""The wire: what `POST /v1/score` takes and what the service answers."""
+"""The wire: the requests and responses of the service's own API."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Tag, model_validator
 
 from verifier_service.profiles import Verifiers
-from verifier_service.verdict import EngineReason, Outcome, Reason
+from verifier_service.reason import EngineReason, Reason
+from verifier_service.verdict import Outcome
 from verifier_service.verifiers import VERIFIERS
 
 if TYPE_CHECKING:
     AnyReason = Reason
 else:
     AnyReason = reduce(or_, (one.reasons for one in VERIFIERS.values())) | EngineReason
-"""The closed set of each verifier."""
+"""A reason of any verifier's closed set, or of the engine."""
 
 
 class _Request(BaseModel):
@@ -33,7 +34,7 @@ class ChatMessage(BaseModel):
 
 
 class CompletionObject(_Request):
-    """A completion with what the sampler knows about it."""
+    """A completion with the sampler's facts about it."""
 
     text: str
     num_tokens: int | None = Field(default=None, ge=0)
@@ -49,16 +50,16 @@ def _model_speaks(messages: list[ChatMessage]) -> list[ChatMessage]:
     return messages
 
 
-Messages = Annotated[list[ChatMessage], Field(min_length=1, fail_fast=True)]
-Chat = Annotated[Messages, AfterValidator(_model_speaks), Tag("list[ChatMessage]")]
-"""A completion in messages; the tag is what errors call it, see `errors.FORMS`."""
+ChatMessages = Annotated[list[ChatMessage], Field(min_length=1, fail_fast=True)]
+Chat = Annotated[ChatMessages, AfterValidator(_model_speaks), Tag("list[ChatMessage]")]
+"""A completion in messages. The tag stands for it in errors, see `validation.FORM_NAMES`."""
 
 
 class Group(_Request):
     """One problem and its completions."""
 
     id: str | None = Field(default=None, description="comes back with the verdicts")
-    prompt: str | Messages | None = None
+    prompt: str | ChatMessages | None = None
     reference: dict[str, Any] = Field(
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
@@ -70,7 +71,7 @@ class Group(_Request):
 
 
 class ScoreRequest(_Request):
-    """Groups to score with each of the verifiers, which are given or those of a profile."""
+    """Groups to score with each verifier of the request, or of a profile."""
 
     verifiers: Verifiers = Field(default=[], description="either these or `profile`")
     profile: str | None = Field(
@@ -82,8 +83,7 @@ class ScoreRequest(_Request):
         gt=0,
         allow_inf_nan=False,
         description="what is not judged by then is `failed` with reason `deadline`; more than the "
-        "service's maximum (600 unless it is set otherwise), which is the default too, is lowered "
-        "to it",
+        "service's maximum, which is the default too, is lowered to it",
     )
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class ScoreRequest(_Request):
 
 
 class VerdictResponse(BaseModel):
-    """What one verifier says about one completion."""
+    """The verdict of one verifier on one completion."""
 
     outcome: Outcome
     score: float | None = Field(description="null unless the outcome is `scored`")
@@ -122,7 +122,7 @@ class VerdictResponse(BaseModel):
 
 
 class CompletionResponse(BaseModel):
-    """The verdicts of one completion, by verifier name."""
+    """The verdicts on one completion, by verifier name."""
 
     reward: float | None = Field(
         description="weighted sum of the scores; null unless every verifier has a weight and each "
@@ -139,7 +139,7 @@ class GroupResponse(BaseModel):
 
 
 class Stats(BaseModel):
-    """About the request as a whole."""
+    """Numbers about the request as a whole."""
 
     completions: int
     deduplicated: int = Field(
@@ -156,7 +156,7 @@ class ScoreResponse(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """What went wrong."""
+    """An error: its type, a message, and details for programs."""
 
     type: str
     message: str
@@ -164,7 +164,7 @@ class ErrorBody(BaseModel):
 
 
 class ErrorResponse(BaseModel):
-    """The body of every answer that is not 200."""
+    """The body of every response that is not 200."""
 
     error: ErrorBody
 
@@ -209,6 +209,6 @@ class ProfilesResponse(BaseModel):
 
 
 class HealthResponse(BaseModel):
-    """`ok`, or what is missing."""
+    """The status, `ok`."""
 
     status: str

@@ -12,6 +12,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from verifier_service.compat import ROUTERS
+from verifier_service.engine.admission import PendingBounds
+from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.http.api_keys import is_hash
 from verifier_service.logs import LogFormat
 from verifier_service.profiles import read_profiles
@@ -19,18 +21,18 @@ from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
 
 COMPOSE_VARIABLES = ("VERIFIER_CPUS", "VERIFIER_MEMORY")
-"""Read by compose.yaml."""
+"""Variables with the prefix of settings that compose.yaml reads."""
 MIN_RESEMBLANCE = 0.6
-"""Of a name to that of a setting, from 0 to 1, above which it is meant to be that setting."""
+"""Similarity, from 0 to 1, above which an unknown variable counts as a misspelt setting."""
 
 
 def usable_cores() -> int:
-    """CPU cores that this process may use."""
+    """The number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 class EngineSettings(BaseSettings):
-    """What judges, and within which limits: settings that need no server."""
+    """Settings of the workers, and the limits on judging; they need no server."""
 
     model_config = SettingsConfigDict(
         env_prefix="VERIFIER_",
@@ -38,35 +40,35 @@ class EngineSettings(BaseSettings):
         frozen=True,
         use_attribute_docstrings=True,
         cli_kebab_case=True,
-        hide_input_in_errors=True,  # where a hash is expected, it may be a key
+        hide_input_in_errors=True,  # a wrong hash may be the API key itself
     )
 
     workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """worker processes; default: the usable CPU cores"""
     code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
-    """processes that run programs, one at a time each; default: the usable CPU cores"""
+    """processes that run programs, one program at a time each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
-    """layers that the sandbox of programs may do without, separated by commas, of: namespaces,
-    root, user, rlimits, capabilities, no_new_privs, landlock, seccomp; default: none"""
+    """layers that the sandbox of programs may lack, separated by commas, of: namespaces, root,
+    user, rlimits, capabilities, no_new_privs, landlock, seccomp; default: none"""
     enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
     """verifiers to serve, separated by commas; default: all"""
     profiles: Path | None = None
     """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
     item_cpu_seconds: Annotated[float, Field(gt=0)] = 2.0
-    """CPU time that judging one completion may take"""
+    """CPU seconds that judging one completion may take"""
     item_memory_bytes: Annotated[int, Field(ge=256 * 2**20)] = 2**30
-    """memory that judging one completion may take, its worker's own included"""
+    """bytes of memory that judging one completion may take, with the worker's own memory"""
     max_cached_verdicts: Annotated[int, Field(ge=0)] = 65_536
     """verdicts kept for later requests; 0 keeps none"""
 
     @field_validator("enabled", "unsafe_code_without", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return _parts(value)
+        return _split_at_commas(value)
 
     @field_validator("enabled")
     @classmethod
-    def _exist(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known_verifiers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         unknown = sorted(set(value) - set(VERIFIERS))
         if unknown or not value:
             raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
@@ -74,7 +76,7 @@ class EngineSettings(BaseSettings):
 
     @field_validator("profiles")
     @classmethod
-    def _can_be_read(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+    def _readable_profiles(cls, value: Path | None, info: ValidationInfo) -> Path | None:
         read_profiles(value, info.data.get("enabled", VERIFIERS))
         return value
 
@@ -89,70 +91,85 @@ class Settings(EngineSettings):
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
     """port to listen on; 0 takes a free one and logs it"""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """least severe message to log"""
+    """severity from which messages are logged"""
     log_format: LogFormat = "text"
-    """json: an object for each line"""
+    """format of a line of the log; json: an object"""
     api_key_hashes: Annotated[tuple[str, ...], NoDecode] = ()
     """hashes of API keys, separated by commas, see `verifier-service new-key`; default: no key"""
     api_key_hashes_file: Path | None = None
-    """file with more of them, one in a line; what follows # is a comment"""
+    """file with more hashes, one in each line; # begins a comment"""
     compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
-    """protocols of other frameworks to speak, separated by commas; empty for none; default: all"""
+    """protocols of other frameworks to speak, separated by commas; empty: none; default: all"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
-    """largest request body; a larger one is answered 413"""
+    """largest request body in bytes, before and after decompression; a larger one gets 413"""
     max_completions: Annotated[int, Field(gt=0)] = 65_536
-    """most completions in one request; more are answered 413"""
+    """most completions in one request; a request with more gets 413"""
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
-    """most completions accepted and not yet answered; a request over it is answered 503"""
+    """most completions accepted and not yet answered; a request beyond it gets 503"""
     max_pending_bytes: Annotated[int, Field(gt=0)] = 256 * 2**20
-    """most bytes of bodies, and of answers until they are read; a request over it is answered 503;
-    answers to those accepted may go beyond, to twice as many"""
+    """most bytes of bodies, and of responses until they are read; a request beyond it gets 503;
+    responses to accepted requests may take as many bytes again"""
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
-    """longest that a request may take; also the default of `deadline_seconds`"""
+    """longest time that a request may take; also the default of `deadline_seconds`"""
     drain_seconds: Annotated[float, Field(ge=0)] = 25.0
-    """at SIGTERM, how long calls that are under way may take to end"""
+    """longest time that calls under way may take to end after SIGTERM"""
 
     @field_validator("api_key_hashes", "compat", mode="before")
     @classmethod
     def _split_more(cls, value: object) -> object:
-        return _parts(value)
+        return _split_at_commas(value)
 
     @field_validator("api_key_hashes")
     @classmethod
-    def _are_hashes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _only_hashes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not all(map(is_hash, value)):
             raise ValueError("each must be the 64 hexadecimal digits of new-key, not a key itself")
         return value
 
     @field_validator("api_key_hashes_file")
     @classmethod
-    def _has_hashes(cls, value: Path | None) -> Path | None:
+    def _readable_hashes(cls, value: Path | None) -> Path | None:
         if value is not None:
             _read_hashes(value)
         return value
 
     @property
     def all_api_key_hashes(self) -> tuple[str, ...]:
-        """Those of the setting and those of the file."""
+        """The hashes of the setting and of the file."""
         file = self.api_key_hashes_file
         return self.api_key_hashes + (_read_hashes(file) if file is not None else ())
 
+    @property
+    def request_limits(self) -> RequestLimits:
+        """Limits on one request."""
+        return RequestLimits(
+            enabled=self.enabled,
+            max_body_bytes=self.max_body_bytes,
+            max_completions=self.max_completions,
+            max_deadline_seconds=self.max_deadline_seconds,
+        )
+
+    @property
+    def pending_bounds(self) -> PendingBounds:
+        """Bounds on the pending work of all requests."""
+        return PendingBounds(self.max_pending_completions, self.max_pending_bytes)
+
     @field_validator("compat")
     @classmethod
-    def _are_spoken(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known_protocols(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := sorted(set(value) - set(ROUTERS)):
             raise ValueError(f"no such protocol: {unknown}; there are {sorted(ROUTERS)}")
         return value
 
 
-def _parts(value: object) -> object:
+def _split_at_commas(value: object) -> object:
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def unknown_variables(names: Iterable[str]) -> dict[str, str | None]:
-    """Variables that are named as settings are and are none, with the setting that each resembles.
+    """Variables that have the prefix of settings but name none, each with the nearest setting.
 
     >>> unknown_variables(["VERIFIER_PORT", "VERIFIER_ITEM_CPU_SECOND", "VERIFIER_URL", "HOME"])
     {'VERIFIER_ITEM_CPU_SECOND': 'VERIFIER_ITEM_CPU_SECONDS', 'VERIFIER_URL': None}
@@ -169,7 +186,7 @@ def unknown_variables(names: Iterable[str]) -> dict[str, str | None]:
 
 
 def _read_hashes(path: Path) -> tuple[str, ...]:
-    """Raises ValueError, which does not tell what the file has."""
+    """The hashes in a file. Raises ValueError, whose message shows nothing of the file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -7,7 +7,7 @@ The API process reads options, purpose and reasons; only workers call the method
 | `TextVerifier` | one completion after the other: `prepare` |
 | `SettlingVerifier` | the same in two steps: `prepare`, then `settle` for what is left open |
 | `GroupVerifier` | the completions of one group beside each other: `prepare_group` |
-| `verifiers.code.Code` | programs, in `code.judging` |
+| `verifiers.code.Code` | programs, in `code.verdicts` |
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import EngineReason, Reason
+from verifier_service.reason import EngineReason, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
 MAX_WEIGHT = 1e6

@@ -23,6 +23,7 @@ from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.learner import make_learner, start_position
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
+from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.train import train_step
 
 T = TypeVar("T")
@@ -56,15 +57,16 @@ def main(folder: Path) -> None:
     with open_scorer(config.reward) as scorer:
         learner = make_learner(config)
         learner = replace(learner, engine=_Watched(learner.engine, phases))
+        sampler = GroupSampler(learner, scorer, order, config)
         config.output_dir.mkdir()
         position = start_position(None)
         rows = []
         with closing(learner):
             phases.take_cpu_seconds()  # of loading
             for step in range(task.warm_up + task.steps):
-                one_step = partial(train_step, learner, scorer, order, position, config)
-                (metrics, taken), seconds = timed(phases, one_step)
-                position = replace(position, step=step + 1, problems=taken)
+                one_step = partial(train_step, learner, sampler, position, config)
+                (metrics, next_problem), seconds = timed(phases, one_step)
+                position = replace(position, step=step + 1, next_problem=next_problem)
                 rows.append(_row(metrics, seconds) | phases.take_cpu_seconds())
         peaks = phases.peaks(learner.policy.model)
     tell({"steps": rows[task.warm_up :], "first": rows[0], "peaks": peaks})

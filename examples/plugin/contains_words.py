@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import EngineReason, Reason
+from verifier_service.reason import EngineReason, Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 

@@ -1,8 +1,8 @@
 """The attack corpus: one hostile program per file, read as text and never imported.
 
-A program says in its header what it tries and how success would be seen from outside; the harness
-plants the canaries, replaces the placeholders, runs the program as a model's answer and looks.
-A benign control should pass before each attack, or a broken executor looks perfectly safe.
+The header of a program says what it tries, and how its success would be seen from outside. The
+harness plants the canaries, replaces the placeholders, runs the program as a model's answer and
+looks. A benign control should pass before each attack, or a broken executor looks perfectly safe.
 
 `success` is one of these (`SUCCESSES`, or `file:` and a glob), seen after running the program in a
 current directory that holds nothing else:
@@ -106,7 +106,7 @@ PLACEHOLDERS = (
 )
 
 STDIO_TESTS = ("exact", "tokens", "float")
-"""Checkers of a stdio problem with input "3 1 2" and output {EXPECT}, or {NUMBER} for `float`."""
+"""Checkers of the stdio problem with input "3 1 2" and output {EXPECT}, or {NUMBER} for `float`."""
 
 FUNCTION_TESTS = {
     "equal": "assert solve([3, 1, 2]) == {EXPECT}\n",
@@ -169,17 +169,17 @@ FUNCTION_TESTS = {
 
 
 class HeaderError(ValueError):
-    """A program's header is missing or says something that cannot be used; names the file."""
+    """The header of a program is missing or has a value that cannot be used; names the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """A hostile program, what it tries, and the reasons a right verdict may give."""
+    """A hostile program, its aim, and the reasons that a right verdict may have."""
 
     name: str
     category: str
     kind: str
-    """`stdio`, a whole program; or `function`, which defines `solve`."""
+    """`stdio` for a whole program, `function` for one that defines `solve`."""
     success: str
     expected: frozenset[str]
     summary: str
@@ -198,7 +198,7 @@ class Control:
     stdin: str
     expected_stdout: str
     requires: tuple[str, ...]
-    """Modules it imports that are not in the standard library."""
+    """Modules that it imports from outside the standard library."""
     scratch: bool
     """Whether it writes files into its current directory."""
     source: str

@@ -1,14 +1,14 @@
-"""Runs the corpus in the sandbox and looks from outside whether an attack succeeded.
+"""Runs the corpus in the sandbox and observes from outside whether an attack succeeded.
 
     python -m tests.attacks.harness '{"attacks": ["eq_object"], ...}'
 
 The process of this module stands in for the service: the canaries lie in its environment, beside
 it and in its tests. It must be started with `ENVIRONMENT_CANARY` in its environment, as a service
-has secrets in its own. It says what it saw as one line of JSON per run.
+has secrets in its own. It prints one line of JSON for each run.
 
-What an attack can leave behind is looked for after every run, whatever its header says would be
-its success: a canary in what it printed, a packet, a file, a process, a changed inode, a neighbour
-that died, an honest program that fails afterwards.
+After every run it looks for each possible success, not only for the one in the attack's header: a
+canary in the output, a packet, a file, a process, a changed inode, a neighbour that died, an honest
+program that fails afterwards.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import os
 import random
 import resource
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -37,6 +38,8 @@ from pathlib import Path
 
 from tests.attacks.corpus import FUNCTION_TESTS, Attack, Control, load, load_controls
 from verifier_service.code import languages
+from verifier_service.code.findings import Findings
+from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import (
     Asserts,
     Function,
@@ -44,7 +47,7 @@ from verifier_service.code.reference_tests import (
     Stdio,
     StdioCase,
 )
-from verifier_service.code.run_tests import ENTRIES, Grade, Plan, Result, grade
+from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
 from verifier_service.code.verdicts import plan_of
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
@@ -56,6 +59,7 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     level,
 )
+from verifier_service.sandbox.exit_reason import waited_seconds
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verifiers.code import Code
@@ -66,12 +70,15 @@ STDIN = "3 1 2\n"
 ARGUMENT = [3, 1, 2]
 SCRATCH_BYTES = 8 * 2**20
 WALL_SLACK_SECONDS = 2.0
+"""Longest time from the wall limit of an execution to its end, without waits for a processor."""
 MAX_GROWTH_BYTES = 48 * 2**20
-"""Of this process in one run: what it may keep of three streams, parsed and copied."""
-SIGNAL_SECONDS = 0.01
-"""How long a signal may take to end or stop a process."""
-SETTLE_SECONDS = 2.0
-"""How long a process that was killed may take to be gone."""
+"""Largest growth of this process in one run: it may keep three streams, parsed and copied."""
+SETTLE_SECONDS = 20.0
+"""Longest time from the kill of a process to its end, on a busy machine too."""
+ANSWER_SECONDS = 60.0
+"""Longest time for a living process to answer, or a program to begin, on a busy machine too."""
+MAX_OVERLOADS = 3
+"""Runs after which an attack that the sandbox gives up as overload each time has caused it."""
 HARMLESS = frozenset(
     {
         "chmod_service_file",
@@ -90,44 +97,44 @@ HARMLESS = frozenset(
         "write_outside_scratch",
     }
 )
-"""The only ones that may be run with a layer off: they read canaries of this module, send packets
-to its sockets, touch its files, make one small object or process, which is removed afterwards, or
-print that something is possible."""
+"""The only attacks that may be run with a layer off. They read canaries of this module, send
+packets to its sockets, touch its files, make one small object or process, which is removed
+afterwards, or print that an operation is possible."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run, as JSON in the arguments."""
+    """The attacks to run and how, as JSON in the arguments."""
 
     attacks: list[str]
-    """Names; no others are run."""
+    """Names of the attacks; no others are run."""
     cpu_seconds: float
-    """The verifier's setting."""
+    """The setting of the verifier."""
     scratch: list[str]
-    """Categories of which stdio programs are run with a scratch directory as well."""
+    """Categories whose stdio programs are run with a scratch directory as well."""
     without: list[str] = dataclasses.field(default_factory=list)
     """Layers to leave out. Only the `HARMLESS` are run then."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """What was seen of one run of one attack, as a line of JSON."""
+    """The observations of one run of one attack, as a line of JSON."""
 
     attack: str
     way: str
     """`stdio`, `scratch` (with a scratch directory), `asserts`, `function` or `control`."""
     reason: str
-    """Of the verdict; `infra` if there was none."""
+    """Reason of the verdict; `infra` if there was no verdict."""
     seen: list[str]
     """Every success that was observed, in the words of the corpus."""
     detail: str
     seconds: float
     level: str
-    """The layers that were in force."""
+    """Layers that were in force."""
 
 
 async def run(order: Order) -> None:
-    """Run attacks one after another and print what was seen."""
+    """Run attacks one after another and print the observations."""
     without = frozenset(Layer(name) for name in order.without)
     attacks = [attack for attack in load() if attack.name in order.attacks]
     if without & COMMON_LAYERS and not {attack.name for attack in attacks} <= HARMLESS:
@@ -141,7 +148,7 @@ async def run(order: Order) -> None:
 
 
 class _RecordingRunner(Runner):
-    """Keeps the executions, of which a grade says little."""
+    """Keeps the executions, because a grade says little about them."""
 
     def __init__(self, without: frozenset[Layer]) -> None:
         super().__init__(
@@ -169,7 +176,7 @@ class _RecordingRunner(Runner):
 
 
 class _Deaths(logging.Handler):
-    """What the runner logs: the deaths of zygotes, which it makes good."""
+    """Collects the runner's messages: each says that a zygote died and was replaced."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +187,7 @@ class _Deaths(logging.Handler):
 
 
 class _Harness:
-    """The canaries, a runner for attacks, and another for a victim, as of another worker."""
+    """The canaries, a runner for attacks, and a runner for a victim, as if of another worker."""
 
     def __init__(self, order: Order, without: frozenset[Layer]) -> None:
         self.controls = [control for control in load_controls() if _has(control.requires)]
@@ -191,6 +198,9 @@ class _Harness:
         self._stack = contextlib.AsyncExitStack()
         self._deaths = _Deaths()
         self._num_runs = 0
+        self._peak = 0
+        self._waited_before = 0.0
+        self._zygotes: set[int] = set()
         self._victim: asyncio.Task[Execution] | None = None
 
     async def __aenter__(self) -> _Harness:
@@ -221,15 +231,15 @@ class _Harness:
     async def expect_control(self, control: Control) -> None:
         """Run a benign program. Raises RuntimeError if it does not pass."""
         found = await self._run_control(control)
-        if found.result is not Result.PASSED:
+        if found.reason != CodeReason.PASSED:
             raise RuntimeError(f"the control {control.name} does not pass: {found}")
 
-    async def _run_control(self, control: Control) -> Grade:
+    async def _run_control(self, control: Control) -> Findings:
         case = StdioCase(stdin=control.stdin, stdout=control.expected_stdout)
         plan = plan_of(Code())
         if control.scratch:
             plan = _with_scratch(plan)
-        return await grade(
+        return await run_tests(
             self._runner, PYTHON, control.source, Stdio(type="stdio", cases=(case,)), plan
         )
 
@@ -243,6 +253,7 @@ class _Harness:
         self._forget()
         self._world.remember()
         neighbours, others = self._processes()
+        self._waited_before = self._own_wait()
         start = time.monotonic()
         seen: list[str] = []
         reason, detail = await self._grade(source, tests, plan, seen)
@@ -255,17 +266,11 @@ class _Harness:
         seen += self._look_at_output(attack, token, detail)
         seen += self._world.changes(attack.success)
         seen += await self._look_at_processes(others, neighbours)
-        if reason == Result.PASSED:
+        if reason == CodeReason.PASSED:
             seen.append("verdict_passed")
-        if attack.success == "benign_tainted":
-            controls = self.controls
-        else:
-            controls = [self.controls[self._num_runs % len(self.controls)]]
-        for control in controls:
-            found = await self._run_control(control)
-            if found.result is not Result.PASSED:
-                seen.append("benign_tainted")
-                detail += f" {control.name}: {found}"
+        for failure in await self._failed_controls(attack):
+            seen.append("benign_tainted")
+            detail += failure
         self._num_runs += 1
         return Observation(
             attack=attack.name,
@@ -277,28 +282,47 @@ class _Harness:
             level=level(self._runner.layers),
         )
 
+    async def _failed_controls(self, attack: Attack) -> list[str]:
+        """Run the benign program whose turn it is, or all; a description of each that fails."""
+        if attack.success == "benign_tainted":
+            controls = self.controls
+        else:
+            controls = [self.controls[self._num_runs % len(self.controls)]]
+        found = [(control.name, await self._run_control(control)) for control in controls]
+        return [f" {name}: {it}" for name, it in found if it.reason != CodeReason.PASSED]
+
     async def _grade(
         self, source: str, tests: Stdio | Function | Asserts, plan: Plan, seen: list[str]
     ) -> tuple[str, str]:
         """Reason and detail of the verdict."""
         deadline = 4 * (plan.limits.wall_seconds + 3) + 10
-        try:
-            found = await asyncio.wait_for(
-                grade(self._runner, PYTHON, source, tests, plan), deadline
-            )
-        except TimeoutError:
-            seen.append("hang")
-            return "infra", "no answer in time"
-        except SandboxError as error:
-            seen.append("infra")
-            return "infra", str(error)
-        return str(found.result), found.shown
+        for _ in range(MAX_OVERLOADS):
+            try:
+                found = await asyncio.wait_for(
+                    run_tests(self._runner, PYTHON, source, tests, plan), deadline
+                )
+            except TimeoutError:
+                seen.append("hang")
+                return "infra", "no verdict in time"
+            except SandboxError as error:
+                why = str(error)
+                # A busy machine can bring this about, and no attack may: one that does will again.
+                if "overloaded" not in why:
+                    break
+            else:
+                return str(found.reason), found.shown
+        seen.append("infra")
+        return "infra", why
 
     def _forget(self) -> None:
         self._runner.executions.clear()
         self._runner.judges.clear()
         self._deaths.messages.clear()
         self._peak = _peak_bytes()
+
+    def _own_wait(self) -> float:
+        """Seconds that this process and the zygotes have waited for a processor so far."""
+        return sum(waited_seconds(pid) for pid in {os.getpid(), *self._zygotes})
 
     def _look_at_output(self, attack: Attack, token: str, shown: str) -> Iterator[str]:
         for execution, limits in self._runner.executions:
@@ -314,7 +338,9 @@ class _Harness:
             if max(len(execution.stdout), len(execution.stderr)) > limits.output_bytes:
                 yield "outsize"
         both = [*self._runner.executions, *self._runner.judges]
-        waited = sum(execution.waited_seconds for execution, _ in both)  # no part of the limit
+        # No part of the limit: waits for a processor, of the programs or of those who end them.
+        waited = sum(execution.waited_seconds for execution, _ in both)
+        waited += max(0.0, self._own_wait() - self._waited_before)
         for execution, limits in both:
             if execution.wall_seconds - waited > limits.wall_seconds + WALL_SLACK_SECONDS:
                 yield "hang"
@@ -345,7 +371,7 @@ class _Harness:
         return seen
 
     def _processes(self) -> tuple[set[Process], set[Process]]:
-        """The victim's and its zygote's, and all others below this one but zygotes."""
+        """The processes of the victim and its zygote, and all others below this one but zygotes."""
         every = processes()
         victims = {
             process
@@ -354,8 +380,10 @@ class _Harness:
         }
         zygotes = {zygote._process.pid for zygote in self._runner._zygotes}
         if Layer.NAMESPACES in self._runner.layers:
-            # The first process in a namespace is a zygote too; what it adopts is its child.
+            # The first process in a namespace is a zygote too. Processes that it adopts are its
+            # children, and no zygotes.
             zygotes |= {process.pid for process in every if process.parent in zygotes}
+        self._zygotes = zygotes
         below = descendants(os.getpid(), every) - victims
         return victims, {process for process in below if process.pid not in zygotes}
 
@@ -366,14 +394,21 @@ class _Harness:
         source = (
             f"import sys, time\nsecret = {secret!r}\n"
             "with open('victim.txt', 'w') as file:\n    file.write(sys.stdin.read())\n"
-            "kept = open('victim.txt')\ntime.sleep(3600)\n"
+            "kept = open('victim.txt')\nprint('ready', flush=True)\ntime.sleep(3600)\n"
         )
         limits = Limits(wall_seconds=3600, file_bytes=2**20)
         program = Program(payload=source.encode(), stdin=secret.encode())
         self._victim = asyncio.create_task(self._victims_runner.run(program, limits))
-        await asyncio.sleep(0.5)  # nobody outside can see how far it is
+        async with asyncio.timeout(ANSWER_SECONDS):
+            # Its runner tells nobody that output has arrived.
+            while not self._victim.done() and not self._victim_has_printed():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         if self._victim.done():
             raise RuntimeError(f"the victim does not run: {self._victim.result()}")
+
+    def _victim_has_printed(self) -> bool:
+        running = [zygote._execution for zygote in self._victims_runner._zygotes]
+        return any(stream.num_bytes for it in running if it is not None for stream in it._streams)
 
 
 def _with_scratch(plan: Plan) -> Plan:
@@ -382,7 +417,7 @@ def _with_scratch(plan: Plan) -> Plan:
 
 
 def _problem(attack: Attack, way: str, token: str, number: float) -> Stdio | Function | Asserts:
-    """A problem that nobody can solve who does not see its answer."""
+    """A problem that no program can solve unless it sees the expected answer."""
     if way == "function":
         case = FunctionCase(args=(ARGUMENT,), returns=token)
         return Function(type="function", entry_point="solve", cases=(case,))
@@ -396,7 +431,7 @@ def _problem(attack: Attack, way: str, token: str, number: float) -> Stdio | Fun
 
 
 def _lines(execution: Execution, line: bytes) -> bool:
-    """Whether it printed a line that is exactly this."""
+    """Whether an execution printed a line that is exactly this one."""
     return any(line in stream.splitlines() for stream in (execution.stdout, execution.stderr))
 
 
@@ -404,11 +439,11 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-# What lies around the sandbox
+# The surroundings of the sandbox
 
 
 class World:
-    """Canaries and things that an attack could reach, and what became of them."""
+    """Canaries and other things that an attack could reach, and the changes of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -425,7 +460,7 @@ class World:
         self._secret = folder / "secret.txt"
         self._secret.write_text(self.canaries["FILE"])
         self._watched.write_text("watched")
-        # Not permissions are to be tested, but layers: to them these files are open.
+        # Open to every user: otherwise an attack could fail by permissions, and not by a layer.
         self._outside.chmod(0o777)
         self._watched.chmod(0o666)
         self._secret.chmod(0o644)
@@ -434,7 +469,7 @@ class World:
 
     def __enter__(self) -> World:
         self._sockets = {name: self._stack.enter_context(it) for name, it in self._listen().items()}
-        self._parent = _stand_in()
+        self._parent = _StandIn()
         self._placeholders = {
             "{SECRET_FILE}": str(self._secret),
             "{TCP_PORT}": str(self._sockets["net:tcp"].getsockname()[1]),
@@ -446,7 +481,7 @@ class World:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._end_parent()
+        self._parent.end()
         self._stack.close()
 
     def _listen(self) -> dict[str, socket.socket]:
@@ -477,25 +512,24 @@ class World:
         return text
 
     def remember(self) -> None:
-        """Take note of how things are before a run."""
+        """Take note of the state before a run."""
         self._received()
-        if not self._parent_lives():
-            self._end_parent()
-            self._parent = _stand_in()
+        if not self._parent.answers():
+            self._parent.end()
+            self._parent = _StandIn()
         self._state = self._inode()
         self._objects = _sysv_objects()
         self._files = self._outside_files()
 
     def changes(self, success: str) -> Iterator[str]:
-        """What is otherwise than it was."""
+        """The changes since `remember`, in the words of the corpus."""
         yield from (name.split()[0] for name in self._received())
         if self._inode() != self._state:
             yield "modechanged"
         if objects := _sysv_objects() - self._objects:
             yield "sysv"
             _remove_shared_memory(objects)
-        time.sleep(SIGNAL_SECONDS)
-        if not self._parent_lives():
+        if not self._parent.answers():
             yield "service_dead"
         new = self._outside_files() - self._files
         if success.startswith("file:"):
@@ -508,7 +542,7 @@ class World:
                 path.rmdir() if path.is_dir() else path.unlink()
 
     def _received(self) -> list[str]:
-        """What arrived at the sockets since the last call."""
+        """The sockets at which something arrived since the last call."""
         arrived = []
         for name, it in self._sockets.items():
             with contextlib.suppress(BlockingIOError):
@@ -521,7 +555,7 @@ class World:
         return arrived
 
     def _inode(self) -> tuple[object, ...]:
-        """All that a change of the watched file's contents, metadata or attributes changes."""
+        """Numbers that differ after any change of the watched file, its metadata or attributes."""
         with contextlib.suppress(OSError):
             found = os.stat(self._watched, follow_symlinks=False)
             return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)  # ctime is for the rest
@@ -530,24 +564,47 @@ class World:
     def _outside_files(self) -> set[Path]:
         return {Path(entry) for entry in os.scandir(self._outside)}
 
-    def _parent_lives(self) -> bool:
-        """Whether it has neither ended nor been stopped."""
-        found = _process(self._parent.pid)
-        return found is not None and found.state not in "ZTt"
 
-    def _end_parent(self) -> None:
-        self._parent.kill()
-        self._parent.wait()
-
-
-def _stand_in() -> subprocess.Popen[bytes]:
+class _StandIn:
     """A process like the service's, with the secrets in its environment, that may be killed."""
-    command = [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(7200)"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    with process.stdout as ready:
-        ready.readline()
-    return process
+
+    _ECHO = "import os\nwhile byte := os.read(0, 1): os.write(1, byte)"
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-I", "-S", "-c", self._ECHO]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+        self.pid = self._process.pid
+        if not self.answers():
+            raise RuntimeError("the stand-in for the service does not start")
+
+    def answers(self) -> bool:
+        """Whether it has neither ended nor been stopped.
+
+        It has to echo a byte: a process acts on the signals that it was sent before it goes on.
+        Its state alone would tell nothing about a signal that it has not yet acted on.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(b"x")
+        except BrokenPipeError:
+            return False
+        end = time.monotonic() + ANSWER_SECONDS
+        while time.monotonic() < end:
+            if select.select([self._process.stdout], [], [], 0.01)[0]:
+                return self._process.stdout.read(1) == b"x"
+            found = _process(self.pid)
+            if found is None or found.state in "ZTt":
+                return False
+        return False
+
+    def end(self) -> None:
+        """Kill it and wait for its end."""
+        self._process.kill()
+        with self._process:
+            pass
 
 
 def _sysv_objects() -> set[tuple[str, int]]:
@@ -569,6 +626,8 @@ def _remove_shared_memory(objects: set[tuple[str, int]]) -> None:
 
 @dataclass(frozen=True)
 class Process:
+    """A process of the machine, told from a later one with the same pid by its start."""
+
     pid: int
     parent: int
     start: str
@@ -576,7 +635,7 @@ class Process:
 
 
 def descendants(root: int, every: list[Process] | None = None) -> set[Process]:
-    """A process's children, theirs, and so on, and itself if it is not this one."""
+    """The children of a process, their children and so on; with itself unless it is this one."""
     every = processes() if every is None else every
     found = {process for process in every if process.pid == root and root != os.getpid()}
     parents = {root}
@@ -626,7 +685,7 @@ def main() -> None:
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of what daemons leave behind, so that it is found."""
+    """Become the parent of orphans, so that processes which an attack leaves behind are found."""
     pr_set_child_subreaper = 36
     ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
 

@@ -1,7 +1,8 @@
-"""The corpus is complete and well formed; running it is the sandbox's test."""
+"""The corpus is complete and well formed. `test_attacks.py` runs it."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -84,6 +85,19 @@ def test_an_attack_compiles(attack: Attack) -> None:
         compile(attack.source, attack.name, "exec")
     else:
         assert "compile_error" in attack.expected
+
+
+def test_objects_of_the_service_that_attacks_change_exist() -> None:
+    """After a rename the program would only fail, and attack no more."""
+    found = set()
+    for attack in ATTACKS:
+        lines = re.findall(r"^ *from (verifier_service[\w.]*) import (\w+)$", attack.source, re.M)
+        found |= {(attack.name, module, name) for module, name in lines}
+        for module, name in lines:
+            target = importlib.import_module(f"{module}.{name}")
+            for attribute in re.findall(rf"^ *{name}\.(\w+) = ", attack.source, re.M):
+                assert hasattr(target, attribute), (attack.name, attribute)
+    assert found
 
 
 @attacks

@@ -11,16 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from trainer_client.config.run_config import RewardConfig, VerifierConfig
+from reward_verifier.errors import VerifierRejected
+from reward_verifier.verdict import Verdicts
+from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.reward.rewards import reward
-from trainer_client.reward.verifier_client import (
-    Question,
-    ScoreRequest,
-    Verdicts,
-    VerifierClient,
-    VerifierRejected,
-)
+from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient, VerifierSelection
 
 ROOT = Path(__file__).parents[2]
 VERIFIERS = (
@@ -54,21 +50,21 @@ def test_client_and_service_agree_on_scores_and_rewards(service_url: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("question", "message"),
+    ("selection", "message"),
     [
         (
-            Question((VerifierConfig(type="acuracy"),)),
+            VerifierSelection((VerifierConfig(type="acuracy"),)),
             r"acuracy.* \(asked by evaluation\.verifiers\)",
         ),
-        (Question(profile="maths"), r"maths.* \(asked by evaluation\.profile\)"),
+        (VerifierSelection(profile="maths"), r"maths.* \(asked by evaluation\.profile\)"),
     ],
 )
 def test_what_the_service_does_not_know_is_refused_before_anything_is_sampled(
-    service_url: str, question: Question, message: str
+    service_url: str, selection: VerifierSelection, message: str
 ) -> None:
     with (
         pytest.raises(VerifierRejected, match=message),
-        open_scorer(RewardConfig(url=service_url), question),
+        open_scorer(RewardConfig(url=service_url), selection),
     ):
         pass
     unknown = RewardConfig.model_validate(
@@ -106,6 +102,8 @@ def test_an_option_that_the_service_does_not_know_is_refused_by_name(service_url
     [
         ("verifier_service", {"trainer_client", "torch", "transformers"}),
         ("trainer_client", {"verifier_service", "fastapi", "sympy", "math_verify"}),
+        ("reward_verifier", {"verifier_service", "trainer_client", "pydantic", "rich", "typer"}),
+        ("verifier_adapters", {"verifier_service", "trainer_client", "pydantic", "rich", "typer"}),
     ],
 )
 def test_a_package_imports_nothing_of_the_others_side(package: str, forbidden: set[str]) -> None:
@@ -122,7 +120,7 @@ def test_a_package_imports_nothing_of_the_others_side(package: str, forbidden: s
 
 def test_the_api_process_loads_neither_a_mathematics_parser_nor_torch() -> None:
     script = (
-        "import sys, verifier_service.http.app;"
+        "import sys, verifier_service.app;"
         "heavy = {'sympy', 'math_verify', 'latex2sympy2_extended', 'torch', 'transformers'};"
         "print(*sorted(heavy & {*sys.modules}))"
     )

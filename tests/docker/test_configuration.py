@@ -54,7 +54,7 @@ def test_a_setting_of_the_file_is_not_overridden_but_for_the_workers(tmp_path: P
     found = environment(tmp_path, "".join(f"{name}=mine\n" for name in names))
     overridden = {name for name in names if found[name] != "mine"}
     assert overridden == {"VERIFIER_WORKERS", "VERIFIER_CODE_WORKERS"}
-    for document in ("docker/verifier.env", "docs/docker.md"):
+    for document in ("docker/verifier.env", "docs/deploy.md"):
         assert all(re.search(rf"\b{name}\b", (ROOT / document).read_text()) for name in overridden)
 
 

@@ -25,7 +25,7 @@ SITE_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = """
 import time
 start = time.process_time()
-import verifier_service.http.app
+import verifier_service.app
 print(time.process_time() - start)
 """
 READY = "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz', timeout=4)"
@@ -224,7 +224,7 @@ def test_programs_in_cpp_need_an_option_of_the_build(stack: Stack) -> None:
     code = (
         "import asyncio\n"
         "from verifier_service.code import languages\n"
-        "from verifier_service.code.run_tests import ENTRIES, grade\n"
+        "from verifier_service.code.run_tests import ENTRIES, run_tests\n"
         "from verifier_service.code.reference_tests import Stdio, StdioCase\n"
         "from verifier_service.code.verdicts import plan_of\n"
         "from verifier_service.sandbox.runner import Runner\n"
@@ -235,8 +235,8 @@ def test_programs_in_cpp_need_an_option_of_the_build(stack: Stack) -> None:
         "async def main():\n"
         "    async with Runner(1, entries=ENTRIES, tools=languages.tools) as runner:\n"
         "        plan = plan_of(Code(language='cpp'))\n"
-        "        found = await grade(runner, languages.LANGUAGES['cpp'], source, tests, plan)\n"
-        "        print(found.result)\n"
+        "        found = await run_tests(runner, languages.LANGUAGES['cpp'], source, tests, plan)\n"
+        "        print(found.reason)\n"
         "asyncio.run(main())\n"
     )
     run = ("run", *stack.hardened(), "--entrypoint", PYTHON, image, "-c", code)

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.docker.stack import PYTHON, Stack, wait_until
-from trainer_client.config.run_config import RewardConfig
+from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient
 
 pytestmark = pytest.mark.docker

@@ -1,7 +1,8 @@
-"""The command lines: the trainer's messages when something is wrong, their place in the README."""
+"""The command lines: the trainer's messages when something is wrong."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -9,17 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer.main
+import typer
+from typer.testing import CliRunner
 
-from trainer_client.cli import app
+import verifier_service
+from tests.end_to_end.commands import commands_of
+from trainer_client import cli as trainer_cli
 from verifier_service import cli
-from verifier_service.__main__ import main
-from verifier_service.cli import VerifierService
-from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+TRAINER_COMMANDS = commands_of(trainer_cli.app)
+SERVICE_COMMANDS = commands_of(cli.app)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -93,12 +94,49 @@ def test_scores_that_nobody_reads_are_no_fault_of_a_file(tmp_path: Path) -> None
 def test_another_broken_pipe_than_that_of_the_output_is_a_bug(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken() -> None:
-        raise BrokenPipeError
+    def broken() -> str:
+        raise BrokenPipeError(errno.EPIPE, "another pipe")
 
-    monkeypatch.setattr(cli, "run", broken)
-    with pytest.raises(BrokenPipeError):
-        main()
+    monkeypatch.setattr(cli, "new_key", broken)
+    with pytest.raises(RuntimeError, match="a pipe to another process broke"):
+        cli.run(["new-key"])
+
+
+@pytest.mark.parametrize("module", ["verifier_service", "trainer_client"])
+def test_the_version_is_told(module: str) -> None:
+    command = [sys.executable, "-m", module, "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown == f"{module.replace('_', '-')} {verifier_service.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("verifier_service", "VERIFIER_SERVICE"), ("trainer_client", "TRAINER_CLIENT")],
+)
+def test_a_shell_can_complete_commands(module: str, name: str) -> None:
+    environment = {**os.environ, f"_{name}_COMPLETE": "complete_bash"}
+    prefix = {"COMP_WORDS": f"{module.replace('_', '-')} ", "COMP_CWORD": "1"}
+    shown = subprocess.run(
+        [sys.executable, "-m", module],
+        env={**environment, **prefix},
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert {"verifier_service": "serve", "trainer_client": "train"}[module] in shown.split()
+
+
+@pytest.mark.parametrize(
+    ("app", "program", "command"),
+    [
+        *((trainer_cli.app, "trainer-client", command) for command in TRAINER_COMMANDS),
+        *((cli.app, "verifier-service", command) for command in SERVICE_COMMANDS),
+    ],
+)
+def test_the_help_of_each_command_shows_an_example(
+    app: typer.Typer, program: str, command: str
+) -> None:
+    shown = CliRunner().invoke(app, [command, "--help"]).stdout
+    assert f"Example:\n    {program} {command}" in shown
 
 
 def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
@@ -110,25 +148,3 @@ def test_presets_are_listed_with_values_sources_and_departures() -> None:
     result = run("presets")
     for text in ("deepseek_math_paper", "arXiv 2402.03300", "departs:"):
         assert text in result.stdout
-
-
-@pytest.mark.parametrize("command", sorted(typer.main.get_command(app).commands))  # type: ignore[attr-defined]
-def test_every_command_is_in_the_readme(command: str) -> None:
-    assert f"trainer-client {command}" in README
-
-
-@pytest.mark.parametrize("command", VerifierService.model_fields)
-def test_every_command_of_the_service_is_in_the_readme(command: str) -> None:
-    assert f"verifier-service {command.replace('_', '-')}" in README
-
-
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_of_the_service_is_in_the_readme(name: str) -> None:
-    assert f"VERIFIER_{name.upper()}" in README
-
-
-@pytest.mark.parametrize(
-    "target", re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M)
-)
-def test_every_make_target_is_in_the_readme(target: str) -> None:
-    assert f"make {target}" in README

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from trainer_client.config.run_config import dump_config, load_config
-from trainer_client.demo.run_demo import how_to_go_on, name_usual_address, write_grpo_config
+from trainer_client.demo.run_demo import how_to_go_on, write_default_url, write_grpo_config
 from trainer_client.demo.sums_task import write_data
 
 
@@ -62,7 +62,7 @@ def test_configurations_name_the_usual_address_when_the_service_has_ended(tmp_pa
     config = write_grpo_config(tmp_path, url="http://127.0.0.1:41545", seed=0)
     (tmp_path / "grpo").mkdir()
     (tmp_path / "grpo" / "config.yaml").write_text(dump_config(config))
-    name_usual_address(tmp_path, "http://127.0.0.1:41545")
+    write_default_url(tmp_path, "http://127.0.0.1:41545")
     for path in (tmp_path / "grpo.yaml", tmp_path / "grpo" / "config.yaml"):
         assert load_config(path).reward.url == "http://127.0.0.1:8080"
     first_line = (tmp_path / "grpo.yaml").read_text().splitlines()[0]

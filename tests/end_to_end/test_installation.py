@@ -8,6 +8,7 @@ import tomllib
 import venv
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -19,6 +20,12 @@ ROOT = Path(__file__).parents[2]
 DISTRIBUTION = "reward-verifier"
 
 
+def project() -> dict[str, Any]:
+    """The table `project` of pyproject.toml, which installed metadata may be older than."""
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return table
+
+
 def brought_by(extra: str, *, without: frozenset[str] = frozenset()) -> set[str]:
     """Names of every distribution that an extra needs, needs of needs included.
 
@@ -26,8 +33,18 @@ def brought_by(extra: str, *, without: frozenset[str] = frozenset()) -> set[str]
         extra: of this project.
         without: distributions whose own needs are not followed.
     """
+    return needs_of(DISTRIBUTION, extras=frozenset({extra}), without=without)
+
+
+def needs_of(
+    distribution: str,
+    *,
+    extras: frozenset[str] = frozenset(),
+    without: frozenset[str] = frozenset(),
+) -> set[str]:
+    """Names of every distribution that this one needs, needs of needs included."""
     found: set[str] = set()
-    waiting = [(DISTRIBUTION, frozenset({extra}))]
+    waiting = [(distribution, extras)]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         item = waiting.pop()
@@ -42,6 +59,12 @@ def brought_by(extra: str, *, without: frozenset[str] = frozenset()) -> set[str]
 
 
 def _needs(name: str, extras: frozenset[str]) -> list[Requirement]:
+    if name == DISTRIBUTION:
+        table = project()
+        of_extras = [table["optional-dependencies"][extra] for extra in extras]
+        return [
+            Requirement(line) for lines in (table["dependencies"], *of_extras) for line in lines
+        ]
     try:
         lines = requires(name) or []
     except PackageNotFoundError:  # for another platform, or of an extra that nobody asked for
@@ -67,16 +90,11 @@ def test_the_trainer_does_not_bring_the_service() -> None:
     assert needed & {"fastapi", "uvicorn", "math-verify", "latex2sympy2-extended"} == set()
 
 
-def test_the_adapters_bring_httpx_and_nothing_heavy() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert [Requirement(one).name for one in extras["optional-dependencies"]["adapters"]] == [
-        "httpx"
-    ]
-    assert {Requirement(one).name for one in extras["dependencies"]} == {
-        "pydantic",
-        "rich",
-        "typer",
-    }
+def test_the_adapters_bring_httpx_and_what_that_needs_and_nothing_else() -> None:
+    httpx_alone = {"httpx"} | needs_of("httpx")
+    assert "httpcore" in httpx_alone
+    assert brought_by("adapters") == httpx_alone
+    assert httpx_alone & {"pydantic", "rich", "typer", "torch", "fastapi"} == set()
 
 
 def test_only_torch_itself_brings_sympy_to_the_trainer() -> None:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from tests.interop.peer import peer
-from trainer_client.config.run_config import ImportanceConfig, LossConfig
+from trainer_client.config.sections import AdvantageConfig, ImportanceConfig, LossConfig
 from trainer_client.demo import sums_task
 from trainer_client.update.advantages import group_advantages
 from trainer_client.update.loss import (
@@ -235,6 +235,7 @@ def test_advantages_equal_trl_also_where_completions_were_not_judged(
 ) -> None:
     generator = torch.Generator().manual_seed(0)
     trainer.scale_rewards = theirs
+    config = AdvantageConfig.model_validate({"scale": ours, "std": "bessel", "epsilon": 1e-4})
     inputs = [{"prompt": f"{n}+1=?"} for n in range(4) for _ in range(4)]
     for _ in range(40):
         # Eighths, so that TRL's means are exact: where equal rewards are not, its rounding errors
@@ -245,5 +246,5 @@ def test_advantages_equal_trl_also_where_completions_were_not_judged(
             trainer, "_calculate_rewards", lambda *args, r=rewards: r.reshape(16, 1).clone()
         )
         found = trainer._generate_and_score_completions(inputs)["advantages"]
-        expected = group_advantages(rewards, scale=ours, std="bessel", epsilon=1e-4)
+        expected = group_advantages(rewards, config)
         torch.testing.assert_close(found, expected.flatten(), rtol=0, atol=1e-6)

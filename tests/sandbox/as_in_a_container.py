@@ -2,8 +2,8 @@
 
     python as_in_a_container.py 1500 command arguments...
 
-That is what Docker's default profile does to an unprivileged user. A filter of our own stands in
-for that profile, so what it does beyond this is not shown.
+Docker's default seccomp profile refuses the same to an unprivileged user. This filter stands in for
+that profile, which refuses more calls.
 """
 
 from __future__ import annotations

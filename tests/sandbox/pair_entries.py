@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from verifier_service.sandbox.entries import Context
+from verifier_service.sandbox.entries import EntryContext
 
 
-def answer(context: Context) -> None:
+def answer(context: EntryContext) -> None:
     """Run the payload, which defines `solve`, and answer each line that comes."""
     assert context.channel is not None
     assert context.result is None
@@ -22,7 +22,7 @@ def answer(context: Context) -> None:
             lines.flush()
 
 
-def ask(context: Context) -> None:
+def ask(context: EntryContext) -> None:
     """Send each line of the payload, and report the answers as the result."""
     assert context.channel is not None
     assert context.result is not None
@@ -34,7 +34,7 @@ def ask(context: Context) -> None:
             os.write(context.result, (lines.readline() or "nothing\n").encode())
 
 
-def fail(context: Context) -> None:
+def fail(context: EntryContext) -> None:
     """End in a way that is the entry's own fault."""
     context.begin()
     raise RuntimeError("a bug in an entry")

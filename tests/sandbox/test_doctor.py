@@ -1,4 +1,4 @@
-"""The self-check finds what is open, and says so in its exit status."""
+"""The self-check finds operations that are not refused, and its exit status says so."""
 
 from __future__ import annotations
 

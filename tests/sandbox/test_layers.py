@@ -1,4 +1,4 @@
-"""Each layer, observed by itself: what it does alone, and what is possible without it.
+"""Each layer by itself: the operations that it alone refuses, and that succeed without it.
 
 The programs here do nothing that harms where it is possible.
 """
@@ -6,12 +6,14 @@ The programs here do nothing that harms where it is possible.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.sandbox.conftest import LIMITS
 from verifier_service.sandbox.execution import Execution, Layer, Limits, Program
 from verifier_service.sandbox.layers import num_threads_of_user
 from verifier_service.sandbox.runner import Runner
@@ -21,13 +23,13 @@ EVERY = frozenset(Layer)
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can change users")
 
 
-def run(source: str, *layers: Layer, limits: Limits | None = None) -> Execution:
+def run(source: str, *layers: Layer, limits: Limits = LIMITS) -> Execution:
     """Run a program under these layers alone."""
 
     async def run_once() -> Execution:
         async with Runner(1, unsafe_without=EVERY - set(layers)) as runner:
             assert runner.layers == set(layers)
-            return await runner.run(Program(payload=source.encode()), limits or Limits())
+            return await runner.run(Program(payload=source.encode()), limits)
 
     return asyncio.run(run_once())
 
@@ -52,7 +54,7 @@ except OSError as error:
     ("name", "value"),
     [
         ("RLIMIT_CORE", "(0, 0)"),
-        ("RLIMIT_CPU", "(3, 3)"),
+        ("RLIMIT_CPU", "(31, 31)"),
         ("RLIMIT_FSIZE", "(0, 0)"),
         ("RLIMIT_NOFILE", "(64, 64)"),
         ("RLIMIT_MEMLOCK", "(0, 0)"),
@@ -67,7 +69,7 @@ def test_rlimits_are_set_hard_and_soft(name: str, value: str) -> None:
 
 def test_rlimits_limit_memory() -> None:
     source = "import mmap; mmap.mmap(-1, 2**30); print('done')"
-    limits = Limits(memory_bytes=2**28)
+    limits = dataclasses.replace(LIMITS, memory_bytes=2**28)
     assert run(source, Layer.RLIMITS, limits=limits).stdout == b""
     assert run(source, limits=limits).stdout == b"done\n"
 
@@ -168,7 +170,7 @@ def test_each_slot_has_a_user_of_its_own() -> None:
             Runner(2, unsafe_without=without) as runner,
             Runner(1, unsafe_without=without) as other,
         ):
-            runs = [it.run(Program(payload=source), Limits()) for it in (runner, runner, other)]
+            runs = [it.run(Program(payload=source), LIMITS) for it in (runner, runner, other)]
             return {int(execution.stdout) for execution in await asyncio.gather(*runs)}
 
     found = asyncio.run(users())
@@ -187,8 +189,8 @@ def test_a_program_does_not_take_the_threads_of_another_sandbox() -> None:
 
     async def beside_each_other() -> Execution:
         async with Runner(1) as runner, Runner(1) as other:
-            greedy = asyncio.create_task(runner.run(Program(payload=hog.encode()), Limits()))
-            found = [await other.run(Program(payload=honest.encode()), Limits()) for _ in range(20)]
+            greedy = asyncio.create_task(runner.run(Program(payload=hog.encode()), LIMITS))
+            found = [await other.run(Program(payload=honest.encode()), LIMITS) for _ in range(20)]
             assert not greedy.done()
             greedy.cancel()
             await asyncio.gather(greedy, return_exceptions=True)

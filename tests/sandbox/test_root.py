@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# The paths are asked for once the root is mounted: the place for whatever happens meanwhile.
+# `change_root` asks for the paths once the root is mounted, so this iterator can wait there.
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ except OSError as error:
 
 
 def test_a_root_whose_directory_is_removed_meanwhile_does_not_make_it_again(tmp_path: Path) -> None:
-    """As when a worker is killed while its zygote starts, and what it left is removed."""
+    """A worker is killed while its zygote starts, and its directory is removed."""
     at = tmp_path / "worker" / "zygote"
     at.mkdir(parents=True)
     command = [sys.executable, "-c", PROGRAM, str(at)]

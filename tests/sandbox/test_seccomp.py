@@ -51,7 +51,7 @@ def decide(
     architecture: int | None = None,
     executes: bool = False,
 ) -> int:
-    """What the filter returns for a call."""
+    """The value that the filter returns for a call."""
     architecture = ARCHITECTURES[machine][1] if architecture is None else architecture
     values = [argument & 2**64 - 1 for argument in arguments] + [0] * (6 - len(arguments))
     data = struct.pack("<IIQ6Q", number, architecture, 0, *values)

@@ -1,12 +1,13 @@
 """Many executions, hostile ones too, and processes killed at random: nothing is lost or left.
 
-The short forms run in seconds; the long ones are marked slow. SOAK_EXECUTIONS makes them longer.
+The quick ones run in seconds; SOAK_EXECUTIONS sets the length of the slow ones.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import random
 import signal
@@ -15,24 +16,42 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.conftest import DEPLOYMENTS, ENTRIES
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
+from tests.sandbox.conftest import ENTRIES
+from tests.sandbox.conftest import LIMITS as PATIENT
+from verifier_service.sandbox.execution import (
+    COMMON_LAYERS,
+    Execution,
+    ExitReason,
+    Layer,
+    Limits,
+    Program,
+)
 from verifier_service.sandbox.runner import Runner
 
-LONG = int(os.environ.get("SOAK_EXECUTIONS", "4000"))
-LIMITS = Limits(
-    cpu_seconds=0.3,
-    wall_seconds=5,
-    memory_bytes=64 * 2**20,
-    output_bytes=2**16,
-    file_bytes=2**20,
-)
+LONG = int(os.environ.get("SOAK_EXECUTIONS", "1000"))
+LEFT_OUT = {"everything": frozenset[Layer](), "common": frozenset(Layer) - COMMON_LAYERS}
+"""Layers to leave out: none, or all that are not permitted everywhere."""
+LIMITS = dataclasses.replace(PATIENT, memory_bytes=64 * 2**20, output_bytes=2**16, file_bytes=2**20)
+"""A program that is expected to meet one of these meets no other, on a busy machine either."""
+HASTY = dataclasses.replace(LIMITS, cpu_seconds=0.3)
+"""Limits of a program that never ends, or that may fail in any way."""
 SQUARE = Program(payload=b"print(int(input()) ** 2)", stdin=b"12\n")
 ANSWER = Program(payload=b"def solve(n): return n * n", entry="answer")
 ASK = Program(payload=b"3\n4\n", entry="ask")
-PATIENT = Limits(cpu_seconds=5, wall_seconds=30)
 
 Check = Callable[[Execution], bool]
+
+
+def soak(*, quick: int, slow: int) -> pytest.MarkDecorator:
+    """Run a test with few executions, or with many and in each set of layers."""
+    return pytest.mark.parametrize(
+        ("layers", "num_executions"),
+        [
+            pytest.param("everything", quick, marks=pytest.mark.quick, id="quick"),
+            pytest.param("everything", slow, marks=pytest.mark.slow, id="everything"),
+            pytest.param("common", slow, marks=pytest.mark.slow, id="common"),
+        ],
+    )
 
 
 def reason(expected: ExitReason) -> Check:
@@ -43,17 +62,17 @@ def fails(execution: Execution) -> bool:
     return not execution.succeeded
 
 
-HOSTILE: list[tuple[str, Check]] = [
-    ("while True: pass", reason(ExitReason.CPU_LIMIT)),
-    ("while True: print('x' * 999)", reason(ExitReason.OUTPUT_LIMIT)),
-    ("x = []\nwhile True: x.append(bytearray(2**20))", fails),
-    ("import ctypes; ctypes.string_at(0)", reason(ExitReason.SIGNALED)),
-    ("import os; os.fork()", fails),
-    ("f = open('x', 'w')\nwhile True: f.write('x' * 9999)", fails),
-    ("for n in range(9999): open(str(n), 'w')", fails),
-    ("import os\nwhile True: os.mkdir('d'); os.chdir('d')", fails),
-    ("import os; os._exit(3)", fails),
-    ("(" * 9999, reason(ExitReason.COMPILE_ERROR)),
+HOSTILE: list[tuple[str, Limits, Check]] = [
+    ("while True: pass", HASTY, reason(ExitReason.CPU_LIMIT)),
+    ("while True: print('x' * 999)", LIMITS, reason(ExitReason.OUTPUT_LIMIT)),
+    ("x = []\nwhile True: x.append(bytearray(2**20))", HASTY, fails),
+    ("import ctypes; ctypes.string_at(0)", LIMITS, reason(ExitReason.SIGNALED)),
+    ("import os; os.fork()", HASTY, fails),
+    ("f = open('x', 'w')\nwhile True: f.write('x' * 9999)", HASTY, fails),
+    ("for n in range(9999): open(str(n), 'w')", HASTY, fails),
+    ("import os\nwhile True: os.mkdir('d'); os.chdir('d')", HASTY, fails),
+    ("import os; os._exit(3)", HASTY, fails),
+    ("(" * 9999, LIMITS, reason(ExitReason.COMPILE_ERROR)),
 ]
 
 
@@ -73,7 +92,7 @@ def family(directory: str) -> dict[int, int]:
 
 
 async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something so often, four at a time."""
+    """Do some work a number of times, four at a time."""
     left = iter(range(num_times))
 
     async def some() -> None:
@@ -83,17 +102,16 @@ async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> None:
     await asyncio.gather(*(some() for _ in range(4)))
 
 
-@pytest.mark.parametrize("deployment", sorted(DEPLOYMENTS))
-@pytest.mark.parametrize("num_executions", [300, pytest.param(LONG, marks=pytest.mark.slow)])
+@soak(quick=300, slow=LONG)
 def test_nothing_is_left_after_many_executions(
-    deployment: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    layers: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     chance = random.Random(0)
     wrong: list[tuple[str, Execution]] = []
 
-    async def soak() -> None:
-        async with Runner(2, unsafe_without=DEPLOYMENTS[deployment]) as runner:
+    async def executions() -> None:
+        async with Runner(2, unsafe_without=LEFT_OUT[layers]) as runner:
 
             async def one() -> None:
                 if chance.random() < 0.9:
@@ -101,8 +119,8 @@ def test_nothing_is_left_after_many_executions(
                     if not is_right(execution):
                         wrong.append(("benign", execution))
                     return
-                source, check = chance.choice(HOSTILE)
-                execution = await runner.run(Program(payload=source.encode()), LIMITS)
+                source, limits, check = chance.choice(HOSTILE)
+                execution = await runner.run(Program(payload=source.encode()), limits)
                 if not check(execution):
                     wrong.append((source, execution))
 
@@ -119,7 +137,7 @@ def test_nothing_is_left_after_many_executions(
         with contextlib.suppress(PermissionError):
             path.chmod(0o711)
     ipc_before = Path("/proc/sysvipc/shm").read_text()
-    asyncio.run(soak())
+    asyncio.run(executions())
     assert wrong == []
     assert family(str(tmp_path)) == {}
     assert os.listdir(tmp_path) == []
@@ -127,10 +145,9 @@ def test_nothing_is_left_after_many_executions(
     assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
 
 
-@pytest.mark.parametrize("deployment", sorted(DEPLOYMENTS))
-@pytest.mark.parametrize("num_executions", [200, pytest.param(LONG // 4, marks=pytest.mark.slow)])
+@soak(quick=200, slow=max(LONG // 4, 200))
 def test_kills_at_random_change_no_result(
-    deployment: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    layers: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     chance = random.Random(0)
@@ -138,8 +155,8 @@ def test_kills_at_random_change_no_result(
     kills: list[int] = []
     num_done = 0
 
-    async def soak() -> None:
-        runner = Runner(4, entries=ENTRIES, unsafe_without=DEPLOYMENTS[deployment])
+    async def executions() -> None:
+        runner = Runner(4, entries=ENTRIES, unsafe_without=LEFT_OUT[layers])
         async with runner:
 
             async def one() -> None:
@@ -170,7 +187,7 @@ def test_kills_at_random_change_no_result(
             await repeat(num_executions, one)
             killer.cancel()
 
-    asyncio.run(soak())
+    asyncio.run(executions())
     assert wrong == []
     assert len(kills) > 1
     assert family(str(tmp_path)) == {}

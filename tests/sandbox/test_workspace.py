@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from tests.sandbox.conftest import Sandbox
-from verifier_service.sandbox.execution import MAX_FETCHED_FILES, Limits
+from tests.sandbox.conftest import LIMITS, Sandbox
+from verifier_service.sandbox.execution import MAX_FETCHED_FILES
 
-SCRATCH = Limits(cpu_seconds=5, wall_seconds=20, file_bytes=2**20)
+SCRATCH = dataclasses.replace(LIMITS, file_bytes=2**20)
 
 
 def test_a_program_has_its_arguments_and_files(sandbox: Sandbox) -> None:

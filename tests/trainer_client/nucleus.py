@@ -11,9 +11,9 @@ from trainer_client.rollout import Rollout
 
 @torch.no_grad()
 def cut_logprobs(policy: Policy, rollout: Rollout, *, temperature: float, top_p: float) -> Tensor:
-    """Of the completion's tokens: each one's share of the likeliest that make up top_p.
+    """Log-probability of each completion token among the likeliest tokens that make up top_p.
 
-    -inf for a token that is not among them.
+    A token that is not among them has -inf.
     """
     ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids], device=policy.device)
     logits = policy.model(ids).logits[0, len(rollout.prompt_ids) - 1 : -1].float().cpu()

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.rollout import Rollout
+from trainer_client.rollout import Rollout, Sampling
 
 REWARDS = """
 def digits(completions, **columns):
@@ -83,7 +83,7 @@ def run_that_judges_nothing_once(
 
 
 def run_python(*arguments: str, processes: int | None = None) -> str:
-    """What a script, or a module after `-m`, prints; started by torchrun with `processes`."""
+    """The output of a script, or of a module after `-m`; torchrun starts it with `processes`."""
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     result = subprocess.run(
         [sys.executable, *(launcher if processes else ()), *arguments],
@@ -111,6 +111,13 @@ def rollouts_of(*lengths: int) -> list[Rollout]:
     return [
         Rollout((1, 5), tuple(range(5, 5 + n)), (-4.0,) * n, "x", truncated=True) for n in lengths
     ]
+
+
+def plain_sampling(
+    group_size: int, max_completion_tokens: int, temperature: float = 1.0, seed: int | None = None
+) -> Sampling:
+    """Sampling from the whole distribution."""
+    return Sampling(group_size, max_completion_tokens, temperature, top_p=1.0, seed=seed)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:

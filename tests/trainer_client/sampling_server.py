@@ -1,7 +1,7 @@
-"""A server that speaks vLLM's protocol as far as the trainer asks for it, and samples for real.
+"""A server that speaks the part of vLLM's protocol that the trainer uses, and samples for real.
 
-Its model is what the last `reload_weights` named; a completion is a function of weights, prompt and
-seed. `spoil` may change an answer before it is sent.
+Its model is the one that the last `reload_weights` named; a completion is a function of weights,
+prompt and seed. `spoil` may change a response before it is sent.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import torch
 from transformers import AutoModelForCausalLM
 
 Spoil = Callable[[str, Any], Any]
-"""From path and answer to the answer that is sent; an int is a status without one."""
+"""The response to send, given the path and the right response; an int is a status alone."""
 
 
 class Sampler:
-    """The model, its version, and what was asked."""
+    """The model, its version, and the paths that were asked for."""
 
     def __init__(self, model: str) -> None:
         self.paths: list[str] = []
         self.version = ""
         self._model = AutoModelForCausalLM.from_pretrained(model).eval()
 
-    def answer(self, path: str, body: Any) -> Any:
-        """What vLLM would say."""
+    def respond(self, path: str, body: Any) -> Any:
+        """The JSON that vLLM would send."""
         self.paths.append(path)
         if path == "/server_info":
             return {"vllm_config": {"model_config": {"logprobs_mode": "processed_logprobs"}}}
@@ -73,9 +73,9 @@ class Sampler:
 
 @contextmanager
 def sampling_server(
-    model: str, spoil: Spoil = lambda path, answer: answer
+    model: str, spoil: Spoil = lambda path, response: response
 ) -> Iterator[tuple[str, Sampler]]:
-    """Its URL and the sampler."""
+    """The URL of a running server, and its sampler."""
     sampler = Sampler(model)
 
     class Handler(BaseHTTPRequestHandler):
@@ -89,9 +89,9 @@ def sampling_server(
             self.send(self.path.partition("?")[0], json.loads(content) if content else None)
 
         def send(self, path: str, body: Any) -> None:
-            answer = spoil(path, sampler.answer(path, body))
-            status, answer = (answer, {}) if isinstance(answer, int) else (200, answer)
-            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            response = spoil(path, sampler.respond(path, body))
+            status, response = (response, {}) if isinstance(response, int) else (200, response)
+            content = response if isinstance(response, bytes) else json.dumps(response).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

@@ -31,7 +31,7 @@ from trainer_client.processes import Processes, launched
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.run.checkpoint import RandomState, list_checkpoints
-from trainer_client.train import batch_of
+from trainer_client.update.batch import batch_of, kept_groups
 from trainer_client.update.step import update_policy
 
 # Unequal lengths and a number that two processes do not share evenly in micro-batches.
@@ -73,7 +73,8 @@ def take_steps(
     position = start_position(checkpoint)
     rewards = torch.tensor(ONE_DIFFERS if "--drop" in flags else ALL_DIFFER)
     advantages = torch.tensor(ADVANTAGES).view(rewards.shape)
-    _, batch = batch_of(GROUPS, rewards, advantages, config, learner.policy, processes)
+    kept = kept_groups(GROUPS, rewards, advantages, config.advantage)
+    _, batch = batch_of(kept, learner.policy, processes, mask_truncated=False)
     assert batch is not None
     history = []
     for step in range(num_steps):
@@ -81,7 +82,7 @@ def take_steps(
         if "--sync" in flags and step % 2:
             learner.sync_reference()
     position = replace(position, step=position.step + num_steps, random=RandomState.now())
-    learner.save(position, config)
+    learner.save(run_dir, position)
     return history
 
 

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trainer_client.config.sections import AdvantageConfig
 from trainer_client.update.advantages import group_advantages, groups_that_differ
 
 NAN = math.nan
@@ -16,7 +17,7 @@ NAN = math.nan
 
 def advantages(*groups: list[float], **options: object) -> list[list[float]]:
     rewards = torch.tensor(groups, dtype=torch.float64)
-    result = group_advantages(rewards, **options)  # type: ignore[arg-type]
+    result = group_advantages(rewards, AdvantageConfig.model_validate(options))
     return [[round(value, 3) for value in row] for row in result.tolist()]
 
 
@@ -52,7 +53,8 @@ def test_leave_one_out_compares_with_the_mean_of_the_others() -> None:
 @pytest.mark.parametrize("scale", ["group_std", "batch_std", "none"])
 def test_equal_rewards_give_exactly_zero(dtype: torch.dtype, scale: str) -> None:
     rewards = torch.full((1, 7), 0.15, dtype=dtype)
-    result = group_advantages(rewards, scale=scale, epsilon=1e-8)  # type: ignore[arg-type]
+    config = AdvantageConfig.model_validate({"scale": scale, "epsilon": 1e-8})
+    result = group_advantages(rewards, config)
     assert result.tolist() == [[0.0] * 7]
 
 
@@ -78,12 +80,12 @@ def test_groups_that_differ_are_those_that_teach() -> None:
 @pytest.mark.parametrize("shape", [(4,), (2, 1), (2, 2, 2)])
 def test_rewards_that_are_no_groups_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="at least 2 completions of each problem"):
-        group_advantages(torch.zeros(shape))
+        group_advantages(torch.zeros(shape), AdvantageConfig())
 
 
 def test_an_infinite_reward_is_refused() -> None:
     with pytest.raises(ValueError, match="infinite"):
-        group_advantages(torch.tensor([[math.inf, 0.0]]))
+        group_advantages(torch.tensor([[math.inf, 0.0]]), AdvantageConfig())
 
 
 rewards_of_a_group = st.lists(st.one_of(st.floats(-10, 10), st.just(NAN)), min_size=5, max_size=5)
@@ -91,11 +93,8 @@ rewards_of_a_group = st.lists(st.one_of(st.floats(-10, 10), st.just(NAN)), min_s
 
 @given(st.lists(rewards_of_a_group, min_size=1, max_size=4), st.sampled_from(["group_std", "none"]))
 def test_advantages_of_a_group_sum_to_zero(groups: list[list[float]], scale: str) -> None:
-    result = group_advantages(
-        torch.tensor(groups, dtype=torch.float64),
-        scale=scale,  # type: ignore[arg-type]
-        epsilon=1e-3,
-    )
+    config = AdvantageConfig.model_validate({"scale": scale, "epsilon": 1e-3})
+    result = group_advantages(torch.tensor(groups, dtype=torch.float64), config)
     assert not result.isnan().any()
     assert result.sum(dim=1).abs().max() < 1e-6
 
@@ -104,5 +103,8 @@ def test_advantages_of_a_group_sum_to_zero(groups: list[list[float]], scale: str
 def test_a_constant_added_to_every_reward_changes_nothing(values: list[int], c: float) -> None:
     rewards = torch.tensor([values], dtype=torch.float64)
     torch.testing.assert_close(
-        group_advantages(rewards), group_advantages(rewards + round(c, 2)), atol=1e-6, rtol=1e-6
+        group_advantages(rewards, AdvantageConfig()),
+        group_advantages(rewards + round(c, 2), AdvantageConfig()),
+        atol=1e-6,
+        rtol=1e-6,
     )

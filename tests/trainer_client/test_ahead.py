@@ -1,4 +1,4 @@
-"""One step off-policy, against a server that samples: what is kept, and how a run goes on."""
+"""Sampling one step ahead, with a server that samples: kept groups, and resumed runs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from typing import Any
 
 import pytest
 
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.run_config import Config, dump_config
 from trainer_client.dataset import Problem, ProblemOrder, load_problems
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
-from trainer_client.rollout.sampling_ahead import FILE, SamplingAhead, read_groups, write_groups
+from trainer_client.rollout.sampling_ahead import (
+    FILE,
+    SamplingAhead,
+    StepGroups,
+    read_groups,
+    write_groups,
+)
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 
 PROBLEM = Problem("7", ({"role": "user", "content": "1+1=?"},), {"answer": "2"}, {"row": object()})
 ROLLOUT = Rollout((1, 2), (5, 6), (-0.1, -1 / 3), "2", truncated=False)
 VERDICT = Verdict(outcome="scored", score=1.0, reason="equal")
-TAKEN = (
+TAKEN = StepGroups(
     ScoredGroups(
         [ScoredGroup(RolloutGroup(PROBLEM, (ROLLOUT,)), ({"accuracy": VERDICT},))], 0.25, 1 / 3
     ),
@@ -73,7 +79,7 @@ def whole(task: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
     task: Path, whole: Path, server: str, tmp_path: Path, keeps: bool
 ) -> None:
-    """Not without the groups that were kept: the weights that sampled them are gone."""
+    """Without the kept groups it would not: the weights that sampled them are gone."""
     settings = one_step_off(task, tmp_path / "run", server)
     shutil.copytree(whole, settings.output_dir)
     for checkpoint in list_checkpoints(settings.output_dir)[2:]:
@@ -87,7 +93,7 @@ def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
 
 @pytest.mark.slow
 def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path: Path) -> None:
-    """In the order of their problems; each goes on with its own."""
+    """Groups are kept in the order of their problems; each process goes on with its own."""
     settings = one_step_off(task, tmp_path / "run", server)
     (tmp_path / "run.yaml").write_text(dump_config(settings))
     on_two_processes(tmp_path / "run.yaml")
@@ -96,8 +102,8 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
     kept = read_groups(checkpoints[1].folder, problems, [])
     assert kept is not None
-    scored, next_problems = kept
-    assert ([item.group.problem for item in scored.groups], next_problems) == order.take(8, 4)
+    scored, next_problem = kept
+    assert ([item.group.problem for item in scored.groups], next_problem) == order.take(8, 4)
     expected = weights(settings.output_dir / "model")
     for checkpoint in checkpoints[2:]:
         shutil.rmtree(checkpoint.folder)
@@ -132,7 +138,7 @@ def digits(completions, **columns):
 def test_functions_run_in_the_main_thread(
     task: Path, whole: Path, server: str, tmp_path: Path
 ) -> None:
-    """While the groups that they score were sampled in another."""
+    """The groups that they score were sampled in another thread."""
     (tmp_path / "alarmed.py").write_text(ALARMED)
     reward = {"verifiers": [], "functions": [{"path": f"{tmp_path}/alarmed.py:digits"}]}
     settings = one_step_off(task, tmp_path / "run", server, reward=reward)
@@ -141,13 +147,13 @@ def test_functions_run_in_the_main_thread(
 
 
 def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path) -> None:
-    """After the last step nothing was sampled ahead."""
+    """The last step has sampled nothing ahead."""
     kept = [(checkpoint.folder / FILE).exists() for checkpoint in list_checkpoints(whole)]
     assert kept == [True, True, True, False]
 
 
 def test_groups_are_read_as_they_were_written(tmp_path: Path) -> None:
-    """Numbers bit for bit; the problem with its whole row, from the data set."""
+    """Numbers are equal bit for bit; a problem has its whole row, from the data set."""
     write_groups(tmp_path, TAKEN)
     assert read_groups(tmp_path, [PROBLEM], ["accuracy"]) == TAKEN
 
@@ -179,7 +185,7 @@ def test_only_groups_of_the_position_are_kept() -> None:
 def test_groups_that_could_not_be_sampled_are_not_kept() -> None:
     """The error comes when they are taken."""
 
-    def fail(position: int) -> tuple[ScoredGroups, int]:
+    def fail(position: int) -> StepGroups:
         raise RolloutError("gone")
 
     ahead = SamplingAhead()

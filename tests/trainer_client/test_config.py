@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from trainer_client.config.peer_keys import EQUIVALENTS
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import (
     Config,
@@ -20,6 +19,7 @@ from trainer_client.config.run_config import (
     load_config,
     make_config,
 )
+from trainer_client.config.trl_equivalents import EQUIVALENTS
 
 MINIMAL = "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
 
@@ -251,7 +251,7 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
         ),
         (
             {"evaluation": {"dataset": {"path": "e"}, "verifiers": []}},
-            "evaluation.0: Value error, verifiers is empty; null asks for what reward has",
+            "evaluation.0: Value error, verifiers is empty; null uses those of the section reward",
         ),
         (
             {"evaluation": {"dataset": {"path": "e"}, "profile": "math", "verifiers": []}},

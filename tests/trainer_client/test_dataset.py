@@ -10,7 +10,7 @@ import datasets
 import pytest
 
 from tests.shared_data import shared_data
-from trainer_client.config.run_config import SYSTEM_PROMPT, DatasetConfig
+from trainer_client.config.sections import SYSTEM_PROMPT, DatasetConfig
 from trainer_client.dataset import (
     DatasetError,
     Problem,

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
 from trainer_client.cli import app
 from trainer_client.config.run_config import dump_config
 from trainer_client.dataset import Problem
 from trainer_client.evaluate import NothingJudged, pass_at_k, summarise
 from trainer_client.reward.group_scoring import ScoredGroup
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import RolloutGroup
 
 
@@ -65,7 +65,7 @@ def test_a_metric_of_nothing_is_an_error_and_no_zero() -> None:
 
 
 def test_the_command_gives_the_same_figures_each_time(task: Path, tmp_path: Path) -> None:
-    """It samples with the run's seed; another one gives others."""
+    """Samples follow from the run's seed; another seed gives other samples."""
     held_out = {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None}
     evaluation = {"dataset": held_out, "num_samples": 4, "k": [1]}
     config = run_config(task, tmp_path / "run", "accuracy", evaluation=evaluation)

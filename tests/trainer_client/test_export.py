@@ -9,8 +9,9 @@ import torch
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
 from trainer_client.config.run_config import ConfigError
+from trainer_client.evaluate import best_step
 from trainer_client.export import export
-from trainer_client.train import best_step, train
+from trainer_client.train import train
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_of_equally_good_steps_the_first_is_the_best(task: Path, tmp_path: Path)
     dataset = {"path": "held_out.jsonl"}
     config = run_config(task, tmp_path / "run", "accuracy", evaluation={"dataset": dataset})
     rows = [{"step": step, "evaluation/pass@1": 0.5} for step in (0.0, 2.0, 4.0)]
-    assert best_step(rows, config) == 2
+    assert best_step(rows, config.evaluation) == 2
 
 
 def test_weights_are_written_in_the_format_that_is_asked_for(

@@ -105,7 +105,7 @@ def test_a_temperature_that_is_high_already_is_not_raised_further() -> None:
 
 
 def test_a_spread_that_is_small_for_the_weights_warns() -> None:
-    assert largest_group_std(config()) == pytest.approx((1 + 0.1 + 0.05) / 2)
+    assert largest_group_std(config().reward.sources) == pytest.approx((1 + 0.1 + 0.05) / 2)
     assert new_warnings(rows({"reward/group_std": 0.06}), config()) == []
     (warning,) = new_warnings(rows({"reward/group_std": 0.05}), config())
     assert "reward/group_std is 0.05, less than 10% of 0.575" in warning

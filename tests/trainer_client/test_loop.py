@@ -1,4 +1,4 @@
-"""What a step can do beyond the plain one, on short runs that need no service."""
+"""Settings beyond those of a plain step, and resumed runs, without a service."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import (
     metrics,
     rollouts,
@@ -23,17 +24,20 @@ from tests.trainer_client.runs import (
     same,
     weights,
 )
-from trainer_client.config.run_config import Config, DatasetConfig, dump_config
+from trainer_client.config.run_config import Config, dump_config
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.errors import TrainingStopped
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.rollout.next_groups import sample_groups
+from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.report import write_report
-from trainer_client.train import STEP_OF_MODEL, TrainingStopped, batch_of, train
+from trainer_client.run.training_run import STEP_OF_MODEL
+from trainer_client.train import train
+from trainer_client.update.batch import Batch, batch_of, kept_groups
 from trainer_client.update.step import update_on_rollouts
 
 
@@ -54,6 +58,15 @@ def scored(*groups: tuple[float, ...], truncated: bool = False) -> ScoredGroups:
         1.0,
         0.0,
     )
+
+
+def trained_on(
+    groups: ScoredGroups, rewards: torch.Tensor, advantages: torch.Tensor, config: Config
+) -> tuple[list[list[int]], Batch | None]:
+    """The rows of each group and the batch that a step makes of these groups."""
+    kept = kept_groups(groups, rewards, advantages, config.advantage)
+    masks = config.loss.truncated == "mask"
+    return batch_of(kept, make_learner(config).policy, mask_truncated=masks)
 
 
 def test_rollouts_are_written_with_verdicts_rewards_and_advantages(
@@ -101,7 +114,7 @@ def test_groups_that_do_not_differ_are_dropped(task: Path, tmp_path: Path) -> No
     config = run_config(task, tmp_path / "run", advantage={"zero_variance": "drop"})
     groups = scored((0.0, 1.0), (0.5, 0.5), (1.0, 0.0))
     rewards = torch.tensor([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-    rows, batch = batch_of(groups, rewards, rewards - 0.5, config, make_learner(config).policy)
+    rows, batch = trained_on(groups, rewards, rewards - 0.5, config)
     assert batch is not None
     assert rows == [[0, 1], [2, 3]]
     assert batch.advantages.tolist() == [-0.5, 0.5, 0.5, -0.5]
@@ -120,7 +133,7 @@ def test_dropped_groups_are_refilled_with_further_problems_a_bounded_number_of_t
     learner = make_learner(config)
     order = ProblemOrder(load_problems(config.dataset), per_step=4, seed=0)
     with open_scorer(config.reward) as scorer:
-        groups, position = sample_groups(learner, scorer, order, 0, config)
+        groups, position = GroupSampler(learner, scorer, order, config).sample(scorer, 0)
     assert len({group.group.problem.id for group in groups.groups}) == 4 * 3
     assert position == 12
 
@@ -150,7 +163,7 @@ def test_truncated_completions_are_masked_and_still_count_as_sequences(
         scored((0.0, 1.0)).groups + scored((1.0, 0.0), truncated=True).groups, 1.0, 0.0
     )
     rewards = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-    _, batch = batch_of(groups, rewards, rewards, config, make_learner(config).policy)
+    _, batch = trained_on(groups, rewards, rewards, config)
     assert batch is not None
     assert batch.completion_mask.sum(dim=1).tolist() == [2, 2, 0, 0]
 
@@ -173,7 +186,7 @@ def test_a_minibatch_has_whole_groups(task: Path, tmp_path: Path, minibatches: i
     learner = make_learner(config)
     groups = scored((0.0, 1.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0))
     rewards = torch.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    rows, batch = batch_of(groups, rewards, rewards - 0.5, config, learner.policy)
+    rows, batch = trained_on(groups, rewards, rewards - 0.5, config)
     assert batch is not None
     update = update_on_rollouts(learner, batch, rows, config)
     assert update["policy/updates"] == minibatches
@@ -256,7 +269,7 @@ def test_a_run_speaks_after_one_that_did_not_lead(
 def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
     task: Path, tmp_path: Path
 ) -> None:
-    """It was killed between its last checkpoint and the end of writing the model."""
+    """The run was killed between its last checkpoint and the end of writing the model."""
     run_dir = tmp_path / "run"
     train(run_config(task, run_dir, train={"steps": 1}))
     of_step_1 = (run_dir / STEP_OF_MODEL).read_text()
@@ -360,7 +373,7 @@ def evaluated_each_step(task: Path, run_dir: Path) -> Config:
 def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
     task: Path, tmp_path: Path, kept: int | None, steps: list[int]
 ) -> None:
-    """Not as another one's: the best checkpoint would be the wrong one."""
+    """Evaluated as another step, it would make the wrong checkpoint the best."""
     config = evaluated_each_step(task, tmp_path / "run")
     train(config)
     path = tmp_path / "run" / "metrics.jsonl"
@@ -379,7 +392,7 @@ def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
 
 
 def test_a_finished_run_without_its_metrics_can_be_resumed(task: Path, tmp_path: Path) -> None:
-    """There is nothing left to do, and nothing to tell."""
+    """The run has no steps left, and no evaluation to tell."""
     config = run_config(task, tmp_path / "run", train={"steps": 1})
     train(config)
     (tmp_path / "run" / "metrics.jsonl").unlink()

@@ -16,7 +16,7 @@ from trainer_client.learner import make_learner
 from trainer_client.policy.lora import merged
 from trainer_client.policy.policy import load_policy
 from trainer_client.run.checkpoint import list_checkpoints
-from trainer_client.sft import sft
+from trainer_client.sft import fine_tune
 from trainer_client.train import train
 
 LORA = {"lora": {"rank": 4, "alpha": 8}}
@@ -85,7 +85,7 @@ def test_an_export_has_the_merged_model_and_the_adapter(finished_run: Path, tmp_
 def test_grpo_goes_on_from_a_supervised_phase_with_lora(task: Path, tmp_path: Path) -> None:
     """Its model is whole: with an adapter anew and without one."""
     demonstrations = {"path": str(task / "data" / "demonstrations.jsonl"), "system_prompt": None}
-    supervised = sft(
+    supervised = fine_tune(
         run_config(
             task,
             tmp_path / "sft",

@@ -15,15 +15,15 @@ from torch.optim import Optimizer
 from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from tests.trainer_client.runs import rollouts_of, run_config
+from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config
 from trainer_client.config.run_config import ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy.memory_savers import offloaded
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.rollout import RolloutGroup, Sampling
-from trainer_client.rollout.sampling_ahead import SamplingAhead
+from trainer_client.rollout import RolloutGroup
+from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.train import train
 from trainer_client.update.batch import make_batch
@@ -117,7 +117,11 @@ def test_generation_keeps_its_cache_beside_recomputed_layers(task: Path) -> None
     learner, _ = updated(task, train={"gradient_checkpointing": True})
     groups: list[RolloutGroup] = []
     problem = Problem("p", ({"role": "user", "content": "1+2=?"},), {})
-    learner.engine.generate([problem], Sampling(2, 6), lambda index, group: groups.append(group))
+    learner.engine.generate(
+        [problem],
+        plain_sampling(2, 6),
+        lambda index, group: groups.append(group),
+    )
     assert len(groups[0].rollouts) == 2
 
 
@@ -153,7 +157,7 @@ def test_offloaded_state_comes_back_as_it_was(task: Path) -> None:
 def test_training_and_evaluation_sample_with_the_optimizer_out_of_the_way(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And new weights reach the sampler so, which may have to wake up for them."""
+    """New weights reach the sampler inside, too: it may have to wake up for them."""
     inside: list[bool] = []
     seen: list[tuple[str, bool]] = []
 
@@ -207,13 +211,13 @@ def test_offloading_frees_the_gpu_while_completions_are_sampled(task: Path) -> N
 
 
 def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None:
-    """What was started is what the next `take` gives; then it samples itself again."""
+    """The next `take` gives the groups that were started; the one after it samples itself."""
     ahead = SamplingAhead()
 
-    def sample(position: int) -> tuple[ScoredGroups, int]:
+    def sample(position: int) -> StepGroups:
         if position == 13:
             raise RuntimeError("unlucky")
-        return ScoredGroups([], float(position), 0.0), position + 1
+        return StepGroups(ScoredGroups([], float(position), 0.0), position + 1)
 
     assert ahead.take(sample, 1)[1] == 2
     ahead.start(sample, 2)
@@ -238,7 +242,7 @@ print("closed")
 
 
 def test_a_process_ends_while_its_sampler_hangs() -> None:
-    """As after SIGTERM: what was sampled ahead is given up, not waited for."""
+    """Groups that are being sampled ahead are given up, as after SIGTERM."""
     result = subprocess.run(
         [sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=600
     )
@@ -246,7 +250,7 @@ def test_a_process_ends_while_its_sampler_hangs() -> None:
 
 
 def test_one_step_off_asks_for_a_server_and_the_correction(task: Path) -> None:
-    """Both by name."""
+    """Messages name both settings."""
     with pytest.raises(ConfigError, match=r"one_step_off needs rollout\.engine vllm_server"):
         make_config(values(task, train={"one_step_off": True}))
     with pytest.raises(ConfigError, match=r"one_step_off needs loss\.importance"):

@@ -1,4 +1,4 @@
-"""What a step's metrics are taken over."""
+"""Metrics of a step, and which completions they are taken over."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainer_client.config.run_config import RewardConfig, RewardFunctionConfig, VerifierConfig
+from reward_verifier.verdict import Verdict, Verdicts
+from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.reward.verifier_client import Verdict, Verdicts
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.run.metrics import read_lines, rollout_metrics
 

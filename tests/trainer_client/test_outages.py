@@ -20,8 +20,9 @@ import pytest
 
 from tests.trainer_client.runs import metrics, rollouts, run_config, same, weights
 from trainer_client.config.run_config import Config
+from trainer_client.errors import TrainingStopped
 from trainer_client.run.checkpoint import list_checkpoints
-from trainer_client.train import TrainingStopped, train
+from trainer_client.train import train
 
 DOWN_SECONDS = 20.0
 

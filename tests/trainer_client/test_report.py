@@ -11,7 +11,14 @@ import pytest
 
 from tests.trainer_client.runs import run_config
 from trainer_client.config.run_config import dump_config
-from trainer_client.run.report import PLACEHOLDER, TEMPLATE, ReportError, charts, write_report
+from trainer_client.run.report import (
+    PLACEHOLDER,
+    TEMPLATE,
+    ReportError,
+    charts,
+    summarise_run,
+    write_report,
+)
 
 TEXT = "</script><script>alert(1)</script><!--<script>"
 
@@ -80,6 +87,21 @@ def test_the_summary_answers_three_questions(run_dir: Path, tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        (0.01, "KL did not stay below 0.01: at most 0.0120 nats per token."),
+        (0.2, "KL stayed below 0.2: at most 0.0120 nats per token."),
+        (None, "KL was at most 0.0120 nats per token."),
+    ],
+)
+def test_the_kl_is_compared_with_the_limit_that_the_run_warns_above(
+    task: Path, tmp_path: Path, limit: float | None, sentence: str
+) -> None:
+    config = run_config(task, tmp_path / "run", guards={"warn_if_kl_above": limit})
+    assert summarise_run(rows(), config)[-1] == sentence
+
+
 def test_the_page_has_curves_with_units_warnings_and_configuration(
     run_dir: Path, tmp_path: Path
 ) -> None:
@@ -123,7 +145,8 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
 
 def test_a_metric_that_was_never_logged_has_no_chart(task: Path, tmp_path: Path) -> None:
     config = run_config(task, tmp_path / "run")
-    assert charts([{"step": 1.0, "policy/entropy": 2.0}], config) == [
+    history = [{"step": 1.0, "policy/entropy": 2.0}]
+    assert charts(history, config.guards, config.reward.sources) == [
         {
             "title": "Entropy",
             "unit": "nats per token",

@@ -9,13 +9,13 @@ import pytest
 import torch
 from transformers import LlamaForSequenceClassification
 
-from trainer_client.config.run_config import (
-    ConfigError,
+from trainer_client.config.reward_sections import (
     RewardConfig,
     RewardFunctionConfig,
     RewardModelConfig,
     VerifierConfig,
 )
+from trainer_client.config.run_config import ConfigError
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.policy.quantization import four_bit

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from trainer_client.config.run_config import VerifierConfig
+from reward_verifier.verdict import Verdict, Verdicts
+from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.reward.rewards import reward
-from trainer_client.reward.verifier_client import Verdict, Verdicts
 
 VERIFIERS = [
     VerifierConfig(type="accuracy", weight=1.0),

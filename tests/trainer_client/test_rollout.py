@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from tests.trainer_client.nucleus import cut_logprobs
-from trainer_client.config.run_config import ConfigError, ModelConfig
+from tests.trainer_client.runs import plain_sampling
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import Policy, load_policy
@@ -48,9 +50,9 @@ def prefer_eos(policy: Policy) -> None:
 
 @pytest.mark.parametrize("temperature", [1.0, 0.7])
 def test_sampler_logprobs_equal_the_policys(policy: Policy, temperature: float) -> None:
-    """Also where rows that had ended left the batch before."""
+    """Rows that had ended left the batch before; the others are not mixed up by it."""
     prefer_eos(policy)
-    groups = generate(policy, Sampling(8, 24, temperature=temperature))
+    groups = generate(policy, plain_sampling(8, 24, temperature=temperature))
     rollouts = [rollout for group in groups for rollout in group.rollouts]
     batch = make_batch(rollouts, [0.0] * len(rollouts), pad_id=policy.pad_id, device=policy.device)
     for part in micro_batches(batch.attention_mask, max_tokens=80):
@@ -86,7 +88,7 @@ def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:
         return forward(*args, **kwargs)
 
     policy.model.forward = counted
-    groups = generate(policy, Sampling(16, 40))
+    groups = generate(policy, plain_sampling(16, 40))
     lengths = [len(r.completion_ids) for group in groups for r in group.rollouts]
     assert len(rows) == max(lengths) > 10
     for position, count in enumerate(rows):
@@ -98,7 +100,7 @@ def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:
 
 def test_completions_end_with_eos_or_are_truncated(policy: Policy) -> None:
     prefer_eos(policy)
-    rollouts = [r for group in generate(policy, Sampling(16, 6)) for r in group.rollouts]
+    rollouts = [r for group in generate(policy, plain_sampling(16, 6)) for r in group.rollouts]
     assert {rollout.truncated for rollout in rollouts} == {True, False}
     for rollout in rollouts:
         ends = [token in policy.eos_ids for token in rollout.completion_ids]
@@ -120,7 +122,9 @@ def test_a_group_is_handed_over_before_others_have_ended(policy: Policy) -> None
     forwards: list[int] = []
     torch.manual_seed(1)
     TransformersEngine(policy, batch_size=64).generate(
-        PROBLEMS, Sampling(2, 40), lambda index, group: forwards.append(len(calls))
+        PROBLEMS,
+        plain_sampling(2, 40),
+        lambda index, group: forwards.append(len(calls)),
     )
     assert len(forwards) == len(PROBLEMS)
     assert forwards[0] < forwards[-1]
@@ -128,7 +132,9 @@ def test_a_group_is_handed_over_before_others_have_ended(policy: Policy) -> None
 
 def test_a_groups_rollouts_share_its_problem_and_prompt(policy: Policy) -> None:
     for problem, group in zip(
-        PROBLEMS, generate(policy, Sampling(2, 3), batch_size=2), strict=True
+        PROBLEMS,
+        generate(policy, plain_sampling(2, 3), batch_size=2),
+        strict=True,
     ):
         assert group.problem == problem
         expected = tuple(policy.prompt_ids(problem.messages))
@@ -142,12 +148,12 @@ def test_the_models_own_sampling_defaults_are_not_used(task: Path, tmp_path: Pat
     source.model.generation_config.repetition_penalty = 5.0
     source.save(tmp_path / "opinionated")
     policy = load_policy(ModelConfig(path=str(tmp_path / "opinionated"), device="cpu"))
-    texts = {rollout.text for rollout in generate(policy, Sampling(8, 5))[0].rollouts}
+    texts = {rollout.text for rollout in generate(policy, plain_sampling(8, 5))[0].rollouts}
     assert len(texts) > 1
 
 
 def test_the_gradient_does_not_depend_on_padding(policy: Policy) -> None:
-    rollouts = generate(policy, Sampling(2, 4))[0].rollouts
+    rollouts = generate(policy, plain_sampling(2, 4))[0].rollouts
     gradients = []
     for width in (0, 7):
         batch = make_batch(rollouts, [0.0, 0.0], pad_id=policy.pad_id, device=policy.device)

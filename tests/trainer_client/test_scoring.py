@@ -11,10 +11,12 @@ import httpx
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from trainer_client.config.run_config import RewardConfig, RewardFunctionConfig, VerifierConfig
+from reward_verifier.errors import VerifierRejected
+from tests.trainer_client.runs import plain_sampling
+from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import Scorer, generate_and_score
-from trainer_client.reward.verifier_client import Question, VerifierClient, VerifierRejected
+from trainer_client.reward.verifier_client import VerifierClient, VerifierSelection
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 
 PROBLEMS = [
@@ -83,13 +85,18 @@ def test_a_group_is_scored_while_later_ones_are_generated() -> None:
             assert first_request.wait(30), "the first group was not sent"
 
     with scorer(handler) as open_scorer:
-        generate_and_score(Engine([0, 1, 2], before), open_scorer, PROBLEMS, Sampling(1, 1))
+        generate_and_score(
+            Engine([0, 1, 2], before),
+            open_scorer,
+            PROBLEMS,
+            plain_sampling(1, 1),
+        )
 
 
 def test_groups_come_back_in_the_order_of_their_problems() -> None:
     with scorer(answer) as open_scorer:
         engine = Engine([2, 0, 1], lambda position: None)
-        scored = generate_and_score(engine, open_scorer, PROBLEMS, Sampling(1, 1))
+        scored = generate_and_score(engine, open_scorer, PROBLEMS, plain_sampling(1, 1))
     assert [item.group.problem.id for item in scored.groups] == ["0", "1", "2"]
     assert [item.verdicts[0]["accuracy"].score for item in scored.groups] == [0.0, 1.0, 2.0]
 
@@ -106,8 +113,8 @@ def test_a_service_that_only_evaluations_need_is_not_asked_in_training() -> None
     with scorer(handler, RewardConfig(verifiers=(), functions=functions)) as open_scorer:
         assert open_scorer.submit(group(PROBLEMS[1])).result() == [{}]
         assert not requests
-        question = Question((VerifierConfig(type="accuracy"),))
-        (verdicts,) = open_scorer.submit(group(PROBLEMS[1]), question).result()
+        selection = VerifierSelection((VerifierConfig(type="accuracy"),))
+        (verdicts,) = open_scorer.submit(group(PROBLEMS[1]), selection).result()
     assert verdicts["accuracy"].score == 1.0
 
 
@@ -126,12 +133,17 @@ def test_a_refused_group_stops_the_step_before_everything_is_generated() -> None
     with scorer(handler) as open_scorer:
         submit = open_scorer.submit
 
-        def watched(item: RolloutGroup, question: Question | None) -> object:
-            future = submit(item, question)
+        def watched(item: RolloutGroup, selection: VerifierSelection | None) -> object:
+            future = submit(item, selection)
             future.add_done_callback(lambda _: refused.set())
             return future
 
         open_scorer.submit = watched  # type: ignore[method-assign,assignment]
         with pytest.raises(VerifierRejected, match="422: no"):
-            generate_and_score(Engine([0, 1, 2], before), open_scorer, PROBLEMS, Sampling(1, 1))
+            generate_and_score(
+                Engine([0, 1, 2], before),
+                open_scorer,
+                PROBLEMS,
+                plain_sampling(1, 1),
+            )
     assert generated == [0, 1]

@@ -94,12 +94,12 @@ def test_two_processes_have_the_loss_curve_of_one(
 def test_a_checkpoint_resumes_on_another_number_of_processes(
     histories: dict[str, History], name: str
 ) -> None:
-    """Five steps here and five there are ten: weights, optimizer state and schedule went along."""
+    """Five steps and five more equal ten: weights, optimizer state and schedule are restored."""
     check_equal(histories[name], histories["one"])
 
 
 def test_dropped_groups_leave_a_process_without_sequences(histories: dict[str, History]) -> None:
-    """It takes part in the other's updates and adds nothing, not even a sequence to count."""
+    """The process takes part in the other's updates and adds nothing, not even to the counts."""
     expected = histories["one drops"]
     assert expected[0]["policy/grad_norm"] > 0.1
     check_equal(histories["two drop"], expected)
@@ -118,7 +118,7 @@ def test_a_reference_that_is_synced_goes_along(histories: dict[str, History], na
 def test_a_whole_run_goes_on_with_another_number_of_processes(
     task: Path, service_url: str, tmp_path: Path
 ) -> None:
-    """Prompts are split, what all sampled is logged once, the first process evaluates.
+    """Prompts are split, the rollouts of all are logged once, the first process evaluates.
 
     From two to one and from one to two.
     """
@@ -162,7 +162,7 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
 def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
     task: Path, tmp_path: Path
 ) -> None:
-    """The one that did not evaluate takes part in the checkpoint; it would wait for ever."""
+    """The process that did not evaluate takes part in the checkpoint; it does not wait for ever."""
     run_dir = tmp_path / "run"
     config = runs.run_that_judges_nothing_once(task, run_dir, call=3, steps=2, every_steps=1)
     (tmp_path / "run.yaml").write_text(dump_config(config))
@@ -172,7 +172,7 @@ def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
 
 
 def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path: Path) -> None:
-    """By the process that leads; each of them looks for a checkpoint and asks the service."""
+    """Each process looks for a checkpoint and asks the service; the one that leads speaks."""
     run_dir = tmp_path / "run"
     reward = {"url": "http://127.0.0.1:9", "max_attempts": 2, "backoff_seconds": 0.01}
     verifiers = {"verifiers": [{"type": "accuracy"}], "functions": []}
@@ -189,7 +189,7 @@ def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path
 
 @pytest.mark.slow
 def test_that_a_run_is_finished_is_said_once(task: Path, tmp_path: Path) -> None:
-    """And where its model is; nothing is loaded for it."""
+    """The folder of the model is said once, too; no model is loaded for it."""
     config = runs.run_config(task, tmp_path / "run", train={"steps": 1})
     train(config)
     (tmp_path / "run.yaml").write_text(dump_config(config))
@@ -200,12 +200,12 @@ def test_that_a_run_is_finished_is_said_once(task: Path, tmp_path: Path) -> None
 
 
 def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
-    """Not with a traceback in every process but the one that failed."""
+    """Otherwise every process but the one that failed would end with a traceback."""
     assert issubclass(OtherProcessFailed, TrainerError)
 
 
 def test_settings_that_need_one_process_are_named(task: Path, tmp_path: Path) -> None:
-    """Before a model is loaded."""
+    """The check needs the configuration alone, so it comes before a model is loaded."""
     config = make_config(
         {
             "output_dir": str(tmp_path),

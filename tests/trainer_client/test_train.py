@@ -12,16 +12,19 @@ import torch
 from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
+from reward_verifier.errors import VerifierUnavailable
+from reward_verifier.verdict import Verdict
 from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
+from trainer_client.errors import TrainingError
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.reward.verifier_client import Verdict, VerifierUnavailable
+from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.run.checkpoint import list_checkpoints
-from trainer_client.sft import sft
-from trainer_client.train import TrainingError, batch_of, rewards_of, train
-from trainer_client.update.batch import make_batch
+from trainer_client.sft import fine_tune
+from trainer_client.train import train
+from trainer_client.update.batch import batch_of, kept_groups, make_batch
 from trainer_client.update.step import update_policy
 
 
@@ -171,7 +174,7 @@ def scored(*scores: float | None) -> ScoredGroups:
 
 
 def test_an_unjudged_completion_has_no_reward_rather_than_zero(task: Path, tmp_path: Path) -> None:
-    rewards = rewards_of(scored(1.0, None, 0.0), config(task, tmp_path))
+    rewards = rewards_of(scored(1.0, None, 0.0), config(task, tmp_path).reward.sources)
     assert rewards[0, 0] == 1.0
     assert math.isnan(rewards[0, 1])
 
@@ -185,8 +188,9 @@ def test_unjudged_completions_are_kept_with_advantage_zero_or_dropped(
     settings = config(task, tmp_path, advantage={"unjudged": unjudged})
     groups = scored(1.0, None, 0.0)
     advantages = torch.tensor([[1.0, 0.0, -1.0]])
-    policy = make_learner(settings).policy
-    _, batch = batch_of(groups, rewards_of(groups, settings), advantages, settings, policy)
+    rewards = rewards_of(groups, settings.reward.sources)
+    kept = kept_groups(groups, rewards, advantages, settings.advantage)
+    _, batch = batch_of(kept, make_learner(settings).policy, mask_truncated=False)
     assert batch is not None
     assert batch.advantages.tolist() == expected
 
@@ -229,7 +233,7 @@ def test_an_update_whose_gradient_is_not_finite_is_skipped_and_counted(
 
 def test_supervised_fine_tuning_learns_its_demonstrations(task: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "sft"
-    sft(
+    fine_tune(
         config(
             task,
             run_dir,
@@ -255,7 +259,7 @@ def test_supervised_fine_tuning_computes_in_the_type_of_autocast(
             dataset={"path": str(task / "data" / "demonstrations.jsonl")},
             sft={"steps": 1, "batch_size": 8},
         )
-        sft(settings)
+        fine_tune(settings)
         losses += [line["sft/loss"] for line in metrics(settings.output_dir)]
     assert losses[1] == pytest.approx(losses[0], rel=0.02)
     assert losses[1] != losses[0]
@@ -264,7 +268,7 @@ def test_supervised_fine_tuning_computes_in_the_type_of_autocast(
 def test_supervised_fine_tuning_refuses_an_unknown_output_layer(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As GRPO does, before a step is made with other log-probabilities than the model's."""
+    """Its log-probabilities would not be the model's; GRPO refuses it, too."""
     forward = LlamaForCausalLM.forward
 
     def changed(self: LlamaForCausalLM, *arguments: Any, **options: Any) -> Any:
@@ -274,4 +278,4 @@ def test_supervised_fine_tuning_refuses_an_unknown_output_layer(
 
     monkeypatch.setattr(LlamaForCausalLM, "forward", changed)
     with pytest.raises(ConfigError, match="changes its logits"):
-        sft(config(task, tmp_path / "sft"))
+        fine_tune(config(task, tmp_path / "sft"))

@@ -10,15 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from trainer_client.config.run_config import RewardConfig, VerifierConfig
-from trainer_client.reward.verifier_client import (
-    ScoreRequest,
-    Verdicts,
-    VerifierClient,
-    VerifierNonsense,
-    VerifierRejected,
-    VerifierUnavailable,
-)
+from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.verdict import Verdicts
+from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
+from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient
 
 CONFIG = RewardConfig(verifiers=(VerifierConfig(type="accuracy"),), max_attempts=3)
 GROUP = ScoreRequest(("a", "b"), {"answer": "1"})
@@ -195,7 +190,7 @@ def test_what_keeps_failing_stays_failed_and_is_no_zero() -> None:
 
 
 def test_a_client_without_verifiers_asks_for_nothing() -> None:
-    """Only evaluations need its service, and bring their own question."""
+    """Only evaluations need its service, and bring their own verifiers."""
     assert ask(refuse, config=CONFIG.model_copy(update={"verifiers": ()})) == [{}, {}]
 
 

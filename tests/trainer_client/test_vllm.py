@@ -23,28 +23,25 @@ import torch
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
-from trainer_client.config.run_config import (
-    Config,
-    ConfigError,
-    ModelConfig,
-    dump_config,
-    make_config,
-)
+from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
+from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.errors import TrainingStopped
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.weights import save_weights
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
-from trainer_client.run.checkpoint import RandomState, list_checkpoints
-from trainer_client.sft import sft
-from trainer_client.train import TrainingStopped, train, train_step
+from trainer_client.rollout.group_sampler import GroupSampler
+from trainer_client.run.checkpoint import Position, RandomState, list_checkpoints
+from trainer_client.sft import fine_tune
+from trainer_client.train import train, train_step
 
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 pytest.importorskip("vllm")
 GENERATE, PUSH = "/inference/v1/generate", "/collective_rpc"
-SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8)
+SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8, top_p=1.0)
 
 
 def config(
@@ -74,7 +71,7 @@ def config(
 def taught(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demonstration's model after a short supervised phase: its completions differ."""
     run_dir = tmp_path_factory.mktemp("taught")
-    sft(
+    fine_tune(
         make_config(
             {
                 "output_dir": str(run_dir),
@@ -92,7 +89,7 @@ def taught(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def served(taught: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same weights, the tied output layer under its own name too."""
+    """A folder with the same weights, in which the tied output layer has its own name, too."""
     folder = tmp_path_factory.mktemp("served")
     policy = load_policy(ModelConfig(path=str(taught), device="cpu"))
     policy.tokenizer.save_pretrained(folder)
@@ -128,7 +125,7 @@ def sample(learner: Learner, settings: Config, sampling: Sampling = SAMPLING) ->
 
 
 def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
-    """Between the sampler's log-probabilities and the trainer's."""
+    """The largest difference between the sampler's log-probabilities and the trainer's."""
     largest = 0.0
     for rollout in rollouts:
         ids = torch.tensor(
@@ -152,15 +149,16 @@ def check_five_steps(learner: Learner, settings: Config) -> None:
     position = start_position(None)
     settings.output_dir.mkdir(parents=True)
     with open_scorer(settings.reward) as scorer:
+        sampler = GroupSampler(learner, scorer, order, settings)
         for step in range(5):
-            metrics, problems = train_step(learner, scorer, order, position, settings)
+            metrics, next_problem = train_step(learner, sampler, position, settings)
             assert metrics["policy/updates"] == 1
             assert metrics["policy/grad_norm"] > 0
             assert largest_difference(learner, sample(learner, settings)) > 1e-3
             learner.engine.update_weights()
             rollouts = sample(learner, settings)
             assert largest_difference(learner, rollouts) < 1e-4
-            position = replace(position, step=step + 1, problems=problems, random=RandomState.now())
+            position = Position(step + 1, next_problem, RandomState.now())
     assert {rollout.truncated for rollout in rollouts} <= {True, False}
     for rollout in rollouts:
         ends = [token in learner.policy.eos_ids for token in rollout.completion_ids]
@@ -183,7 +181,7 @@ def test_a_servers_logprobs_equal_the_trainers_after_each_update(
 def test_weights_go_from_gpu_to_gpu(
     served: Path, taught: Path, task: Path, service_url: str, tmp_path: Path, backend: str
 ) -> None:
-    """The same five steps; nccl needs a second GPU, which the server takes."""
+    """Five steps with weights that stay on GPUs; nccl needs a second GPU for the server."""
     if backend == "nccl" and torch.cuda.device_count() < 2:
         pytest.skip("one GPU")
     flags = ("--weight-transfer-config", json.dumps({"backend": backend}))
@@ -252,7 +250,7 @@ def test_completions_of_other_weights_are_refused(
 def test_a_server_without_processed_logprobs_or_none_at_all_is_named(
     taught: Path, task: Path, tmp_path: Path
 ) -> None:
-    """Nobody listens: the message says how to start one."""
+    """Nobody listens at the address; the message says how to start a server."""
     settings = config(
         taught,
         task / "data",
@@ -294,14 +292,14 @@ def check_cut_distribution(learner: Learner, settings: Config) -> None:
 def test_with_top_p_the_in_process_engine_gives_those_of_the_cut_distribution(
     in_process: tuple[Learner, Config],
 ) -> None:
-    """As the other engines do."""
+    """All engines report the same distribution."""
     check_cut_distribution(*in_process)
 
 
 def test_with_top_p_a_server_gives_those_of_the_cut_distribution(
     taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
 ) -> None:
-    """As the other engines do."""
+    """All engines report the same distribution."""
     settings = config(
         taught, task / "data", tmp_path / "run", service_url, rollout=served_by(server)
     )
@@ -312,7 +310,7 @@ def test_with_top_p_a_server_gives_those_of_the_cut_distribution(
 def test_a_prompt_that_is_too_long_for_the_in_process_engine_is_named(
     in_process: tuple[Learner, Config],
 ) -> None:
-    """An error of vLLM's is one that a run is saved after."""
+    """vLLM's error becomes one after which a run is saved."""
     learner, _ = in_process
     long = Problem("long", ({"role": "user", "content": "1+" * 200},), {})
     with pytest.raises(RolloutError, match=r"vLLM cannot sample: .*256"):

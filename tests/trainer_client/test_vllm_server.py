@@ -1,4 +1,4 @@
-"""What the engine makes of a server's answers, good ones and spoilt ones."""
+"""Rollouts and errors that the engine makes of a server's responses, good and spoilt."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.sampling_server import Spoil, sampling_server
-from trainer_client.config.run_config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
@@ -58,7 +60,13 @@ def test_a_seed_makes_the_same_completions_again(
         torch.manual_seed(state)
         before = torch.get_rng_state()
         groups.append(
-            sample(policy, task, tmp_path, lambda path, answer: answer, Sampling(2, 6, seed=7))
+            sample(
+                policy,
+                task,
+                tmp_path,
+                lambda path, response: response,
+                plain_sampling(2, 6, seed=7),
+            )
         )
         assert torch.get_rng_state().equal(before)
     assert groups[0] == groups[1]
@@ -90,7 +98,7 @@ def test_a_wrong_answer_is_an_error_that_names_it(
     policy: Policy, task: Path, tmp_path: Path, spoil: Spoil, message: str
 ) -> None:
     with pytest.raises(RolloutError, match=message):
-        sample(policy, task, tmp_path, spoil, Sampling(2, 6))
+        sample(policy, task, tmp_path, spoil, plain_sampling(2, 6))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +121,7 @@ def test_a_server_that_lacks_something_is_refused_at_the_start(
     policy: Policy, task: Path, tmp_path: Path, spoil: Spoil, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        sample(policy, task, tmp_path, spoil, Sampling(2, 6))
+        sample(policy, task, tmp_path, spoil, plain_sampling(2, 6))
 
 
 def test_weights_that_cannot_be_written_are_an_error_that_names_the_setting(
@@ -122,5 +130,9 @@ def test_weights_that_cannot_be_written_are_an_error_that_names_the_setting(
     (tmp_path / "file").touch()
     with pytest.raises(RolloutError, match=r"vllm_server\.weights_dir: cannot write"):
         sample(
-            policy, task, tmp_path / "file" / "weights", lambda path, answer: answer, Sampling(2, 6)
+            policy,
+            task,
+            tmp_path / "file" / "weights",
+            lambda path, response: response,
+            plain_sampling(2, 6),
         )

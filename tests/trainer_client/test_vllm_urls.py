@@ -1,4 +1,4 @@
-"""What is at `rollout.vllm_server.urls` when it is no vLLM server."""
+"""Addresses in `rollout.vllm_server.urls` at which no vLLM server runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from trainer_client.config.run_config import ConfigError, ModelConfig, VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.policy.policy import load_policy
 from trainer_client.rollout import vllm_server
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("response", "message"),
     [
         (httpx.Response(404), "start the server with VLLM_SERVER_DEV_MODE=1"),
         (httpx.Response(401, text="no key"), "/server_info: 401: no key"),
@@ -26,11 +27,11 @@ def test_another_server_is_named(
     task: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    answer: httpx.Response,
+    response: httpx.Response,
     message: str,
 ) -> None:
-    """With what it answered, not with a traceback."""
-    transport = httpx.MockTransport(lambda request: answer)
+    """The message holds its response; no traceback is shown."""
+    transport = httpx.MockTransport(lambda request: response)
     monkeypatch.setattr(vllm_server, "_client", lambda: httpx.AsyncClient(transport=transport))
     policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
     with pytest.raises(ConfigError, match=message):

@@ -29,7 +29,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Server:
-    """Where it is, and its process group."""
+    """The address of a server, and its process group."""
 
     url: str
     process: subprocess.Popen[bytes]

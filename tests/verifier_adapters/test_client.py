@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from verifier_adapters import Judgement, Verifier, VerifierRejected, VerifierUnavailable
-from verifier_adapters.client import Completion, Reference
+from reward_verifier.errors import VerifierRejected, VerifierUnavailable
+from verifier_adapters.client import Completion, Judgement, Reference, Verifier
 
 REFUSAL = {"error": {"message": "no profile 'x'"}}
 Judge = Callable[[Verifier, list[Completion], list[Reference]], list[Judgement]]

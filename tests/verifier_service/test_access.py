@@ -16,16 +16,16 @@ from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.processes import until
 from trainer_client.service_process import running_service
 from verifier_service.cli import run
-from verifier_service.engine.metrics import Metrics
+from verifier_service.errors import RequestError, ResponseTooLarge
 from verifier_service.http.api_keys import hash_of, is_accepted, new_key
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
-from verifier_service.http.errors import ApiError, answer_too_large
+from verifier_service.http.metrics import Metrics
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()
@@ -48,6 +48,10 @@ def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
     )
     with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as client:
         yield client
+
+
+def call_context(app: ASGIApp) -> CallContext:
+    return CallContext(app, key_hashes=(), drain=Drain(), metrics=Metrics(), draining_statuses={})
 
 
 def line_of(log: Path, call_id: str) -> dict[str, Any]:
@@ -159,7 +163,7 @@ def test_a_bug_is_a_500_with_the_calls_id_and_in_the_log(caplog: pytest.LogCaptu
         raise RuntimeError
 
     async def ask() -> httpx.Response:
-        context = CallContext(broken, key_hashes=(), drain=Drain(), metrics=Metrics())
+        context = call_context(broken)
         transport = httpx.ASGITransport(ServerErrorMiddleware(context), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.get("/", headers={"X-Request-Id": "step-7"})
@@ -190,8 +194,8 @@ def after_its_first_line(error: Exception) -> None:
     async def refuse(request: Request, error: Exception) -> Response:
         raise AssertionError
 
-    handled = ExceptionMiddleware(partial(begun, error), handlers={ApiError: refuse})
-    context = CallContext(handled, key_hashes=(), drain=Drain(), metrics=Metrics())
+    handled = ExceptionMiddleware(partial(begun, error), handlers={RequestError: refuse})
+    context = call_context(handled)
     scope = {"type": "http", "method": "POST", "path": "/v1/score", "headers": []}
     asyncio.run(context(scope, receive, send))
 
@@ -199,7 +203,7 @@ def after_its_first_line(error: Exception) -> None:
 def test_a_refusal_of_what_is_left_of_an_answer_is_no_bug(caplog: pytest.LogCaptureFixture) -> None:
     """A bug has its traceback in the log."""
     with caplog.at_level("INFO"):
-        after_its_first_line(answer_too_large(1))
+        after_its_first_line(ResponseTooLarge("the rest is too large"))
         assert "internal_error" not in caplog.text
         with pytest.raises(ValueError, match="a bug"):
             after_its_first_line(ValueError("a bug"))

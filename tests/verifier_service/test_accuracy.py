@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge as judge_with
-from verifier_service.verdict import EngineReason
+from verifier_service.reason import EngineReason
 from verifier_service.verifier import Judgement, Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
 

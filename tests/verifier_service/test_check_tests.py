@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_data
-from verifier_service.code.reference_check import BadRows, read_rows
+from verifier_service.code.check_tests import BadRows, read_rows
 
 SUCCESSOR = "def f(x): return x + 1"
 NEEDS_STDOUT = {"type": "stdio", "cases": [{"stdin": "", "stdout": "4"}]}
@@ -128,9 +128,9 @@ def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
     file = write(tmp_path, rows)
     code = (
         "from verifier_service.cli import run\n"
-        "from verifier_service.sandbox.execution import Profile\n"
+        "from verifier_service.sandbox.execution import ZygoteKind\n"
         "from verifier_service.sandbox.zygote_handle import PACKAGES\n"
-        "PACKAGES[Profile.SCI] = ('numpy', 'numpy_that_nobody_installed')\n"
+        "PACKAGES[ZygoteKind.SCI] = ('numpy', 'numpy_that_nobody_installed')\n"
         f"run(['check-tests', {str(file)!r}, '--workers', '2'])\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

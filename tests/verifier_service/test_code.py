@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime
+import json
+import subprocess
+import sys
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Sequence
@@ -18,23 +21,22 @@ from hypothesis import strategies as st
 
 from tests.shared_data import Row, shared_data
 from verifier_service.code import value_codec
-from verifier_service.code.assertions import TestSource
+from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.extraction import last_block
+from verifier_service.code.findings import Findings
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.output_checkers import Checker, accepts
-from verifier_service.code.reference_tests import Asserts, Function, Stdio, read_tests
-from verifier_service.code.run_tests import ENTRIES, Grade, Plan, grade
+from verifier_service.code.reference_tests import Asserts, Tests, read_tests
+from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
+from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import EngineReason
 from verifier_service.verifier import Unverifiable
 
 PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
 ALL = dataclasses.replace(PLAN, run_all=True)
 SLOTS = 4
 PYTHON = LANGUAGES["python"]
-
-Tests = Stdio | Function | Asserts
 
 
 class Grader:
@@ -49,17 +51,17 @@ class Grader:
         self._loop.run(self._runner.__aexit__(None, None, None))
         self._loop.close()
 
-    def __call__(self, source: str, tests: dict[str, Any], plan: Plan = PLAN) -> Grade:
+    def __call__(self, source: str, tests: dict[str, Any], plan: Plan = PLAN) -> Findings:
         (found,) = self.all([(source, read_tests({"tests": tests}))], plan)
         return found
 
-    def all(self, asked: Sequence[tuple[str, Tests]], plan: Plan = PLAN) -> list[Grade]:
-        async def run() -> list[Grade]:
+    def all(self, asked: Sequence[tuple[str, Tests]], plan: Plan = PLAN) -> list[Findings]:
+        async def run() -> list[Findings]:
             free = asyncio.Semaphore(SLOTS)
 
-            async def one(source: str, tests: Tests) -> Grade:
+            async def one(source: str, tests: Tests) -> Findings:
                 async with free:
-                    return await grade(self._runner, PYTHON, source, tests, plan)
+                    return await run_tests(self._runner, PYTHON, source, tests, plan)
 
             return list(await asyncio.gather(*(one(*pair) for pair in asked)))
 
@@ -293,7 +295,7 @@ def test_a_program_that_reads_and_prints(
     if result == "time_limit_exceeded":
         limits = dataclasses.replace(limits, cpu_seconds=0.5, wall_seconds=3.0)
     found = grader(source, SQUARE, Plan(limits, 100.0, 600.0, run_all=False))
-    assert (found.result, found.passed) == (result, passed)
+    assert (found.reason, found.passed) == (result, passed)
 
 
 def test_all_cases_are_run_when_asked_for(grader: Grader) -> None:
@@ -326,7 +328,7 @@ def test_cases_share_a_limit(grader: Grader) -> None:
     cases = [{"stdin": "", "stdout": ""}] * 4
     plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, 100.0, run_all=True)
     found = grader(source, {"type": "stdio", "cases": cases}, plan)
-    assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 2, 4)
+    assert (found.reason, found.passed, found.total) == ("time_limit_exceeded", 2, 4)
 
 
 def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
@@ -334,7 +336,7 @@ def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
     plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=0.5), 10.0, 0.8, run_all=True)
     cases = [{"stdin": "", "stdout": ""}] * 1000
     found = grader("import time\ntime.sleep(60)", {"type": "stdio", "cases": cases}, plan)
-    assert (found.result, found.passed, found.total) == ("time_limit_exceeded", 0, 1000)
+    assert (found.reason, found.passed, found.total) == ("time_limit_exceeded", 0, 1000)
 
 
 @pytest.mark.parametrize("judge", ["while True: pass", "import time\ntime.sleep(60)"])
@@ -342,7 +344,7 @@ def test_a_special_judge_has_as_much_time_for_all_cases(grader: Grader, judge: s
     plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 0.8, 4.0, run_all=True)
     cases = [{"stdin": "", "stdout": ""}] * 1000
     found = grader("", {"type": "stdio", "cases": cases, "program": judge}, plan)
-    assert (found.result, found.passed, found.total) == ("wrong_answer", 0, 1000)
+    assert (found.reason, found.passed, found.total) == ("wrong_answer", 0, 1000)
 
 
 def test_a_special_judge_decides(grader: Grader) -> None:
@@ -352,21 +354,21 @@ def test_a_special_judge_decides(grader: Grader) -> None:
         "sys.exit(sorted(shown['stdout'].split()) != sorted(shown['expected'].split()))\n"
     )
     tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1 2 3"}], "program": judge}
-    assert grader("print('3 1 2')", tests).result == "passed"
-    assert grader("print('3 1')", tests).result == "wrong_answer"
+    assert grader("print('3 1 2')", tests).reason == "passed"
+    assert grader("print('3 1')", tests).reason == "wrong_answer"
 
 
 def test_a_special_judge_that_is_no_program_is_the_tests_fault(grader: Grader) -> None:
     tests = {**SQUARE, "program": "import sys\nsys.exit("}
     found = grader("print(int(input())**2)", tests, ALL)
-    assert (found.result, found.total, found.shown) == ("bad_tests", 1, "")
+    assert (found.reason, found.total, found.shown) == ("bad_reference", 1, "")
     assert "SyntaxError" in found.expected
 
 
 def test_a_special_judge_that_fails_accepts_nothing(grader: Grader) -> None:
     """A completion could provoke it."""
     for judge in ("1 / 0", "while True: pass", "x = ' ' * 10**12"):
-        assert grader("print(9)", {**SQUARE, "program": judge}).result == "wrong_answer"
+        assert grader("print(9)", {**SQUARE, "program": judge}).reason == "wrong_answer"
 
 
 def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
@@ -379,7 +381,7 @@ def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
     cases = [{"stdin": "", "stdout": "1"}] * 20
     for judge in (None, "import sys; sys.exit(0)"):
         found = grader(source, {"type": "stdio", "cases": cases, "program": judge}, plan)
-        assert (found.result, found.passed) == ("passed", 20)
+        assert (found.reason, found.passed) == ("passed", 20)
 
 
 # Calls
@@ -413,7 +415,7 @@ ADD = {
 def test_a_function_and_its_calls(grader: Grader, source: str, result: str, passed: int) -> None:
     plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
     found = grader(source, ADD, plan)
-    assert (found.result, found.passed) == (result, passed)
+    assert (found.reason, found.passed) == (result, passed)
 
 
 @pytest.mark.parametrize("entry_point", ["add", "Solution.add", "Solution().add"])
@@ -423,9 +425,9 @@ def test_a_function_may_be_a_method_of_a_class(grader: Grader, entry_point: str)
     right = "class Solution:\n    def add(self, a, b): return a + b"
     wrong = "class Solution:\n    def add(self, a, b): return a - b"
     for asked in (tests, check):
-        assert grader(right, asked).result == "passed"
-        assert grader(wrong, asked).result == "wrong_answer"
-        assert grader("class Solution:\n    pass", asked).result == "runtime_error"
+        assert grader(right, asked).reason == "passed"
+        assert grader(wrong, asked).reason == "wrong_answer"
+        assert grader("class Solution:\n    pass", asked).reason == "runtime_error"
 
 
 CHECK_ADD = "def check(candidate):\n    assert candidate(1, b=2) == 3"
@@ -443,19 +445,19 @@ class Solution:
 """
     cases = [{"args": [], "returns": 1}] * 2
     found = grader(source, {"type": "function", "entry_point": "f", "cases": cases})
-    assert (found.result, found.passed) == ("passed", 2)
+    assert (found.reason, found.passed) == ("passed", 2)
 
 
 def test_an_entry_point_that_is_no_expression_is_the_tests_fault(grader: Grader) -> None:
     tests = {"type": "asserts", "entry_point": "add one", "code": CHECK_ADD}
-    assert grader("def add(a, b): return a + b", tests).result == "bad_tests"
+    assert grader("def add(a, b): return a + b", tests).reason == "bad_reference"
 
 
 def test_floats_may_differ_by_a_tolerance(grader: Grader) -> None:
     tests = {"type": "function", "entry_point": "f", "cases": [{"args": [], "returns": [0.3, [1]]}]}
     source = "def f(): return (0.1 + 0.2, [1.0])"
-    assert grader(source, tests).result == "wrong_answer"
-    assert grader(source, {**tests, "tolerance": 1e-9}).result == "passed"
+    assert grader(source, tests).reason == "wrong_answer"
+    assert grader(source, {**tests, "tolerance": 1e-9}).reason == "passed"
 
 
 # Test code
@@ -521,7 +523,7 @@ LIMIT = 9
 )
 def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code: str) -> None:
     found = grader(CLASS, asserts(code))
-    assert (found.result, found.shown) == ("passed", "")
+    assert (found.reason, found.shown) == ("passed", "")
 
 
 @pytest.mark.parametrize(
@@ -546,8 +548,8 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
         ),
         ("def test_x():\n    assert Point(1).x == 2", "wrong_answer"),
         ("def test_x():\n    check(Point(10))", "runtime_error"),
-        ("assert count(", "bad_tests"),
-        ("x = 1", "bad_tests"),
+        ("assert count(", "bad_reference"),
+        ("x = 1", "bad_reference"),
         ("assert missing(1) == 2", "wrong_answer"),
         ("assert list(count(2)) == [0]", "wrong_answer"),
         ("import sys\nsys.exit(0)", "wrong_answer"),
@@ -556,7 +558,10 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
 def test_tests_that_cannot_be_run_are_told_from_wrong_programs(
     grader: Grader, code: str, result: str
 ) -> None:
-    assert grader(CLASS, asserts(code)).result == result
+    assert grader(CLASS, asserts(code)).reason == result
+
+
+FORGED = json.dumps({**vars(Findings.empty()), "passed": 1, "total": 1})
 
 
 @pytest.mark.parametrize(
@@ -580,9 +585,8 @@ def test_tests_that_cannot_be_run_are_told_from_wrong_programs(
         "import gc\ndef f(x):\n    for o in gc.get_objects():\n"
         "        if isinstance(o, list) and 'secret' in o: return o\n",
         "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): raise SystemExit",
-        'print(\'{"passed": 1, "total": 1, "reason": "passed", "detail": ""}\')\n'
-        "def f(x): return None",
-        'import os\nfor n in range(3, 64):\n    try: os.write(n, b\'{"passed": 1, "total": 1}\')\n'
+        f"print({FORGED!r})\ndef f(x): return None",
+        f"import os\nfor n in range(3, 64):\n    try: os.write(n, {FORGED.encode()!r})\n"
         "    except OSError: pass\ndef f(x): return None",
         "def f(x):\n    while True: yield 1",
         "def f(x):\n    x.clear()\n    return x",
@@ -593,7 +597,29 @@ def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, sou
     code = "assert f([1]) == ['secret', 1]"
     found = grader(source, asserts(code), plan)
     assert found.passed == 0
-    assert found.result not in ("passed", "unsupported_test", "bad_tests")
+    assert found.reason not in ("passed", "unsupported_test", "bad_reference")
+
+
+def test_the_processes_of_the_sandbox_import_the_standard_library_only() -> None:
+    """A package that they imported would be within reach of every program."""
+    names = [place.partition(":")[0] for place in ENTRIES.values()]
+    found = subprocess.run(
+        [sys.executable, "-c", FOREIGN_MODULES, *names],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == ["verifier_service"]
+
+
+FOREIGN_MODULES = """
+import importlib, sys
+before = set(sys.modules)
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+packages = {name.partition(".")[0] for name in sys.modules.keys() - before}
+print(*sorted(packages - sys.stdlib_module_names))
+"""
 
 
 @pytest.mark.parametrize(
@@ -610,7 +636,7 @@ def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, sou
 def test_a_program_cannot_end_the_iteration_of_a_test(grader: Grader, kind: str, code: str) -> None:
     for source in (f"def f(x): raise {kind}", f"class End({kind}): pass\ndef f(x): raise End"):
         found = grader(source, asserts(code))
-        assert (found.result, found.passed) == ("runtime_error", 0)
+        assert (found.reason, found.passed) == ("runtime_error", 0)
 
 
 def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
@@ -620,13 +646,13 @@ def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
         "        with self.assertRaises(StopIteration): next(items)\n"
         "        self.assertEqual(list(f(2)), [2])\n"
     )
-    assert grader("def f(x): yield x", asserts(code)).result == "passed"
+    assert grader("def f(x): yield x", asserts(code)).reason == "passed"
 
 
 NESTS = "def enc(x):\n    for _ in range({}): x = [x]\n    return x\ndef dec(x): return x"
 SENDS_RAW = """
 import json
-from verifier_service.code import codec
+from verifier_service.code import value_codec
 value_codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
 def enc(x): return "é" * 8_000_000
 def dec(x): return x
@@ -644,7 +670,7 @@ def dec(x): return x
 )
 def test_a_program_cannot_choose_to_have_no_verdict(grader: Grader, source: str, code: str) -> None:
     found = grader(source, asserts(code))
-    assert (found.result, found.passed) == ("invalid_output", 0)
+    assert (found.reason, found.passed) == ("invalid_output", 0)
     assert found.shown.startswith("passed back to the program: ")
 
 
@@ -657,7 +683,7 @@ def test_a_program_cannot_choose_to_have_no_verdict(grader: Grader, source: str,
     ],
 )
 def test_tests_with_too_much_data_are_unsupported(grader: Grader, code: str) -> None:
-    assert grader(NESTS.format(90), asserts(code)).result == "unsupported_test"
+    assert grader(NESTS.format(90), asserts(code)).reason == "unsupported_test"
 
 
 def test_arguments_that_are_too_large_are_unsupported_whatever_was_returned(
@@ -665,18 +691,18 @@ def test_arguments_that_are_too_large_are_unsupported_whatever_was_returned(
 ) -> None:
     cases = [{"args": ["a"], "returns": "a" * 2**21}, {"args": ["é" * 6_000_000], "returns": "a"}]
     tests = {"type": "function", "entry_point": "f", "cases": cases}
-    assert grader("def f(x): return x * 2**21", tests).result == "unsupported_test"
+    assert grader("def f(x): return x * 2**21", tests).reason == "unsupported_test"
 
 
 def test_what_is_nested_deeply_can_be_passed_back(grader: Grader) -> None:
     found = grader(NESTS.format(150), asserts("x = enc(1)\nassert dec(x) == x"))
-    assert found.result == "passed"
+    assert found.reason == "passed"
 
 
 def test_arguments_that_the_program_changes_stay_as_they_were(grader: Grader) -> None:
     source = "def f(x):\n    x.clear()\n    return []"
     found = grader(source, asserts("values = [2, 1]\nassert f(values) == sorted(values)"))
-    assert found.result == "wrong_answer"
+    assert found.reason == "wrong_answer"
 
 
 def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
@@ -685,7 +711,7 @@ def test_what_test_code_says_counts_as_what_is_expected(grader: Grader) -> None:
         "    def test(self):\n        self.assertEqual(f(1), 'the answer')\n"
     )
     found = grader("def f(x): return 'no'", asserts(code))
-    assert (found.result, found.shown) == ("wrong_answer", "")
+    assert (found.reason, found.shown) == ("wrong_answer", "")
     assert "'no' != 'the answer'" in found.expected
 
 
@@ -767,19 +793,19 @@ AWAITS = "it awaits what the program's process would have to run"
 def test_what_the_program_would_have_to_do_in_the_process_of_the_test_is_seen_in_its_text(
     code: str, why: str
 ) -> None:
-    found = TestSource(code).cannot_be_run_apart()
+    found = AssertionCode(code).cannot_be_run_apart()
     assert found.startswith(why) if why else found == ""
 
 
 def test_a_right_program_is_not_wrong_because_its_changes_cannot_be_seen(grader: Grader) -> None:
     found = grader("def f(x): x.sort()", asserts("a = [2, 1]\nf(a)\nassert a == [1, 2]"))
-    assert found.result == "unsupported_test"
+    assert found.reason == "unsupported_test"
 
 
 def test_long_test_code_is_read_in_time_linear_in_it() -> None:
     """In quadratic time it would take minutes."""
     code = "a = [1]\n" + "assert f(a) == 1\na = [1]\nf(a)\na = [1]\n" * 5000
-    assert TestSource(code).cannot_be_run_apart() == ""
+    assert AssertionCode(code).cannot_be_run_apart() == ""
 
 
 SUB_TEST = """
@@ -810,7 +836,7 @@ def test_a_sub_test_has_the_outcome_that_it_would_have_alone(
     plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=10.0), 10.0, 100.0, run_all=False)
     alone = grader(source, asserts(SUB_TEST.format("if True", arguments)), plan)
     within = grader(source, asserts(SUB_TEST.format("with self.subTest()", arguments)), plan)
-    assert alone.result == result
+    assert alone.reason == result
     assert within == alone
 
 
@@ -829,9 +855,9 @@ def test_a_program_that_ends_is_no_failure_that_was_expected(
         code = SUB_TEST.format(block, "1").replace(
             "    def", "    @unittest.expectedFailure\n    def"
         )
-        assert grader(source, asserts(code)).result == result
+        assert grader(source, asserts(code)).reason == result
         unsupported = asserts(code.replace("apply(1)", "apply(argument)"))
-        assert grader("def apply(x): return 1", unsupported).result == "unsupported_test"
+        assert grader("def apply(x): return 1", unsupported).reason == "unsupported_test"
 
 
 @pytest.mark.parametrize(
@@ -848,7 +874,7 @@ def test_a_program_that_ends_is_no_failure_that_was_expected(
 def test_containers_of_the_standard_library_cross(grader: Grader, source: str, code: str) -> None:
     imports = "from collections import Counter, OrderedDict, defaultdict, deque\n"
     found = grader(f"{imports}def f(x): {source}", asserts(imports + code))
-    assert (found.result, found.expected) == ("passed", "")
+    assert (found.reason, found.expected) == ("passed", "")
 
 
 def test_values_of_many_types_cross(grader: Grader) -> None:
@@ -864,14 +890,14 @@ def test_values_of_many_types_cross(grader: Grader) -> None:
         "assert [type(v) for v in found] == [type(v) for v in values]"
     )
     found = grader(source, asserts(code))
-    assert (found.result, found.shown) == ("passed", "")
+    assert (found.reason, found.shown) == ("passed", "")
 
 
 def test_what_an_exception_says_need_not_be_text(grader: Grader) -> None:
     source = "def f(x):\n    if x == 2: raise ValueError('\\ud800')\n    return 1"
     cases = [{"args": [1], "returns": 1}, {"args": [2], "returns": 2}]
     found = grader(source, {"type": "function", "entry_point": "f", "cases": cases}, ALL)
-    assert (found.result, found.passed) == ("runtime_error", 1)
+    assert (found.reason, found.passed) == ("runtime_error", 1)
     assert found.shown == "ValueError: ?"
 
 
@@ -890,7 +916,7 @@ def test_every_canonical_solution_of_humaneval_passes(grader: Grader) -> None:
     rows = humaneval()
     asked = [(row["prompt"] + row["canonical_solution"], of_humaneval(row)) for row in rows]
     found = grader.all(asked)
-    failed = [r["task_id"] for r, g in zip(rows, found, strict=True) if g.result != "passed"]
+    failed = [r["task_id"] for r, g in zip(rows, found, strict=True) if g.reason != "passed"]
     assert failed == []
 
 
@@ -929,7 +955,7 @@ def test_wrong_variants_of_humaneval_fail(grader: Grader, name: str) -> None:
         for row in rows
     ]
     found = grader.all(asked)
-    passed = [r["task_id"] for r, g in zip(rows, found, strict=True) if g.result == "passed"]
+    passed = [r["task_id"] for r, g in zip(rows, found, strict=True) if g.reason == "passed"]
     assert passed == []
 
 
@@ -952,7 +978,7 @@ def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None
     differing = [
         row["id"]
         for row, one in zip(rows, found, strict=True)
-        if (one.result == "passed") != row["label"]
+        if (one.reason == "passed") != row["label"]
     ]
     assert differing == []
 
@@ -966,11 +992,11 @@ def test_exercism_tasks_get_their_labels_or_are_unsupported(grader: Grader) -> N
         (row["code"], Asserts(type="asserts", code=row["tests"])) for row in rows
     ]
     found = {row["id"]: one for row, one in zip(rows, grader.all(asked), strict=True)}
-    unsupported = {name for name, one in found.items() if one.result == "unsupported_test"}
+    unsupported = {name for name, one in found.items() if one.reason == "unsupported_test"}
     differing = [
         row["id"]
         for row in rows
-        if row["id"] not in unsupported and (found[row["id"]].result == "passed") != row["label"]
+        if row["id"] not in unsupported and (found[row["id"]].reason == "passed") != row["label"]
     ]
     assert differing == []
     assert len({name.rpartition("/")[0] for name in unsupported}) <= MAX_UNSUPPORTED
@@ -991,7 +1017,7 @@ def test_arguments_that_are_nested_too_deeply_are_unsupported(
     grader: Grader, case: dict[str, Any]
 ) -> None:
     tests = {"type": "function", "entry_point": "f", "cases": [case]}
-    assert grader("def f(x): return 1", tests).result == "unsupported_test"
+    assert grader("def f(x): return 1", tests).reason == "unsupported_test"
 
 
 @pytest.mark.parametrize(

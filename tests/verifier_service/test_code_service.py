@@ -17,19 +17,20 @@ import pytest
 
 from tests.verifier_service.test_score import score, verdicts
 from verifier_service import frames
-from verifier_service.code.plain_run import Asked, as_reference, judge_run
+from verifier_service.code.plain_run import RunOptions, as_reference, run_completion
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
+from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http.app import start_pools
 from verifier_service.sandbox.runner import Runner
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
 from verifier_service.verifiers.code import Code
+from verifier_service.worker_pools import start_pools
 from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.pool import ItemLimits, WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
@@ -85,7 +86,7 @@ def test_what_the_sandbox_cannot_run_is_failed_logged_and_timed(
         async with Runner(1, entries=ENTRIES) as runner:
             pass
         judges = [
-            partial(judge_run, runner, as_reference(Asked(language="python"))),
+            partial(run_completion, runner, as_reference(RunOptions(language="python"))),
             partial(judge_completion, runner, Code(), read_tests({"tests": SQUARE})),
         ]
         return [await verdict_of(judge, Completion(RIGHT)) for judge in judges]
@@ -164,7 +165,7 @@ class Broken:
 
     alive = True
 
-    def fork(self) -> StartedWorker:
+    def start_worker(self) -> StartedWorker:
         raise WorkerStartError("no Landlock here")
 
     def close(self) -> None:
@@ -192,7 +193,7 @@ def test_without_a_sandbox_programs_fail_and_say_so() -> None:
     async def run() -> tuple[str | None, Verdict]:
         async with WorkerPool(1, ItemLimits(1.0, 2**30), Broken) as pool:
             scheduler = Scheduler({"text": Idle(), "code": pool}, max_cached_verdicts=0)
-            scored = await scheduler.score(request, deadline_seconds=60)
+            scored = await Scoring(request, scheduler).run(60)
             return pool.problem, scored.groups[0][0]["code"]
 
     problem, verdict = asyncio.run(run())
@@ -207,7 +208,7 @@ def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
     """Only what went wrong, and where."""
     source = CodeWorkers()
     try:
-        worker = source.fork()
+        worker = source.start_worker()
         part = TaskPart({"tests": SQUARE}, [Completion("the text of a model")])
         task = Task({"type": "code", "language": "the text of a model"}, [part])
         with worker.connection:
@@ -232,6 +233,6 @@ def test_a_worker_that_cannot_be_started_leaves_nothing(
     source = CodeWorkers()
     before = os.listdir("/proc/self/fd")
     with pytest.raises(FileNotFoundError):
-        source.fork()
+        source.start_worker()
     assert os.listdir("/proc/self/fd") == before
     assert list(tmp_path.iterdir()) == []

@@ -22,9 +22,9 @@ import pytest
 
 from tests.processes import children, until_async
 from verifier_service.completion import Completion
-from verifier_service.http.app import CODE_LIMITS
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
+from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart

@@ -96,10 +96,10 @@ def test_polynomials_are_equal_when_their_coefficients_are(
 def test_an_expression_cannot_be_made_to_agree_at_the_points_of_comparison() -> None:
     # Whoever knows the points for one expression meets others for the next.
     from verifier_service.mathematics.evaluation import points  # noqa: PLC0415
-    from verifier_service.mathematics.expressions import parse  # noqa: PLC0415
+    from verifier_service.mathematics.expression_parser import parse_expression  # noqa: PLC0415
     from verifier_service.mathematics.notation import tokenize  # noqa: PLC0415
 
-    honest = parse(tokenize("x"))
+    honest = parse_expression(tokenize("x"))
     known = [point["x"] for point in points(["x"], honest, honest)]
     vanishing = "*".join(f"(x-({value.numerator}/{value.denominator}))" for value in known)
     assert compare("x", f"x+{vanishing}") is False

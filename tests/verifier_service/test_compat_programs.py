@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 from trainer_client.service_process import running_service
 from verifier_service.compat import (
     ROUTERS,
+    TRY_LATER_STATUSES,
     nemo_gym,
     open_instruct,
     open_r1,
@@ -26,10 +27,10 @@ from verifier_service.compat import (
     slime,
 )
 from verifier_service.compat.open_r1 import item_in
-from verifier_service.engine.metrics import Metrics
 from verifier_service.http.api_keys import hash_of
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
+from verifier_service.http.metrics import Metrics
 from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"
@@ -558,7 +559,13 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
     async def ask() -> httpx.Response:
         drain = Drain()
         drain.is_draining = True
-        app = CallContext(nothing, key_hashes=(), drain=drain, metrics=Metrics())
+        app = CallContext(
+            nothing,
+            key_hashes=(),
+            drain=drain,
+            metrics=Metrics(),
+            draining_statuses=TRY_LATER_STATUSES,
+        )
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
             return await http.post(path, json={})

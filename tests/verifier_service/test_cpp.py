@@ -14,9 +14,9 @@ import pytest
 
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code import languages
+from verifier_service.code.check_tests import Row, find_misfits
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
-from verifier_service.code.reference_check import Row, find_misfits
 from verifier_service.code.reference_tests import Stdio
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.compat import piston

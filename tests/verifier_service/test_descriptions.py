@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from verifier_service.verdict import EngineReason
+from verifier_service.reason import EngineReason
 from verifier_service.verifiers import VERIFIERS
 
 

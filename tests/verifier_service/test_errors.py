@@ -13,6 +13,10 @@ import pytest
 
 from tests.verifier_service.poison import POISON
 from trainer_client.service_process import running_service
+from verifier_service import errors
+from verifier_service.code.reference_tests import read_tests
+from verifier_service.http.errors import status_of
+from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers import VERIFIERS
 
 JSON = {"Content-Type": "application/json"}
@@ -43,6 +47,38 @@ def error(response: httpx.Response, status: int) -> dict[str, Any]:
     assert {"type", "message"} <= found.keys() <= {"type", "message", "details"}
     assert len(response.text) < 20_000
     return found
+
+
+def kinds_of(error: type[errors.RequestError]) -> Iterator[type[errors.RequestError]]:
+    """The classes under an error that are on the wire."""
+    if hasattr(error, "kind"):
+        yield error
+    for kind in error.__subclasses__():
+        yield from kinds_of(kind)
+
+
+def test_every_error_of_a_request_has_a_status() -> None:
+    found = {one.kind: status_of(one.__new__(one)) for one in kinds_of(errors.RequestError)}
+    assert found == {
+        "broken_compression": 400,
+        "body_too_large": 413,
+        "too_many_completions": 413,
+        "answer_too_large": 413,
+        "invalid_request": 422,
+        "unknown_profile": 422,
+        "verifier_not_enabled": 422,
+        "queue_full": 503,
+        "request_failed": 503,
+        "not_judged": 503,
+        "not_ready": 503,
+        "draining": 503,
+    }
+
+
+def test_a_key_that_is_called_like_a_verifier_is_no_option_of_it() -> None:
+    case = {"stdin": "", "stdout": "", "code": 1}
+    with pytest.raises(Unverifiable, match=r"cases\.0\.code: there is no such field"):
+        read_tests({"tests": {"type": "stdio", "cases": [case]}})
 
 
 def test_an_unknown_path_points_to_the_documentation(http: httpx.Client) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.verifier_service.test_large_requests import without_seconds
 from tests.verifier_service.test_scheduler import WatchedPool
-from verifier_service.engine.scheduler import Bounds, Scheduler
+from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
 from verifier_service.schemas import Group
 from verifier_service.verifiers.accuracy import Accuracy
@@ -148,7 +148,7 @@ def test_a_bad_row_is_named(tmp_path: Path, line: str, message: str) -> None:
 def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
     """No other request waits for room."""
     groups = [Group(reference={"answer": "2"}, completions=["2", "3"])] * 500
-    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(1, 1), max_cached_verdicts=9)
+    scheduler = Scheduler({"text": WatchedPool()}, max_cached_verdicts=9)
     scored: list[int] = []
     out = tmp_path / "out.jsonl"
     asyncio.run(

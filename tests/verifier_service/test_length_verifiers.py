@@ -16,6 +16,7 @@ from tests.verifier_service.judging import judge
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_score import verdicts
 from verifier_service.completion import Completion
+from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
@@ -274,7 +275,7 @@ def test_a_group_is_never_split_nor_joined_nor_deduplicated(groups: list[list[st
     )
     pool = WatchedPool()
     scheduler = Scheduler({"text": pool}, max_cached_verdicts=100)
-    scored = asyncio.run(scheduler.score(request, deadline_seconds=60))
+    scored = asyncio.run(Scoring(request, scheduler).run(60))
     found = [[place["length"].score for place in places] for places in scored.groups]
     assert found == [[float(len(texts))] * len(texts) for texts in groups]
     parts = [part for task in pool.tasks for part in task.parts]
@@ -285,7 +286,7 @@ def test_a_slice_of_a_task_keeps_the_whole_group() -> None:
     body = {"verifiers": [{"type": "length"}], "groups": [{"completions": ["a", "b", "c"]}]}
     pool = WatchedPool()
     scheduler = Scheduler({"text": pool}, max_cached_verdicts=100)
-    asyncio.run(scheduler.score(ScoreRequest.model_validate(body), deadline_seconds=60))
+    asyncio.run(Scoring(ScoreRequest.model_validate(body), scheduler).run(60))
     (part,) = pool.tasks[0].slice(1, 2).parts
     assert (part.completions, part.group) == (
         [Completion("b")],

@@ -16,20 +16,20 @@ import pytest
 from tests.verifier_service.poison import POISON
 from verifier_service import frame_stream, frames
 from verifier_service.completion import Completion
+from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.large_requests.messages import (
     Accepted,
     FromProcess,
     GiveUp,
-    Job,
-    JudgedTask,
     JudgeTask,
+    LargeRequest,
     LookUp,
     Parsed,
-    RequestLimits,
+    TaskReply,
     ToProcess,
     from_process,
 )
-from verifier_service.large_requests.request_process import Parent
+from verifier_service.large_requests.request_process import ParentEngine
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.sources import ForkServer
@@ -57,8 +57,8 @@ def process() -> Iterator[socket.socket]:
         with connection:
             connection.settimeout(60)
             started = time.monotonic()
-            job = Job(len(BODY), "identity", False, started, LIMITS, b"{}", {"text": 1})
-            send(connection, job)
+            large = LargeRequest(len(BODY), "identity", False, started, LIMITS, b"{}", {"text": 1})
+            send(connection, large)
             yield connection
     finally:
         source.close()
@@ -69,7 +69,7 @@ def send(connection: socket.socket, message: ToProcess) -> None:
 
 
 def receive(connection: socket.socket) -> FromProcess:
-    return from_process.decode(frames.receive(connection))
+    return from_process.decode(frames.receive_frame(connection))
 
 
 def test_a_process_that_does_not_understand_its_parent_ends() -> None:
@@ -92,13 +92,13 @@ def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
         ours.setblocking(False)
         theirs.setblocking(False)
         reader, writer = await asyncio.open_connection(sock=ours)
-        parent = Parent(reader, writer)
+        parent = ParentEngine(reader, writer)
         listening = asyncio.create_task(parent.listen())
         other_reader, other_writer = await asyncio.open_connection(sock=theirs)
 
         async def received() -> FromProcess:
             async with asyncio.timeout(60):
-                return from_process.decode(await frame_stream.read(other_reader))
+                return from_process.decode(await frame_stream.read_frame(other_reader))
 
         part = TaskPart({}, [Completion("x" * num_bytes)])
         task = EncodedTask.of(Task({"type": "accuracy"}, [part]), "text")
@@ -109,7 +109,7 @@ def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
         asked = await received()
         assert isinstance(asked, JudgeTask)
         assert await received() == GiveUp(asked.number)
-        reply = JudgedTask(asked.number, b"[]", unavailable=True)
+        reply = TaskReply(asked.number, b"[]", no_workers=True)
         other_writer.write(frames.pack(msgspec.msgpack.encode(reply)))
         await asyncio.wait([judging], timeout=600)
         assert judging.cancelled()

@@ -13,17 +13,20 @@ from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
 from verifier_service.code.plain_run import RunProgram
+from verifier_service.engine.admission import Admission, PendingBounds
+from verifier_service.engine.chunks import SHARED_REFERENCE_BYTES
 from verifier_service.engine.request_scoring import (
     MAX_COMPLETION_CHARACTERS,
     MAX_REFERENCE_BYTES,
-    SHARED_REFERENCE_BYTES,
     ScoredRequest,
     Scoring,
 )
-from verifier_service.engine.scheduler import Bounds, QueueFull, Scheduler
-from verifier_service.engine.score_request import Answer, answer_request
+from verifier_service.engine.response import EncodedResponse, respond
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.errors import QueueFull
+from verifier_service.reason import EngineReason
 from verifier_service.schemas import Group, ScoreRequest
-from verifier_service.verdict import EngineReason, Outcome, Verdict, failed
+from verifier_service.verdict import Outcome, Verdict, failed
 from verifier_service.verifier import OpenQuestion, Undecided
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.workers.tasks import EncodedTask, Task
@@ -127,13 +130,13 @@ def score(
     scheduler = Scheduler({"text": pool}, max_cached_verdicts=max_cached_verdicts)
 
     async def run() -> list[ScoredRequest]:
-        return [await scheduler.score(one, deadline_seconds=60) for one in requests]
+        return [await Scoring(one, scheduler).run(60) for one in requests]
 
     return asyncio.run(run())
 
 
 def reasons(scored: ScoredRequest) -> list[list[str]]:
-    return [[place["accuracy"].reason for place in places] for places in scored.groups]
+    return [[verdicts["accuracy"].reason for verdicts in group] for group in scored.groups]
 
 
 def test_an_open_pair_is_settled_once_in_a_request() -> None:
@@ -196,7 +199,7 @@ def test_what_may_not_be_cached_is_run_again() -> None:
 
     async def run() -> None:
         for _ in range(2):
-            await scheduler.score(body, deadline_seconds=60)
+            await Scoring(body, scheduler).run(60)
 
     asyncio.run(run())
     assert len(pool.groups) == 2
@@ -247,7 +250,7 @@ def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> N
     complete: list[list[str]] = []
 
     def on_group(index: int) -> None:
-        complete.append([place["accuracy"].reason for place in scoring.places(index)])
+        complete.append([one["accuracy"].reason for one in scoring.group_verdicts(index)])
 
     async def run() -> ScoredRequest:
         return await scoring.run(60)
@@ -271,11 +274,11 @@ def test_a_deadline_is_the_requests_own_and_at_most_the_services(asked_for: floa
     scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
     longest = {None: 0.02, 0.02: 3600.0, 3600.0: 0.02}[asked_for]
 
-    async def run() -> Answer:
+    async def run() -> EncodedResponse:
         started = time.monotonic()
-        answering = answer_request(asked, scheduler, started=started, max_deadline_seconds=longest)
+        responding = respond(asked, scheduler, started=started, max_deadline_seconds=longest)
         async with asyncio.timeout(60):
-            return await answering
+            return await responding
 
     assert asyncio.run(run()).counts == {("accuracy", "failed", "deadline"): 1}
 
@@ -285,9 +288,9 @@ def test_the_deadline_is_counted_from_when_the_request_came() -> None:
     asked = request(("6", ["6"])).model_copy(update={"deadline_seconds": 3600.0})
     scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
 
-    async def run() -> Answer:
+    async def run() -> EncodedResponse:
         started = time.monotonic() - 3600
-        return await answer_request(asked, scheduler, started=started, max_deadline_seconds=7200.0)
+        return await respond(asked, scheduler, started=started, max_deadline_seconds=7200.0)
 
     answer = asyncio.run(run())
     assert answer.counts == {("accuracy", "failed", "deadline"): 1}
@@ -318,15 +321,15 @@ def test_the_deadline_is_counted_from_when_the_request_came() -> None:
 def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not(
     alone: dict[str, int], more: dict[str, int], message: str
 ) -> None:
-    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
-    assert not scheduler.is_full
-    with scheduler.reservation() as first, scheduler.reservation() as second:
+    admission = Admission(PendingBounds(10, 100))
+    assert not admission.is_full
+    with admission.reservation() as first, admission.reservation() as second:
         first.grow(**alone)
-        assert scheduler.is_full
+        assert admission.is_full
         with pytest.raises(QueueFull, match=message):
             second.grow(**more)
         assert (second.num_completions, second.num_bytes) == (0, 0)
-    assert scheduler.state["pending_completions"] == scheduler.state["pending_bytes"] == 0
+    assert admission.state["pending_completions"] == admission.state["pending_bytes"] == 0
 
 
 @pytest.mark.parametrize(
@@ -337,26 +340,26 @@ def test_a_request_over_the_bounds_is_refused_and_one_alone_is_not(
 def test_the_bounds_may_be_reached(
     first_share: dict[str, int], second_share: dict[str, int]
 ) -> None:
-    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
-    with scheduler.reservation() as first, scheduler.reservation() as second:
+    admission = Admission(PendingBounds(10, 100))
+    with admission.reservation() as first, admission.reservation() as second:
         first.grow(**first_share)
-        assert not scheduler.is_full
+        assert not admission.is_full
         second.grow(**second_share)
-        assert scheduler.is_full
+        assert admission.is_full
 
 
 def test_answers_may_take_as_much_again_as_what_is_accepted() -> None:
     """Or a service that is full would refuse the work that it has done."""
-    scheduler = Scheduler({"text": WatchedPool()}, bounds=Bounds(10, 100), max_cached_verdicts=0)
-    with scheduler.reservation() as first, scheduler.reservation() as second:
+    admission = Admission(PendingBounds(10, 100))
+    with admission.reservation() as first, admission.reservation() as second:
         first.grow(num_bytes=60)
         second.grow(num_bytes=40)
-        first.grow_by_answer(num_bytes=100)
+        first.grow_by_response(num_bytes=100)
         with pytest.raises(QueueFull):
-            second.grow_by_answer(num_bytes=1)
+            second.grow_by_response(num_bytes=1)
         first.shrink(num_bytes=100)
-        second.grow_by_answer(num_bytes=1)
-    assert scheduler.pending_bytes == 0
+        second.grow_by_response(num_bytes=1)
+    assert admission.pending_bytes == 0
 
 
 def test_without_a_cache_a_request_still_settles_a_pair_once() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.processes import children, fork_servers, pid_in
 from trainer_client.service_process import running_service
-from verifier_service.http.server import MAX_OPEN_FILES, CannotServe, listen, serve
+from verifier_service.server import MAX_OPEN_FILES, CannotServe, listen, serve
 from verifier_service.settings import Settings, unknown_variables
 
 KUBERNETES = ("VERIFIER_SERVICE_HOST", "VERIFIER_SERVICE_PORT", "VERIFIER_PORT_8080_TCP_ADDR")

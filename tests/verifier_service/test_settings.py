@@ -6,13 +6,12 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import get_args
 
 import httpx
 import pytest
 
 from trainer_client.service_process import running_service
-from verifier_service.cli import VerifierService, run
+from verifier_service.cli import app, run
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
 from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
@@ -59,7 +58,7 @@ def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_p
         (["--port", "many"], "--port / VERIFIER_PORT: Input should be a valid integer"),
         (["--item-cpu-seconds", "0"], "--item-cpu-seconds / VERIFIER_ITEM_CPU_SECONDS: "),
         (["--enabled", "acuracy"], "no such verifier: ['acuracy']; there are ['accuracy', "),
-        (["--wrokers", "3"], "unrecognized arguments: --wrokers 3"),
+        (["--wrokers", "3"], "No such option: --wrokers"),
     ],
 )
 def test_a_wrong_flag_is_named(
@@ -87,9 +86,9 @@ def test_a_wrong_value_in_a_list_is_reported_under_its_variable(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["doctor", "--require", "foo"], "--require: Input should be 'namespaces'"),
-        (["check-tests", "--workers", "0", "rows"], "--workers: Input should be greater than 0"),
-        (["score", "rows", "--out", "o", "--verifier", "{"], "Missing end delimiter"),
+        (["doctor", "--require", "foo"], "--require: no layer foo; there are namespaces, "),
+        (["check-tests", "--workers", "0", "rows"], "'--workers': Input should be greater than"),
+        (["score", "rows", "--out", "o", "--verifier", "{"], "'{' is not JSON (Expecting property"),
     ],
 )
 def test_a_flag_that_is_no_variable_is_named_alone(
@@ -116,10 +115,9 @@ def test_a_value_that_is_not_json_is_named_with_a_form_that_works(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["serve", "--prot", "1"], "serve: unrecognized arguments: --prot 1; did you mean --port?"),
-        (["serve", "--prot=1"], "serve: unrecognized arguments: --prot=1; did you mean --port?"),
-        (["check-tests", "--worker", "1", "f"], "did you mean --workers?"),
-        (["serve", "8090"], "serve: unrecognized arguments: 8090."),
+        (["serve", "--prot", "1"], "No such option: --prot (Possible options: --host, --port"),
+        (["check-tests", "--worker", "1", "f"], "No such option: --worker"),
+        (["serve", "8090"], "Got unexpected extra argument(s) (8090)"),
     ],
 )
 def test_an_unknown_flag_is_one_of_its_command(
@@ -127,28 +125,15 @@ def test_an_unknown_flag_is_one_of_its_command(
 ) -> None:
     found = refusal(arguments, capsys)
     assert message in found
-    assert found.endswith(f" See verifier-service {arguments[0]} --help\n")
-    assert "usage" not in found
+    assert f"Try 'verifier-service {arguments[0]} --help' for help." in found
 
 
-def test_what_stands_behind_a_command_without_a_flag_is_no_flag_that_was_meant(
+def test_an_unknown_flag_before_the_command_is_one_of_no_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = refusal(["check-tests", "rows", "--fil", "x"], capsys)
-    assert "check-tests: unrecognized arguments: --fil x. See" in found
-
-
-@pytest.mark.parametrize("before", [["--prot"], ["--prot=1"]])
-def test_an_unknown_flag_before_the_command_is_one_of_no_command(
-    before: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = refusal([*before, "verifiers"], capsys)
-    told = f"verifier-service: unrecognized arguments: {before[0]}. See verifier-service --help\n"
-    assert found == told
-
-
-def test_an_unknown_flag_without_a_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "unrecognized arguments: --prot" in refusal(["--prot"], capsys)
+    found = refusal(["--prot", "verifiers"], capsys)
+    assert "No such option: --prot" in found
+    assert "Try 'verifier-service --help' for help." in found
 
 
 def test_the_help_of_score_says_how_several_verifiers_are_given(
@@ -174,10 +159,17 @@ def help_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 
 def test_the_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]) -> None:
     found = help_of(capsys)
-    for name, command in VerifierService.model_fields.items():
-        (model,) = (one for one in get_args(command.annotation) if one is not type(None))
-        described = " ".join((model.__doc__ or "").split())
-        assert f"{name.replace('_', '-')} {described}" in found
+    for command in app.registered_commands:
+        assert command.callback is not None
+        first = (command.callback.__doc__ or "").partition("\n")[0]
+        name = command.name or command.callback.__name__.replace("_", "-")
+        assert f"{name} {first}" in found
+
+
+def test_the_help_tells_the_default_of_each_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    found = help_of(capsys, "serve")
+    for text in ("default: 127.0.0.1", "default: 8080", "default: 65536", "default: the usable"):
+        assert text in found
 
 
 def test_the_help_speaks_of_values_and_not_of_types(capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +198,7 @@ def test_the_help_of_score_has_no_settings_of_a_server(capsys: pytest.CaptureFix
 def test_the_layers_that_doctor_requires_are_in_its_help(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = help_of(capsys, "doctor").partition("default: ")[2]
+    found = help_of(capsys, "doctor").partition("default: ")[2].partition("]")[0]
     assert {layer for layer in Layer if layer.value in found} == COMMON_LAYERS
 
 
@@ -224,7 +216,9 @@ def test_protocols_can_all_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> N
 def test_each_option_of_a_verifier_is_told_with_type_default_and_meaning(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(["verifiers", name])
+    with pytest.raises(SystemExit) as ended:
+        run(["verifiers", name])
+    assert ended.value.code == 0
     found = capsys.readouterr().out
     for option, schema in VERIFIERS[name].model_json_schema()["properties"].items():
         if option != "type":

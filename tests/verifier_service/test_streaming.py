@@ -13,13 +13,15 @@ from starlette.types import Message
 
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_large_requests import large_body, without_seconds
-from verifier_service.engine.metrics import Metrics
+from verifier_service.engine import response_json
+from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http import score_call
+from verifier_service.errors import ResponseTooLarge
 from verifier_service.http.drain import Drain
-from verifier_service.http.errors import ApiError
 from verifier_service.http.intake import SMALL_BODY_BYTES
-from verifier_service.http.score_call import Service, answer_score_call
+from verifier_service.http.metrics import Metrics
+from verifier_service.http.score_call import respond_to_score_call
+from verifier_service.http.service import Service
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.settings import Settings
 from verifier_service.verdict import Outcome, Verdict
@@ -34,6 +36,19 @@ def lines(answer: httpx.Response) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "application/x-ndjson"
     return [json.loads(line) for line in answer.text.removesuffix("\n").split("\n")]
+
+
+def service_with(admission: Admission, scheduler: Scheduler) -> Service:
+    return Service(
+        limits=Settings().request_limits,
+        profiles={},
+        admission=admission,
+        scheduler=scheduler,
+        processes=RequestProcesses(scheduler, max_body_bytes=1),
+        pools={},
+        metrics=Metrics(),
+        drain=Drain(),
+    )
 
 
 @pytest.mark.parametrize("num_groups", [2, 40], ids=["here", "in a process of its own"])
@@ -93,7 +108,7 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
             try:
                 await asyncio.Event().wait()
             finally:
-                pending.append(scheduler.pending_completions)
+                pending.append(admission.pending_completions)
 
     async def call() -> None:
         gone = asyncio.Event()
@@ -118,22 +133,22 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
             "headers": [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)],
             "state": {},
         }
-        processes = RequestProcesses(scheduler, max_body_bytes=1)
-        service = Service(Settings(), {}, scheduler, processes, {}, Metrics(), Drain())
-        answer = await answer_score_call(Request(scope, receive), service)
+        service = service_with(admission, scheduler)
+        answer = await respond_to_score_call(Request(scope, receive), service)
         await answer(scope, receive, send)
 
+    admission = Admission(Settings().pending_bounds)
     scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
     asyncio.run(call())
     assert pending == [1]
-    assert scheduler.pending_completions == 0
+    assert admission.pending_completions == 0
 
 
 def test_a_stream_that_is_not_read_ends_when_too_much_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Or a client that reads nothing would fill the memory of the service."""
-    monkeypatch.setattr(score_call, "MAX_ANSWER_BYTES", 2000)
+    monkeypatch.setattr(response_json, "MAX_RESPONSE_BYTES", 2000)
     num_sent = 0
 
     class Pool:
@@ -165,14 +180,14 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
         headers = [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)]
         scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/score", "state": {}}
         scope["headers"] = headers
-        processes = RequestProcesses(scheduler, max_body_bytes=1)
-        service = Service(Settings(), {}, scheduler, processes, {}, Metrics(), Drain())
-        answer = await answer_score_call(Request(scope, receive), service)
-        with pytest.raises(ApiError, match="larger than 2000 bytes"):
+        service = service_with(admission, scheduler)
+        answer = await respond_to_score_call(Request(scope, receive), service)
+        with pytest.raises(ResponseTooLarge, match="larger than 2000 bytes"):
             await answer(scope, receive, send)
         assert scope["state"]["error"] == "answer_too_large"
 
+    admission = Admission(Settings().pending_bounds)
     scheduler = Scheduler({"text": Pool()}, max_cached_verdicts=0)
     asyncio.run(call())
     assert 0 < num_sent < 10
-    assert scheduler.pending_bytes == 0
+    assert admission.pending_bytes == 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from verifier_service.engine.verdict_cache import VerdictCache
-from verifier_service.verdict import EngineReason, Outcome, Verdict, failed
+from verifier_service.reason import EngineReason
+from verifier_service.verdict import Outcome, Verdict, failed
 
 EQUAL = Verdict(Outcome.SCORED, 1.0, "equal", 0.1)
 

@@ -189,7 +189,7 @@ def test_a_fork_server_that_does_not_answer_in_time_is_ended(
     source = sources.ForkServer("verifier_service.workers.text_worker", LIMITS.memory_bytes)
     try:
         with pytest.raises(sources.WorkerStartError, match="does not answer: timed out"):
-            source.fork()
+            source.start_worker()
         assert not source.alive
     finally:
         source.close()
@@ -268,15 +268,15 @@ def close(*workers: sources.StartedWorker) -> None:
 def test_without_descriptors_a_fork_server_gives_no_worker_and_loses_none(num_left: int) -> None:
     source = sources.ForkServer("verifier_service.workers.text_worker", LIMITS.memory_bytes)
     try:
-        close(source.fork())
+        close(source.start_worker())
         before = len(os.listdir("/proc/self/fd"))
         with (
             without_descriptors(num_left),
             pytest.raises((sources.WorkerStartError, OSError)),
         ):
-            source.fork()
+            source.start_worker()
         assert len(os.listdir("/proc/self/fd")) == before
-        close(source.fork())
+        close(source.start_worker())
     finally:
         source.close()
 
@@ -306,13 +306,13 @@ def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
     monkeypatch.setattr(sources, "_start", start)
     source = sources.ForkServer("", LIMITS.memory_bytes)
     try:
-        first = source.fork()
+        first = source.start_worker()
         (tmp_path / "full").touch()
         for _ in range(2):
             with pytest.raises(sources.WorkerStartError, match="Resource temporarily unavailable"):
-                source.fork()
+                source.start_worker()
         (tmp_path / "full").unlink()
-        second = source.fork()
+        second = source.start_worker()
         for worker in (first, second):
             worker.connection.sendall(b"?")
             assert worker.connection.recv(1) == b"?"
@@ -351,7 +351,7 @@ def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
     before = len(os.listdir("/proc/self/fd"))
     try:
         with pytest.raises(sources.WorkerStartError, match=r"watched: .* No such process"):
-            source.fork()
+            source.start_worker()
         assert len(os.listdir("/proc/self/fd")) == before
     finally:
         source.close()
@@ -363,11 +363,11 @@ def test_a_pool_whose_own_work_ends_in_an_error_says_so() -> None:
     class Broken(sources.ForkServer):
         num_forks = 0
 
-        def fork(self) -> sources.StartedWorker:
+        def start_worker(self) -> sources.StartedWorker:
             self.num_forks += 1
             if self.num_forks > 1:
                 raise ValueError("a bug")
-            return super().fork()
+            return super().start_worker()
 
     async def run() -> None:
         source = Broken("verifier_service.workers.text_worker", LIMITS.memory_bytes)

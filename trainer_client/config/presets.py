@@ -1,6 +1,6 @@
-"""Recipes that people know, as values of this trainer's settings.
+"""Published recipes as values of this trainer's settings.
 
-Each value says where it comes from; `departures` says what this trainer does otherwise.
+Each value names its source; `departures` lists where this trainer differs from the recipe.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Preset:
-    """A named recipe: dotted setting -> (value, source)."""
+    """A named recipe."""
 
     summary: str
     values: dict[str, tuple[Any, str]]
+    """Dotted setting -> (value, source)."""
     departures: tuple[str, ...] = ()
 
     @property
     def nested(self) -> dict[str, Any]:
-        """The values as nested sections, as they would stand in a YAML file."""
+        """The values as nested sections, like those of a YAML file."""
         sections: dict[str, Any] = {}
         for key, (value, _) in self.values.items():
             section, name = key.split(".")
@@ -36,7 +37,13 @@ _THREE_VERIFIERS = [
 
 
 def _recipe(source: str, ours: dict[str, Any], **stated: Any) -> dict[str, tuple[Any, str]]:
-    """Values of one recipe: `section__key=value` as its source states them, the rest are ours."""
+    """The values of one recipe, each with its source.
+
+    Args:
+        source: paper or project that states the recipe.
+        ours: dotted setting -> value, where the source states none.
+        stated: `section__key=value`, as the source states it.
+    """
     values = {key.replace("__", "."): (value, source) for key, value in stated.items()}
     values |= {key: (value, _OURS) for key, value in ours.items()}
     return values

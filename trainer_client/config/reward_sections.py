@@ -1,4 +1,4 @@
-"""The sections about scores: who gives them, for training and for evaluation."""
+"""The sections `reward` and `evaluation`: the sources of scores and how they are used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainer_client.config.sections import DatasetConfig, PositiveFloat, Positiv
 
 
 class VerifierConfig(BaseModel):
-    """One verifier to ask for. Other keys are options of the verifier, checked by the service."""
+    """One verifier of the service; further keys are its options, which the service checks."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -25,15 +25,15 @@ class VerifierConfig(BaseModel):
 
     @property
     def wire(self) -> dict[str, Any]:
-        """What is sent to the service: everything but the weight, which is the trainer's affair."""
+        """The verifier in a request's body; the weight stays here, where rewards are computed."""
         return {"name": self.key, **self.model_dump(exclude={"weight", "name"})}
 
 
 class RewardFunctionConfig(Section):
-    """A Python function of the user's (`trainer_client.reward.functions`)."""
+    """One of the user's Python functions (`trainer_client.reward.functions`)."""
 
     path: str = Field(pattern=r"^.+\.py:\w+$", description="file.py:function")
-    name: str | None = Field(default=None, description="of its metrics; default: the function's")
+    name: str | None = Field(default=None, description="name in metrics; default: the function's")
     weight: float = Field(default=1.0, allow_inf_nan=False)
 
     @property
@@ -46,7 +46,7 @@ class RewardModelConfig(Section):
     """A sequence classifier with one output (`trainer_client.reward.model`)."""
 
     path: str = Field(description="Hugging Face model name or folder")
-    name: str = Field(default="reward_model", description="of its metrics")
+    name: str = Field(default="reward_model", description="name in metrics")
     weight: float = Field(default=1.0, allow_inf_nan=False)
     device: Literal["auto", "cpu", "cuda"] = "auto"
     quantization: Literal["4bit"] | None = Field(
@@ -61,11 +61,11 @@ class RewardModelConfig(Section):
 
 
 RewardSource = VerifierConfig | RewardFunctionConfig | RewardModelConfig
-"""What gives a completion one score: each has a `key` and a `weight`."""
+"""A source that gives each completion one score; it has a `key` and a `weight`."""
 
 
 class RewardConfig(Section):
-    """Where scores come from, what they weigh, and how hard to try to get them."""
+    """The sources of scores, their weights, and how hard to try to reach the service."""
 
     url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://\S+$")
     verifiers: tuple[VerifierConfig, ...] = (
@@ -75,10 +75,14 @@ class RewardConfig(Section):
     )
     functions: tuple[RewardFunctionConfig, ...] = ()
     models: tuple[RewardModelConfig, ...] = ()
-    timeout_seconds: PositiveFloat = Field(default=120.0, description="of one HTTP request")
-    max_attempts: PositiveInt = Field(default=8, description="tries of one group, first included")
+    timeout_seconds: PositiveFloat = Field(
+        default=120.0, description="time limit of one HTTP request"
+    )
+    max_attempts: PositiveInt = Field(
+        default=8, description="requests for one group, the first included"
+    )
     backoff_seconds: PositiveFloat = Field(
-        default=0.5, description="wait before the second try; doubles, at most 30"
+        default=0.5, description="wait before the second request; doubles each time, at most 30"
     )
 
     @field_validator("url")
@@ -91,7 +95,7 @@ class RewardConfig(Section):
 
     @property
     def sources(self) -> tuple[RewardSource, ...]:
-        """Verifiers, functions and models: what the reward is the weighted sum of."""
+        """All sources; the reward is the weighted sum of their scores."""
         return (*self.verifiers, *self.functions, *self.models)
 
     @property
@@ -111,7 +115,7 @@ class RewardConfig(Section):
 
 
 class EvaluationConfig(Section):
-    """Unbiased pass@k on held-out problems; a run may have several, each with a name."""
+    """Unbiased pass@k on held-out problems; where a run has several, each needs a name."""
 
     name: str | None = Field(
         default=None, pattern=r"^\w[\w.-]*$", description="in metrics: evaluation/NAME/pass@1"
@@ -126,20 +130,24 @@ class EvaluationConfig(Section):
         default="accuracy", description="a completion passes when this verdict's score is >= 0.99"
     )
     profile: str | None = Field(
-        default=None, description="of the service, asked for instead of reward.verifiers"
+        default=None, description="profile of the service, used instead of reward.verifiers"
     )
     verifiers: tuple[VerifierConfig, ...] | None = Field(
-        default=None, description="asked for instead of reward.verifiers"
+        default=None, description="used instead of reward.verifiers"
     )
-    temperature: PositiveFloat | None = Field(default=None, description="null: rollout's")
+    temperature: PositiveFloat | None = Field(
+        default=None, description="null: the rollout section's"
+    )
     top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="null: rollout's"
+        default=None, description="null: the rollout section's"
     )
-    max_completion_tokens: PositiveInt | None = Field(default=None, description="null: rollout's")
+    max_completion_tokens: PositiveInt | None = Field(
+        default=None, description="null: the rollout section's"
+    )
 
     @property
     def prefix(self) -> str:
-        """What the names of this evaluation's metrics begin with."""
+        """The beginning of the names of this evaluation's metrics."""
         return f"evaluation/{self.name}" if self.name else "evaluation"
 
     @model_validator(mode="after")
@@ -149,9 +157,9 @@ class EvaluationConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _one_question(self) -> EvaluationConfig:
+    def _one_selection(self) -> EvaluationConfig:
         if self.profile is not None and self.verifiers is not None:
             raise ValueError("an evaluation has a profile or verifiers, not both")
         if self.verifiers == ():
-            raise ValueError("verifiers is empty; null asks for what reward has")
+            raise ValueError("verifiers is empty; null uses those of the section reward")
         return self

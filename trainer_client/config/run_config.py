@@ -1,7 +1,7 @@
 """The configuration of a run: one YAML file, typed, frozen, made once and passed down.
 
-Values are taken in this order, later ones win: the defaults below, the preset the file names, the
-file, `section.key=value` overrides. An unknown key is an error.
+A setting's value comes from the last of these that states it: the section's default, the preset
+that the file names, the file, a `section.key=value` override. An unknown key is an error.
 """
 
 from __future__ import annotations
@@ -15,23 +15,15 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
-from trainer_client.config.peer_keys import EQUIVALENTS
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.reward_sections import (
     EvaluationConfig,
     RewardConfig,
-    RewardFunctionConfig,
-    RewardModelConfig,
-    RewardSource,
-    VerifierConfig,
 )
 from trainer_client.config.sections import (
-    SYSTEM_PROMPT,
     AdvantageConfig,
     DatasetConfig,
     GuardConfig,
-    ImportanceConfig,
-    LoraConfig,
     LossConfig,
     ModelConfig,
     OptimizerConfig,
@@ -39,39 +31,9 @@ from trainer_client.config.sections import (
     Section,
     SftConfig,
     TrainConfig,
-    VllmConfig,
-    VllmServerConfig,
 )
+from trainer_client.config.trl_equivalents import EQUIVALENTS
 from trainer_client.errors import TrainerError
-
-__all__ = [
-    "SYSTEM_PROMPT",
-    "AdvantageConfig",
-    "Config",
-    "ConfigError",
-    "DatasetConfig",
-    "EvaluationConfig",
-    "GuardConfig",
-    "ImportanceConfig",
-    "LoraConfig",
-    "LossConfig",
-    "ModelConfig",
-    "OptimizerConfig",
-    "RewardConfig",
-    "RewardFunctionConfig",
-    "RewardModelConfig",
-    "RewardSource",
-    "RolloutConfig",
-    "SftConfig",
-    "TrainConfig",
-    "VerifierConfig",
-    "VllmConfig",
-    "VllmServerConfig",
-    "config_changes",
-    "dump_config",
-    "load_config",
-    "make_config",
-]
 
 
 class ConfigError(TrainerError):
@@ -79,7 +41,7 @@ class ConfigError(TrainerError):
 
 
 class Config(Section):
-    """A whole run."""
+    """The settings of a whole run."""
 
     output_dir: Path
     preset: Literal[tuple(PRESETS)] | None = None  # type: ignore[valid-type]
@@ -97,7 +59,7 @@ class Config(Section):
 
     @property
     def num_updates(self) -> int:
-        """Optimizer steps of the whole run, those that may be skipped included."""
+        """Optimizer steps of the whole run, including any that will be skipped."""
         return self.train.steps * self.train.epochs_per_rollout * self.train.minibatches
 
     @field_validator("evaluation", mode="before")
@@ -130,7 +92,7 @@ class Config(Section):
             if self.loss.importance is None:
                 raise ValueError(
                     "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
-                    "completions are of the weights before the last update"
+                    "completions were sampled with the weights before the last update"
                 )
             if self.rollout.max_refills and (self.reward.functions or self.reward.models):
                 raise ValueError(
@@ -177,10 +139,10 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
 
 
 def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
-    """The configuration of a finished run, its model being the one that was trained.
+    """The configuration of a finished run, with the trained model as its model.
 
     Raises:
-        ConfigError: the folder is no finished run.
+        ConfigError: the folder is not that of a finished run.
     """
     if not (folder / "model").is_dir():
         raise ConfigError(f"{folder} holds no trained model; a finished run has {folder}/model")
@@ -190,7 +152,7 @@ def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
 
 
 def make_config(values: dict[str, Any], *, source: str = "configuration") -> Config:
-    """The configuration from nested values; raises ConfigError, which names the source."""
+    """The configuration from nested values; raises ConfigError, whose message names the source."""
     preset = values.get("preset")
     if isinstance(preset, str) and preset in PRESETS:
         values = _merge(PRESETS[preset].nested, values)
@@ -207,7 +169,7 @@ def dump_config(config: Config) -> str:
 
 
 def config_changes(path: Path, config: Config) -> list[str]:
-    """The settings in which a configuration is not that of a file, each `key: old -> new`."""
+    """The settings in which a configuration differs from a file's, each `key: old -> new`."""
     old = yaml.safe_load(path.read_text()) if path.exists() else None
     return list(_differences(old, config)) if isinstance(old, dict) else []
 
@@ -236,7 +198,7 @@ def _explain(details: Any) -> str:
 
 
 def _names_like(location: tuple[int | str, ...]) -> str:
-    """What a setting that does not exist was meant to be, or what there is in its section."""
+    """A hint for an unknown setting: the one with the nearest name, or all of its section."""
     section: type[Section] | None = Config
     for part in location[:-1]:
         if isinstance(part, str) and section is not None:
@@ -251,7 +213,7 @@ def _names_like(location: tuple[int | str, ...]) -> str:
 
 
 def _section_in(annotation: Any) -> type[Section] | None:
-    """The section that a field holds, be it optional or one of several of its kind."""
+    """The section class in a field's annotation, which may be optional or a tuple of sections."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
     return next(filter(None, map(_section_in, get_args(annotation))), None)

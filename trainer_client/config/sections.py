@@ -1,6 +1,6 @@
-"""The sections of a configuration; `trainer_client.config.run_config` has the whole.
+"""The sections of a configuration; `trainer_client.config.run_config` puts them together.
 
-Units are in the names; a description says what the name cannot.
+Units are in the names; a description adds what the name cannot say.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
-    """Typed, frozen, and strict about unknown keys."""
+    """A section of the configuration: typed, frozen, and strict about unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
@@ -35,7 +35,8 @@ class LoraConfig(Section):
     rank: PositiveInt = 16
     alpha: PositiveFloat = Field(default=32.0, description="the adapter is scaled by alpha / rank")
     target_modules: str | tuple[str, ...] = Field(
-        default="all-linear", description="names of modules; all-linear: each but the output layer"
+        default="all-linear",
+        description="names of modules; all-linear: all linear layers but the output layer",
     )
 
 
@@ -44,7 +45,7 @@ class ModelConfig(Section):
 
     path: str = Field(description="Hugging Face model name or folder")
     dtype: Literal["float32", "bfloat16"] = Field(
-        default="float32", description="of the weights that are trained"
+        default="float32", description="type of the weights that are trained"
     )
     autocast: Literal["bfloat16"] | None = Field(
         default=None,
@@ -54,13 +55,13 @@ class ModelConfig(Section):
         default="auto", description="auto: cuda where there is one"
     )
     chat_template: Path | None = Field(
-        default=None, description="Jinja file, for a tokenizer that has none or another one"
+        default=None, description="Jinja file, where the tokenizer has no template or a wrong one"
     )
     lora: LoraConfig | None = Field(default=None, description="null: all weights are trained")
     quantization: Literal["4bit"] | None = Field(
         default=None,
-        description="of the frozen base model under lora (QLoRA); needs CUDA, bitsandbytes and "
-        "rollout.engine transformers",
+        description="stores the frozen base model under lora in 4 bits (QLoRA); needs CUDA, "
+        "bitsandbytes and rollout.engine transformers",
     )
 
     @model_validator(mode="after")
@@ -71,7 +72,7 @@ class ModelConfig(Section):
 
 
 class DatasetConfig(Section):
-    """Where problems come from and which columns hold what."""
+    """The source of problems and the meaning of its columns."""
 
     path: str = Field(
         description="a .jsonl file, a folder written by save_to_disk, or a Hugging Face data set"
@@ -81,17 +82,19 @@ class DatasetConfig(Section):
     problem_column: str = Field(default="problem", description="a string or a list of messages")
     reference_columns: dict[str, str] = Field(
         default={"answer": "answer"},
-        description="what the verifiers need: key of the reference -> column of the data set",
+        description="what verifiers judge by: key of the reference -> column of the data set",
     )
     system_prompt: str | None = Field(
-        default=SYSTEM_PROMPT, description="null: none; not used where the row brings its own"
+        default=SYSTEM_PROMPT,
+        description="null: none; not used where the row has its own system message",
     )
     solve_rates: Path | None = Field(
         default=None,
-        description="solve_rates.jsonl of a run or of `evaluate --solve-rates`, to select by",
+        description="solve_rates.jsonl of a run or of `evaluate --solve-rates`; selects problems",
     )
     solve_rate_range: tuple[Share, Share] = Field(
-        default=(0.0, 1.0), description="problems outside, or without a rate, are left out"
+        default=(0.0, 1.0),
+        description="problems outside the range, or without a rate, are left out",
     )
 
     @model_validator(mode="after")
@@ -111,19 +114,24 @@ class VllmConfig(Section):
         default=0.3, description="share of the GPU's memory for its weights and KV cache"
     )
     max_model_tokens: PositiveInt | None = Field(
-        default=None, description="prompt and completion; null: what the model was made for"
+        default=None, description="prompt and completion together; null: the model's own limit"
     )
-    compile: bool = Field(default=True, description="false: starts sooner, samples slower")
+    compile: bool = Field(
+        default=True, description="false: the engine starts sooner and samples slower"
+    )
 
 
 class VllmServerConfig(Section):
     """`rollout.engine: vllm_server`, stock vLLM servers over HTTP (`rollout.vllm_server`)."""
 
     urls: tuple[Annotated[str, Field(pattern=r"^https?://\S+$")], ...] = Field(
-        default=("http://127.0.0.1:8000",), min_length=1, description="groups go to them in turn"
+        default=("http://127.0.0.1:8000",),
+        min_length=1,
+        description="groups are sent to the servers in turn",
     )
     deadline_seconds: PositiveFloat = Field(
-        default=600.0, description="of sampling one step's groups, and of one weight update"
+        default=600.0,
+        description="time limit for sampling one step's groups, and for one weight update",
     )
     weight_transfer: Literal["disk", "nccl", "ipc"] = Field(
         default="disk",
@@ -160,12 +168,19 @@ class RolloutConfig(Section):
 
 
 class AdvantageConfig(Section):
-    """How rewards of a group become advantages (`trainer_client.update.advantages`)."""
+    """How a group's rewards become advantages (`trainer_client.update.advantages`)."""
 
-    scale: Literal["group_std", "batch_std", "none"] = "group_std"
-    std: Literal["population", "bessel"] = "population"
-    epsilon: NonNegativeFloat = 1e-6
-    baseline: Literal["mean", "leave_one_out"] = "mean"
+    scale: Literal["group_std", "batch_std", "none"] = Field(
+        default="group_std", description="divisor of reward - baseline; none: no division"
+    )
+    std: Literal["population", "bessel"] = Field(
+        default="population", description="sum of squares over n (population) or n - 1 (bessel)"
+    )
+    epsilon: NonNegativeFloat = Field(default=1e-6, description="added to the std")
+    baseline: Literal["mean", "leave_one_out"] = Field(
+        default="mean",
+        description="the group's mean, or for each completion the mean of the others",
+    )
     unjudged: Literal["keep", "drop"] = Field(
         default="keep",
         description="completions without a reward: keep (advantage 0, still in KL and "
@@ -201,8 +216,8 @@ class LossConfig(Section):
     )
     ratio_cap: Annotated[float, Field(ge=1)] | None = Field(
         default=None,
-        description="an absolute bound of the ratio whatever the advantage's sign; cispo needs "
-        "one (ScaleRL: 5.0)",
+        description="absolute bound of the ratio, whatever the advantage's sign; cispo needs one "
+        "(ScaleRL: 5.0)",
     )
     kl_coefficient: NonNegativeFloat = Field(
         default=0.0, description="0: no reference policy is kept"
@@ -212,14 +227,15 @@ class LossConfig(Section):
         default=False, description="multiply the KL term by the ratio, which unbiases its gradient"
     )
     reference_sync_steps: PositiveInt | None = Field(
-        default=None, description="how often the reference becomes the policy; null: never"
+        default=None,
+        description="steps after which the reference becomes a copy of the policy; null: never",
     )
     entropy_coefficient: NonNegativeFloat = Field(
-        default=0.0, description="of the mean token entropy, which is added to the objective"
+        default=0.0, description="weight of the mean token entropy in the objective"
     )
     truncated: Literal["keep", "mask"] = Field(
         default="keep",
-        description="completions that met the token limit: mask leaves their tokens out of loss "
+        description="completions that met the token limit; mask leaves their tokens out of loss "
         "and denominators; to shape them instead, give the verifier soft_overlong a weight",
     )
     importance: ImportanceConfig | None = Field(
@@ -240,7 +256,7 @@ class LossConfig(Section):
 
 
 class OptimizerConfig(Section):
-    """AdamW and its schedule."""
+    """AdamW and its learning rate schedule."""
 
     learning_rate: PositiveFloat = 1e-6
     betas: tuple[float, float] = (0.9, 0.999)
@@ -251,7 +267,7 @@ class OptimizerConfig(Section):
 
 
 class TrainConfig(Section):
-    """The loop."""
+    """The training loop."""
 
     steps: PositiveInt = 100
     seed: int = 0
@@ -268,10 +284,11 @@ class TrainConfig(Section):
     packing: bool = Field(
         default=True,
         description="no padding in micro-batches, where the model's attention allows it; false, "
-        "and elsewhere: sequences of like length are padded",
+        "and for other models: sequences of like length are padded together",
     )
     gradient_checkpointing: bool = Field(
-        default=False, description="less memory for more time: layers are computed again backward"
+        default=False,
+        description="less memory for more time: the backward pass computes layers again",
     )
     offload: bool = Field(
         default=False,
@@ -290,19 +307,20 @@ class TrainConfig(Section):
         "(ZeRO-3); false keeps them (ZeRO-2): more memory, less communication",
     )
     checkpoint_every_steps: PositiveInt | None = Field(
-        default=50, description="null: only at the end"
+        default=50, description="null: one checkpoint, at the end"
     )
     keep_checkpoints: PositiveInt | None = Field(
-        default=3, description="the newest ones; null: all. The best by evaluation stays as well"
+        default=3,
+        description="number of newest checkpoints; null: all. The best by evaluation stays too",
     )
     write_rollouts: bool = Field(
-        default=True, description="each step's completions with verdicts, to rollouts/"
+        default=True, description="write each step's completions and verdicts to rollouts/"
     )
-    log_every_steps: PositiveInt = Field(default=1, description="lines on the console")
+    log_every_steps: PositiveInt = Field(default=1, description="steps per line on the console")
 
 
 class GuardConfig(Section):
-    """When to warn and when to stop (`trainer_client.run.guards`); null: never."""
+    """Limits for warnings and for a stop (`trainer_client.run.guards`); null: never."""
 
     warn_if_kl_above: PositiveFloat | None = Field(default=0.05, description="k3, nats a token")
     stop_if_kl_above: PositiveFloat | None = 0.1
@@ -314,7 +332,7 @@ class GuardConfig(Section):
         description="mean std within groups, as a share of the largest that the weights allow",
     )
     trend_steps: PositiveInt | None = Field(
-        default=20, description="window in which format may not rise while accuracy falls"
+        default=20, description="steps in which format must not rise while accuracy falls"
     )
     max_nonfinite_updates: PositiveInt = Field(
         default=3, description="skipped updates in a row after which the run stops"

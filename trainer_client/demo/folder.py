@@ -1,4 +1,4 @@
-"""The folder of a demonstration, which is looked at before torch is imported."""
+"""The folder of a demonstration; checked before torch is imported, which takes seconds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ DEFAULT = Path("runs/demo")
 
 
 def clear_folder(folder: Path, *, replace: bool) -> None:
-    """See to it that the folder does not exist.
+    """Make sure that the folder does not exist.
 
     Args:
-        folder: of the demonstration to come.
-        replace: whether an earlier demonstration in it is removed.
+        folder: folder of the demonstration to come.
+        replace: whether to remove an earlier demonstration.
 
     Raises:
-        ConfigError: it exists and is not to be replaced, or is no demonstration's.
+        ConfigError: the folder exists and must not be removed, or holds something else than a
+            demonstration.
     """
     if not folder.exists():
         return
@@ -30,10 +31,10 @@ def clear_folder(folder: Path, *, replace: bool) -> None:
             f"--replace{by_make}"
         )
     if not (folder / "data" / "demonstrations.jsonl").is_file():
-        raise ConfigError(f"{folder.resolve()} is not of a demonstration; it is left alone")
+        raise ConfigError(f"{folder.resolve()} does not hold a demonstration; it is left alone")
     shutil.rmtree(folder)
 
 
 def _is_make_demo(folder: Path) -> bool:
-    """Whether make runs this, which sets MAKELEVEL, with the folder that it has by default."""
+    """Whether `make demo` runs this with its default folder; make sets MAKELEVEL."""
     return folder == DEFAULT and "MAKELEVEL" in os.environ

@@ -1,7 +1,7 @@
 """The demonstration: a model made on the spot learns to add against the real verifier service.
 
-The reward is nothing but the service's verdicts, fetched over HTTP. Held-out problems are in
-neither training set. The service is started for it, or one that runs already.
+The service's verdicts, fetched over HTTP, are the only reward. Held-out problems are in neither
+training set. The demonstration starts a service of its own unless it is given a running one.
 """
 
 from __future__ import annotations
@@ -14,26 +14,31 @@ from pathlib import Path
 
 import torch
 
-from trainer_client.config.run_config import Config, RewardConfig, load_config, make_config
+from trainer_client.config.reward_sections import RewardConfig
+from trainer_client.config.run_config import Config, load_config, make_config
 from trainer_client.demo import sums_task
+from trainer_client.errors import TrainingStopped
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.report import write_report
+from trainer_client.run.training_run import RunResult
 from trainer_client.service_process import running_service
-from trainer_client.sft import sft
-from trainer_client.train import RunResult, TrainingStopped, train
+from trainer_client.sft import fine_tune
+from trainer_client.train import train
 
 NUM_HELD_OUT = 100
-USUAL_ADDRESS = RewardConfig().url
+"""Problems that are in neither training set."""
+DEFAULT_URL = RewardConfig().url
+"""Address of a service that is started without settings."""
 
 
 def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResult:
-    """Make data and model, fine-tune, train against the service, and tell the outcome.
+    """Make data and model, fine-tune, train against the service, and print the result.
 
     Args:
-        folder: of the run; it does not exist, see `clear_folder`.
-        seed: of data, model and sampling.
-        url: of a running service; None starts one, and the configurations name the usual address
-            once it has ended.
+        folder: folder to make for the run; `clear_folder` removes an earlier one.
+        seed: seed of data, model and sampling.
+        url: address of a running service; None: start one. It ends with the demonstration, and the
+            configurations then name the default address.
 
     Raises:
         ServiceStartError: the service does not start.
@@ -49,7 +54,7 @@ def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResul
     CONSOLE.rule("1. a short supervised phase teaches the format")
     CONSOLE.print(f"a model of {model.num_parameters():,} parameters, random weights, sees sums")
     CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
-    sft(sft_config(folder, seed=seed))
+    fine_tune(sft_config(folder, seed=seed))
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
     log = folder / "service.log"
     with nullcontext(url) if url else running_service(log) as service:
@@ -62,14 +67,14 @@ def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResul
             raise type(error)(f"{error}: {how_to_go_on(folder, url)}") from error
         finally:
             if url is None:
-                name_usual_address(folder, service)
+                write_default_url(folder, service)
     CONSOLE.rule("3. result")
     _tell(folder, result, time.monotonic() - start)
     return result
 
 
 def sft_config(folder: Path, *, seed: int) -> Config:
-    """The supervised phase."""
+    """The configuration of the supervised phase."""
     return make_config(
         {
             "output_dir": str(folder / "sft"),
@@ -85,7 +90,7 @@ def sft_config(folder: Path, *, seed: int) -> Config:
 
 
 def write_grpo_config(folder: Path, *, url: str, seed: int) -> Config:
-    """The GRPO run, as a YAML file that `trainer-client train` would take too."""
+    """The configuration of the GRPO run, in a YAML file that `trainer-client train` takes too."""
     path = folder / "grpo.yaml"
     path.write_text(
         f"""\
@@ -137,20 +142,20 @@ evaluation:
     return load_config(path)
 
 
-def name_usual_address(folder: Path, url: str) -> None:
-    """Let the configurations name the address at which a service is found that is started later."""
+def write_default_url(folder: Path, url: str) -> None:
+    """Replace a service's address in the run's configurations by the default one."""
     for path in (folder / "grpo.yaml", folder / "grpo" / "config.yaml"):
         if path.exists():
-            path.write_text(path.read_text().replace(f"url: {url}\n", f"url: {USUAL_ADDRESS}\n"))
+            path.write_text(path.read_text().replace(f"url: {url}\n", f"url: {DEFAULT_URL}\n"))
 
 
 def _shown(path: Path) -> Path:
-    """A path as a person would type it from here."""
+    """The path relative to the working directory, as a person would type it."""
     return Path(os.path.relpath(path))
 
 
 def how_to_go_on(folder: Path, url: str | None) -> str:
-    """How to resume the run of a demonstration; a service of its own has ended with it."""
+    """The commands that resume a stopped run; a service that it started has ended too."""
     commands = _shown(Path(sys.executable).parent)
     train = f"{commands / 'trainer-client'} train {_shown(folder / 'grpo.yaml')} --resume"
     if url is not None:
@@ -173,7 +178,7 @@ def _tell(folder: Path, result: RunResult, seconds: float) -> None:
     CONSOLE.print(
         f"took {seconds / 60:.1f} minutes; everything is in {_shown(folder)}", soft_wrap=True
     )
-    for what, where in {
+    for label, value in {
         "trained model": run_dir / "model",
         "its configuration": _shown(folder / "grpo.yaml"),
         "metrics of each step": run_dir / "metrics.jsonl",
@@ -183,4 +188,4 @@ def _tell(folder: Path, result: RunResult, seconds: float) -> None:
         "have its answer scored": f"{ask} --answer 24, while "
         f"{commands / 'verifier-service'} serve is running",
     }.items():
-        CONSOLE.print(f"  {what}: {where}", soft_wrap=True, highlight=False)
+        CONSOLE.print(f"  {label}: {value}", soft_wrap=True, highlight=False)

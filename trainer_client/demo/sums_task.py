@@ -1,6 +1,6 @@
-"""The task of the demonstration: sums, a model small enough to learn them on a CPU in minutes.
+"""The task of the demonstration: sums, and a model that learns them on a CPU in minutes.
 
-The tokenizer is character-level; only the four tags and the chat markers are tokens of their own.
+Each character is a token; only the four tags and the chat markers are longer ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHAT_TEMPLATE = "{{ bos_token }}{% for message in messages %}{{ message['content
 
 NUM_TERMS = 3
 CARELESS_SHARE = 0.5
-"""Share of demonstrations that stop one term early."""
+"""Share of the supervised phase's completions that stop one term early."""
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
@@ -70,8 +70,8 @@ def write_data(folder: Path, *, num_held_out: int, seed: int) -> None:
     """Write every sum of three digits, once, to `train.jsonl` or `held_out.jsonl`.
 
     `demonstrations.jsonl` has a completion for each problem of `train.jsonl`. Some of them are
-    careless and give the wrong sum: imitating them makes a model that is sometimes right, and what
-    it takes to be right more often is for the reward to teach.
+    careless and give the wrong sum. A model that imitates them is sometimes right, and the reward
+    can teach it to be right more often.
     """
     folder.mkdir(parents=True)
     chosen = random.Random(seed)

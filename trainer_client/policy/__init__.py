@@ -1,1 +1,1 @@
-"""The policy: its model, adapters, log-probabilities, memory and sharding."""
+"""The policy: its model, adapters, log-probabilities, memory savers and sharding."""

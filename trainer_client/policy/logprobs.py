@@ -17,28 +17,29 @@ from transformers import PreTrainedModel
 from trainer_client.config.run_config import ConfigError
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.memory_savers import enable_recomputation, recomputing
-from trainer_client.policy.output_layer import CHUNK_TOKENS, output_layer
+from trainer_client.policy.output_layer import output_layer
 from trainer_client.policy.packing import packed_states
 
-SCORE = "score_tokens"
-"""A model that needs its own forward around `score` has it as this method."""
+LOGPROBS_METHOD = "masked_logprobs"
+"""Name of the method by which a sharded model computes `masked_logprobs` inside its own forward."""
 
 PROBE_LENGTHS = (3, 5)
-"""Of made-up rows, on which ways to compute are compared."""
+"""Lengths, in tokens, of the made-up rows on which two ways to compute are compared."""
 MAX_DIFFERENCE = 1e-3
-"""In nats, between two ways to compute; what sees another row's tokens is off by more."""
+"""Largest difference between two ways to compute that counts as rounding, in nats, in float32.
+Attention to another row's tokens makes a larger one."""
 MAX_HALF_DIFFERENCE = 0.5
-"""The same in half precision, where a logit of 20 is rounded by 0.06 and kernels differ."""
+"""MAX_DIFFERENCE in half precision, where a logit of 20 is rounded by 0.06 and kernels differ."""
 
 
 @dataclass(frozen=True)
 class TokenLogprobs:
-    """Aligned to tokens, 0 off the mask."""
+    """Log-probability and entropy at each token's own position, 0 off the mask."""
 
     logprobs: Tensor
-    """float32 `[B, T]`, with gradient where the model has one."""
+    """float32 `[B, T]`, carries the gradient."""
     entropy: Tensor
-    """float32 `[B, T]`, in nats, detached unless asked otherwise."""
+    """float32 `[B, T]`, in nats, detached unless `entropy_gradient` is set."""
 
 
 def token_logprobs(
@@ -51,44 +52,41 @@ def token_logprobs(
     entropy_gradient: bool = False,
     packed: bool = False,
     autocast: torch.dtype | None = None,
-    chunk_tokens: int = CHUNK_TOKENS,
 ) -> TokenLogprobs:
     """log softmax(logits / temperature)[token], over the whole vocabulary, where mask is True.
 
-    Only the masked positions are normalised, and chunk by chunk, so that their logits never exist
-    together (`trainer_client.policy.output_layer`).
+    The output layer runs on masked positions only, and chunk by chunk, so that their logits never
+    exist together (`trainer_client.policy.output_layer`).
 
     Args:
         model: a causal language model.
         input_ids: int64 `[B, T]`.
         attention_mask: bool `[B, T]`.
         mask: bool `[B, T]`; position 0 is never True, since nothing predicts it.
-        temperature: of the sampler.
-        entropy_gradient: for a loss with an entropy bonus.
-        packed: compute nothing for padding; after `packing.enable_packing`.
-        autocast: the type to compute in where that is safe; None: that of the weights.
-        chunk_tokens: tokens whose logits exist at a time.
+        temperature: the sampler's.
+        entropy_gradient: let a gradient flow through the entropy, for a loss with an entropy bonus.
+        packed: compute nothing for padding; needs `packing.enable_packing` before.
+        autocast: type to compute in where that is safe; None: the weights' type.
     """
     causal = causal_model(model)
     precision = torch.autocast(input_ids.device.type, autocast, enabled=autocast is not None)
     with precision, recomputing(causal):
-        logprobs, entropy = getattr(causal, SCORE, partial(score, causal))(
+        logprobs, entropy = getattr(causal, LOGPROBS_METHOD, partial(masked_logprobs, causal))(
             input_ids,
             attention_mask,
             mask,
             temperature=temperature,
             entropy_gradient=entropy_gradient,
             packed=packed,
-            chunk_tokens=chunk_tokens,
         )
     return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
 
 
 def packing_error(model: PreTrainedModel) -> str | None:
-    """What is wrong with packed rows; None: each has the log-probabilities that it has alone.
+    """Why packed rows are wrong; None: each has the log-probabilities that it has alone.
 
-    An architecture may take an attention implementation and yet not tell it the lengths, or attend
-    in a way of its own. Call it after `packing.enable_packing`.
+    An architecture may accept an attention implementation and yet not tell it the lengths, or
+    attend in a way of its own. Call this after `packing.enable_packing`.
     """
     alone = torch.cat([_probe(model, lengths=(length,)) for length in PROBE_LENGTHS])
     try:
@@ -102,10 +100,10 @@ def packing_error(model: PreTrainedModel) -> str | None:
 
 
 def recompute_layers(model: PreTrainedModel) -> None:
-    """`memory_savers.enable_recomputation`, where it changes no log-probability.
+    """Call `memory_savers.enable_recomputation` and check that no log-probability changes.
 
     Raises:
-        ConfigError: the architecture cannot, or its layers compute something else then.
+        ConfigError: the architecture has no recomputation, or recomputed layers give other values.
     """
     before = _probe(model, lengths=PROBE_LENGTHS)
     enable_recomputation(model)
@@ -117,7 +115,7 @@ def recompute_layers(model: PreTrainedModel) -> None:
 
 
 def _difference(model: PreTrainedModel, one: Tensor, other: Tensor) -> float | None:
-    """The largest, where it is more than rounding."""
+    """The largest difference; None where it is rounding."""
     difference = (one - other).abs().max().item()
     limit = MAX_DIFFERENCE if model.dtype == torch.float32 else MAX_HALF_DIFFERENCE
     return difference if not difference <= limit else None
@@ -127,7 +125,7 @@ def _difference(model: PreTrainedModel, one: Tensor, other: Tensor) -> float | N
 def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = False) -> Tensor:
     """Log-probabilities, float32 `[N - B]`, of all but the first token of made-up rows.
 
-    A row of n tokens has the ids from n on, all of them other ones.
+    A row of n tokens has the ids n, n + 1, ...: all different, so that positions can be told apart.
     """
     sizes = torch.tensor(lengths, device=model.device)[:, None]
     positions = torch.arange(max(lengths), device=model.device)[None]
@@ -138,7 +136,7 @@ def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = Fal
     return result.logprobs[mask]
 
 
-def score(
+def masked_logprobs(
     model: PreTrainedModel,
     input_ids: Tensor,
     attention_mask: Tensor,
@@ -147,18 +145,16 @@ def score(
     temperature: float,
     entropy_gradient: bool,
     packed: bool,
-    chunk_tokens: int,
 ) -> tuple[Tensor, Tensor]:
     """Log-probability and entropy, float32 `[N]`, of the tokens under the mask."""
     states = _states(model, input_ids, attention_mask, packed=packed)
-    # Among all tokens, each stands right after the one that predicts it.
+    # A token is predicted from the state of the token before it, which is the row before in states.
     tokens = mask[attention_mask].nonzero()[:, 0]
     return output_layer(model).logprobs(
         states[tokens - 1],
         input_ids[mask],
         temperature=temperature,
         entropy_gradient=entropy_gradient,
-        chunk_tokens=chunk_tokens,
     )
 
 

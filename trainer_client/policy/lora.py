@@ -11,16 +11,21 @@ from peft import LoraConfig as PeftLoraConfig
 from peft import PeftModel, get_peft_model
 from transformers import PreTrainedModel
 
-from trainer_client.config.run_config import LoraConfig
+from trainer_client.config.sections import LoraConfig
 
 
 def add_adapter(
     model: PreTrainedModel, config: LoraConfig, folder: Path | None = None
 ) -> PeftModel:
-    """The model with an adapter: a new one, which changes nothing yet, or a saved one.
+    """The model with an adapter: a saved one, or a new one, which does not change the model yet.
 
-    Adapters have no dropout: it would make the policy that is trained another one than the policy
-    that sampled.
+    Adapters have no dropout: with it, the policy that is trained would not be the policy that
+    sampled.
+
+    Args:
+        model: the base model.
+        config: rank, scale and layers of a new adapter.
+        folder: a saved adapter; None: make a new one.
     """
     if folder is not None:
         return PeftModel.from_pretrained(model, str(folder), is_trainable=True)
@@ -38,12 +43,12 @@ def add_adapter(
 
 
 def has_adapter(model: PreTrainedModel | PeftModel) -> bool:
-    """Whether only an adapter is trained."""
+    """Whether the model has an adapter, and so trains nothing else."""
     return isinstance(model, PeftModel)
 
 
 def causal_model(model: PreTrainedModel | PeftModel) -> PreTrainedModel:
-    """The causal language model itself; an adapter lives in its layers."""
+    """The causal language model itself, without peft's wrapper; an adapter lives in its layers."""
     return model.get_base_model() if has_adapter(model) else model
 
 
@@ -54,6 +59,6 @@ def merged(model: PeftModel) -> PreTrainedModel:
 
 @contextmanager
 def base_model(model: PeftModel) -> Iterator[PeftModel]:
-    """The model without its adapter, which is on again afterwards."""
+    """Inside, the model computes without its adapter."""
     with model.disable_adapter():
         yield model

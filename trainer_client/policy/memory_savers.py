@@ -1,4 +1,4 @@
-"""Ways to train in less memory: recomputed layers, and what only updates need out of the way."""
+"""Ways to train in less memory: layers recomputed in the backward pass, and state offloaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trainer_client.config.run_config import ConfigError
 def enable_recomputation(model: PreTrainedModel) -> None:
     """Keep only the inputs of layers and compute the rest again in the backward pass.
 
-    It takes effect inside `recomputing`. Raises ConfigError where the architecture cannot.
+    It takes effect inside `recomputing`. Raises ConfigError where the architecture cannot do it.
     """
     try:
         model.gradient_checkpointing_enable({"use_reentrant": False})
@@ -32,11 +32,12 @@ def enable_recomputation(model: PreTrainedModel) -> None:
 
 @contextmanager
 def recomputing(model: PreTrainedModel) -> Iterator[None]:
-    """Inside, layers recompute, if that is enabled.
+    """Inside, layers recompute if `enable_recomputation` was called.
 
-    `transformers` asks whether a layer is in training mode. It is while it is asked, only here (in
-    generation it would do without its cache), and not while it computes: layers that call
-    `functional.dropout` themselves would drop.
+    `transformers` recomputes a layer only in training mode, so layers are put into it here. Outside
+    they stay in evaluation mode: generation in training mode would do without its cache. They
+    return to evaluation mode while they compute: layers that call `functional.dropout` themselves
+    would drop otherwise.
     """
     layers = _recomputed_layers(model)
     for layer in layers:
@@ -50,7 +51,7 @@ def recomputing(model: PreTrainedModel) -> Iterator[None]:
 
 @contextmanager
 def offloaded(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterator[None]:
-    """Inside, optimizer state and reference policy lie in the CPU's memory."""
+    """Inside, optimizer state and reference policy are in the CPU's memory."""
     devices = {
         (weight, name): value.device
         for weight, state in optimizer.state.items()
@@ -87,7 +88,7 @@ def _in_evaluation(
     forward: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
-    """A layer's forward as evaluation mode has it; in the backward pass it is in that anyway."""
+    """A layer's forward in evaluation mode; recomputation in the backward pass is in it anyway."""
     layer.training = False
     try:
         return checkpoint(forward, *arguments)

@@ -20,11 +20,12 @@ from transformers import PretrainedConfig, PreTrainedModel
 from trainer_client.config.run_config import ConfigError
 
 CHUNK_TOKENS = 512
+"""Tokens whose logits exist at a time."""
 
 
 @dataclass(frozen=True)
 class OutputLayer:
-    """From hidden states to logits: scale * (states @ weight^T + bias), then a soft cap."""
+    """The layer that makes logits: scale * (states @ weight^T + bias), then a soft cap."""
 
     weight: Tensor
     """float `[V, H]`."""
@@ -32,7 +33,7 @@ class OutputLayer:
     """float `[V]`."""
     scale: float
     softcap: float | None
-    """z becomes softcap * tanh(z / softcap) (Gemma 2); None: it stays."""
+    """A logit z becomes softcap * tanh(z / softcap) (Gemma 2); None: it stays z."""
 
     def logprobs(
         self,
@@ -40,7 +41,7 @@ class OutputLayer:
         targets: Tensor,
         *,
         temperature: float,
-        entropy_gradient: bool = False,
+        entropy_gradient: bool,
         chunk_tokens: int = CHUNK_TOKENS,
     ) -> tuple[Tensor, Tensor]:
         """log softmax(logits / temperature) at the targets, and the entropy.
@@ -48,7 +49,7 @@ class OutputLayer:
         Args:
             states: float `[N, H]`, the last hidden states.
             targets: int64 `[N]`, token ids.
-            temperature: of the sampler.
+            temperature: the sampler's.
             entropy_gradient: whether a gradient flows through the entropy.
             chunk_tokens: tokens whose logits exist at a time.
 
@@ -65,8 +66,8 @@ def output_layer(model: PreTrainedModel) -> OutputLayer:
     """The output layer of a causal language model.
 
     Raises:
-        ConfigError: it is not linear, because it is quantized or adapted, or its scale is no
-            number.
+        ConfigError: the layer is not linear, because it is quantized or has an adapter, or its
+            scale is not a number.
     """
     head = model.get_output_embeddings()
     if type(head).__name__ not in ("Linear", "FSDPLinear"):
@@ -81,10 +82,10 @@ def output_layer(model: PreTrainedModel) -> OutputLayer:
 
 
 def check_output_layer(model: PreTrainedModel) -> None:
-    """Compare with the model's own logits on one token.
+    """Compare the logits of `output_layer` with the model's own on one token.
 
     Raises:
-        ConfigError: the architecture does something to its logits that is not known here.
+        ConfigError: they differ, so the architecture changes its logits in a way unknown here.
     """
     ids = torch.zeros((1, 1), dtype=torch.long, device=model.device)
     with torch.no_grad():
@@ -119,8 +120,9 @@ class _ChunkedLogprobs(torch.autograd.Function):
             cast_weight = weight.to(dtype)
             for rows in _chunks(len(states), chunk_tokens):
                 logits = _logits(states[rows].to(dtype), cast_weight, bias, layer).div_(temperature)
-                # Each pass over N * V numbers counts. With m the largest logit, z = logits - m and
-                # s = sum exp(z): log p_y = z_y - log s and H = log s - sum(z exp(z)) / s.
+                # With m the largest logit, z = logits - m and s = sum exp(z):
+                # log p_y = z_y - log s and H = log s - sum(z exp(z)) / s. In-place operations save
+                # passes over N * V numbers, which take most of the time.
                 largest = logits.amax(dim=1)
                 logits -= largest[:, None]
                 powers = logits.exp()
@@ -162,7 +164,7 @@ class _ChunkedLogprobs(torch.autograd.Function):
                     slope -= of_logprobs[rows, None]
                 slope *= logp.exp_()
             else:
-                assert of_logprobs is not None  # one of both has asked for this backward pass
+                assert of_logprobs is not None  # one of both gradients started this backward pass
                 slope = logp.exp_().mul_(-of_logprobs[rows, None])
             if of_logprobs is not None:
                 slope.scatter_add_(1, targets[rows, None], of_logprobs[rows, None])
@@ -189,7 +191,7 @@ class _ChunkedLogprobs(torch.autograd.Function):
 
 
 def _logits(states: Tensor, weight: Tensor, bias: Tensor | None, layer: OutputLayer) -> Tensor:
-    """float32 `[N, V]`, a tensor of its own."""
+    """Logits, float32 `[N, V]`, in new memory, so that callers may overwrite them."""
     logits = (states @ weight.T).float()
     if bias is not None:
         logits += bias
@@ -201,7 +203,7 @@ def _logits(states: Tensor, weight: Tensor, bias: Tensor | None, layer: OutputLa
 
 
 def _scale(config: PretrainedConfig) -> float:
-    """Cohere multiplies by `logit_scale`, which MPT has as null; Granite divides."""
+    """The factor on logits: Cohere's `logit_scale` (null in MPT), or 1 / Granite's divisor."""
     return _factor(config, "logit_scale") / _factor(config, "logits_scaling")
 
 

@@ -1,7 +1,7 @@
-"""Sequences one after the other in one row, without padding, each seeing only itself.
+"""Packed rows: sequences one after the other in one row, without padding, each seeing only itself.
 
-An attention implementation for `transformers`: `packed` attends within each sequence, and is the
-model's ordinary scaled dot product attention everywhere else.
+This registers `packed`, an attention implementation, with `transformers`. It attends within each
+sequence of a packed row, and is ordinary scaled dot product attention for other rows.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 NAME = "packed"
-PLACEHOLDER = (1, 1, 1, 1)
-"""The shape of the mask that packed rows have."""
+MASK_PLACEHOLDER = (1, 1, 1, 1)
+"""Shape of the mask that is passed with packed rows; `_attention` recognises them by it."""
 
 
 @dataclass(frozen=True)
 class PackedRows:
-    """The tokens of right-padded rows, N together."""
+    """The N tokens of right-padded rows, in one row."""
 
     input_ids: Tensor
     """int64 `[1, N]`."""
     position_ids: Tensor
     """int64 `[1, N]`, from 0 in each sequence."""
     lengths: tuple[int, ...]
-    """Of each sequence."""
+    """Tokens of each sequence."""
 
 
 def pack(input_ids: Tensor, attention_mask: Tensor) -> PackedRows:
@@ -45,10 +45,10 @@ def pack(input_ids: Tensor, attention_mask: Tensor) -> PackedRows:
 
 
 def supports_packing(model: PreTrainedModel) -> bool:
-    """Whether the model says that its layers take an attention implementation and see all tokens.
+    """Whether the model declares full attention in all layers and a replaceable implementation.
 
-    Sliding windows, recurrent layers and attention of a kind of its own do not. That sequences
-    then stay apart is for `logprobs.packing_error` to see.
+    Sliding windows, recurrent layers and attention of another kind cannot be packed. Whether
+    packed sequences really stay apart is measured by `logprobs.packing_error`.
     """
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
@@ -66,13 +66,14 @@ def supports_packing(model: PreTrainedModel) -> bool:
 def enable_packing(model: PreTrainedModel) -> None:
     """Let the model's forward take `sequence_lengths` with one packed row.
 
-    For good: layers that are computed again in the backward pass must find the same attention.
+    It stays enabled between forwards: layers that are recomputed in the backward pass must find
+    the same attention.
     """
     model.set_attn_implementation(NAME)
 
 
 def disable_packing(model: PreTrainedModel) -> None:
-    """Back to the ordinary attention."""
+    """Give the model its ordinary attention back."""
     model.set_attn_implementation("sdpa")
 
 
@@ -84,8 +85,9 @@ def packed_states(model: PreTrainedModel, input_ids: Tensor, attention_mask: Ten
     output = model.get_decoder()(
         input_ids=rows.input_ids,
         position_ids=rows.position_ids,
-        # One of four dimensions is passed on as it is: none of N * N is made, this one not read.
-        attention_mask=rows.input_ids.new_ones(PLACEHOLDER, dtype=torch.bool),
+        # transformers passes a mask of four dimensions on unchanged. Without one it would make a
+        # mask of N * N, which nothing reads.
+        attention_mask=rows.input_ids.new_ones(MASK_PLACEHOLDER, dtype=torch.bool),
         use_cache=False,
         sequence_lengths=rows.lengths,
     )
@@ -104,13 +106,13 @@ def _attention(
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """`[1, heads, N, D]` each; returns `[1, N, heads, D]`. Without lengths, rows as usual.
+    """Attention `[1, N, heads, D]` of `[1, heads, N, D]` each; ordinary where there are no lengths.
 
     Raises:
-        ValueError: the rows are packed, but the model has not passed their lengths on.
+        ValueError: the row is packed, but the model has not passed the lengths on.
     """
     if sequence_lengths is None:
-        if _is_placeholder(attention_mask) and query.shape[2] > 1:
+        if _is_mask_placeholder(attention_mask) and query.shape[2] > 1:
             raise ValueError(
                 f"{type(module).__name__} was not told where one packed sequence ends: its model "
                 "does not pass sequence_lengths on"
@@ -133,12 +135,12 @@ def _attention(
             strict=True,
         )
     ]
-    # As transformers' own gives it: some models, such as JetMoE, take views of it.
+    # Contiguous, as transformers' own returns it: some models, such as JetMoE, take views of it.
     return torch.cat(outputs, dim=2).transpose(1, 2).contiguous(), None
 
 
-def _is_placeholder(attention_mask: Tensor | None) -> bool:
-    return attention_mask is not None and attention_mask.shape == PLACEHOLDER
+def _is_mask_placeholder(attention_mask: Tensor | None) -> bool:
+    return attention_mask is not None and attention_mask.shape == MASK_PLACEHOLDER
 
 
 def _fused(

@@ -1,4 +1,4 @@
-"""The policy: a causal language model, its tokenizer, and the tokens that begin and end things."""
+"""The policy: a causal language model, its tokenizer, and the tokens that end and pad."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from transformers import (
 )
 from transformers.utils import ADAPTER_CONFIG_NAME
 
-from trainer_client.config.run_config import ConfigError, ModelConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import ModelConfig
 from trainer_client.errors import not_loaded
 from trainer_client.policy.lora import add_adapter, has_adapter, merged
 from trainer_client.policy.quantization import four_bit
@@ -29,35 +30,35 @@ from trainer_client.policy.weights import save_weights
 class Policy:
     """A model with its tokenizer on a device.
 
-    The model stays in evaluation mode while it is trained: dropout would make the policy that is
-    trained another one than the policy that sampled.
+    The model stays in evaluation mode while it is trained: with dropout, the policy that is trained
+    would not be the policy that sampled.
     """
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     device: torch.device
     eos_ids: tuple[int, ...]
-    """Every token that ends a completion: of the tokenizer and of the model's generation config."""
+    """Tokens that end a completion: the tokenizer's and those of the model's generation config."""
     pad_id: int
     autocast: torch.dtype | None = None
-    """The type to compute in where that is safe; None: that of the weights."""
+    """Type to compute in where that is safe; None: the weights' type."""
 
     def prompt_ids(self, messages: Sequence[dict[str, str]]) -> list[int]:
-        """Token ids of a chat, ending where the assistant's answer begins."""
+        """Token ids of a chat, up to where the assistant's completion begins."""
         encoded = self.tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=True, tokenize=True, return_dict=True
         )
         return list(encoded["input_ids"])
 
     def decode(self, completion_ids: Sequence[int]) -> str:
-        """The text of a completion, special tokens left out."""
+        """The text of a completion, without special tokens."""
         text: str = self.tokenizer.decode(completion_ids, skip_special_tokens=True)
         return text
 
     def save(self, folder: Path) -> None:
-        """Write model and tokenizer in Hugging Face format (safetensors); of LoRA the adapter.
+        """Write model and tokenizer in Hugging Face format (safetensors); with LoRA, the adapter.
 
-        Collective where the model is sharded: the first process writes.
+        A sharded model is written by the first process; all processes must call.
         """
         if not is_sharded(self.model):
             self.model.save_pretrained(folder)
@@ -68,16 +69,22 @@ class Policy:
         self.tokenizer.save_pretrained(folder)
 
     def save_merged(self, folder: Path) -> None:
-        """Write model and tokenizer, an adapter added to the weights it belongs to."""
+        """Write model and tokenizer, with an adapter merged into the weights."""
         model = merged(self.model) if has_adapter(self.model) else self.model
         replace(self, model=model).save(folder)
 
 
 def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
-    """The policy that a configuration names, with the weights of a checkpoint if there is one.
+    """The policy that a configuration names.
+
+    Args:
+        config: section `model`.
+        checkpoint: folder with newer weights, or with the adapter where LoRA is trained; None: the
+            weights at `model.path`.
 
     Raises:
-        ConfigError: no such model, an adapter, no chat template, no end-of-sequence token.
+        ConfigError: the model cannot be loaded, is an adapter alone, or has no chat template or no
+            end-of-sequence token.
     """
     if (Path(config.path) / ADAPTER_CONFIG_NAME).exists():
         raise ConfigError(
@@ -85,7 +92,7 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
             "whole model. Merge it first: a run's checkpoint with `trainer-client export RUN_DIR "
             "FOLDER`"
         )
-    # A checkpoint of LoRA is an adapter; the base model is where it was.
+    # With LoRA a checkpoint holds the adapter alone, and the base model is still at its own path.
     source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
     options = four_bit("model") if config.quantization else {}
     try:
@@ -121,10 +128,13 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
 
 
 def make_policy(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Policy:
-    """A policy from a loaded model and tokenizer; the model's sampling defaults are dropped.
+    """A policy from a loaded model and tokenizer, without the model's sampling defaults.
 
     Many models ship a top_k, top_p or repetition penalty in their generation config. Samples drawn
     with them are not samples of the policy, so only the token ids are kept.
+
+    Raises:
+        ConfigError: neither tokenizer nor model has an end-of-sequence token.
     """
     eos = [tokenizer.eos_token_id, *_as_list(model.generation_config.eos_token_id)]
     eos_ids = tuple(dict.fromkeys(token for token in eos if token is not None))

@@ -15,10 +15,10 @@ def four_bit(setting: str) -> dict[str, Any]:
     """Arguments of `from_pretrained` for NF4 weights on the GPU, computing in bfloat16.
 
     Args:
-        setting: that asks for it, for the message.
+        setting: section that asks for quantization; the error message names it.
 
     Raises:
-        ConfigError: there is no CUDA device or no bitsandbytes.
+        ConfigError: this machine has no CUDA device or no bitsandbytes.
     """
     if importlib.util.find_spec("bitsandbytes") is None or not torch.cuda.is_available():
         raise ConfigError(

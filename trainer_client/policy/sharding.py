@@ -1,7 +1,7 @@
 """A policy whose weights, gradients and optimizer state are split over the processes (FSDP2).
 
-Gradients are summed over the processes, not averaged: the loss already is divided by the totals of
-all of them.
+Gradients are summed over the processes, not averaged: each process has already divided its loss by
+the totals of all processes. Functions that are collective must be called by every process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
-from trainer_client.policy.logprobs import SCORE, score
+from trainer_client.policy.logprobs import LOGPROBS_METHOD, masked_logprobs
 
 OPTIMIZER_FOLDER = "optimizer"
 RESHARDS = "reshards_after_forward"
@@ -37,7 +37,7 @@ def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
     """Split the model in place, layer by layer; collective.
 
     Args:
-        model: the same in every process.
+        model: equal in every process.
         reshard_after_forward: free the gathered weights between forward and backward (ZeRO-3);
             False keeps them (ZeRO-2): more memory, less communication.
     """
@@ -47,20 +47,20 @@ def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
     fully_shard(model, mesh=mesh, reshard_after_forward=False)
     for module in _parts(model):
         module.set_gradient_divide_factor(1.0)
-        # As said by the divide factor; gloo has no averaging.
+        # Without it FSDP may choose a reduction other than the sum, which gloo does not have.
         module.set_force_sum_reduction_for_comms(True)
     setattr(model, RESHARDS, reshard_after_forward)
-    setattr(model, SCORE, MethodType(score, model))
-    register_fsdp_forward_method(model, SCORE)
+    setattr(model, LOGPROBS_METHOD, MethodType(masked_logprobs, model))
+    register_fsdp_forward_method(model, LOGPROBS_METHOD)
 
 
 def is_sharded(model: PreTrainedModel) -> bool:
-    """Whether `shard` was called on it."""
+    """Whether `shard` was called on the model."""
     return isinstance(model, FSDPModule)
 
 
 @contextmanager
-def whole(model: PreTrainedModel) -> Iterator[None]:
+def unsharded(model: PreTrainedModel) -> Iterator[None]:
     """Inside, every process has all weights and may run the model on its own; collective."""
     parts = _parts(model)
     for part in parts:
@@ -76,19 +76,22 @@ def whole(model: PreTrainedModel) -> Iterator[None]:
 
 
 def clip_gradient(model: PreTrainedModel, max_norm: float) -> float:
-    """Scale the gradient down to this norm, over all processes; the norm before. Collective."""
+    """Scale the gradient down to at most this norm and return the norm it had; collective.
+
+    The norm is over the gradients of all processes.
+    """
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     return float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
 
 
 def save_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -> None:
-    """Write the optimizer's state, each process its part; collective."""
+    """Write the optimizer's state, each process its own shard; collective."""
     state = get_optimizer_state_dict(model, optimizer)
     save(state, checkpoint_id=folder / OPTIMIZER_FOLDER)
 
 
 def load_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -> None:
-    """Read what any number of processes has written; collective."""
+    """Read a state that `save_optimizer` wrote in any number of processes; collective."""
     state = get_optimizer_state_dict(model, optimizer)
     load(
         state,
@@ -99,7 +102,7 @@ def load_optimizer(model: PreTrainedModel, optimizer: Optimizer, folder: Path) -
 
 
 def spread_optimizer(model: PreTrainedModel, optimizer: Optimizer, state: dict[str, Any]) -> None:
-    """Take the state dict of an optimizer of one process, whose weights have numbers for names."""
+    """Load the state dict of an unsharded optimizer, which names weights by numbers."""
     names = [name for name, weight in model.named_parameters() if weight.requires_grad]
     named: dict[str, Any] = {
         "state": {names[index]: values for index, values in state["state"].items()},

@@ -1,4 +1,4 @@
-"""The policy's weights by the names that a checkpoint of its architecture has."""
+"""The policy's weights, named as in a checkpoint of its architecture."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from trainer_client.policy.lora import has_adapter, merged
 def checkpoint_weights(model: PreTrainedModel) -> Iterator[tuple[str, Tensor]]:
     """Name and value of each weight, detached, on the model's device, one after the other.
 
-    A tied output layer is listed under its own name too: a sampler that keeps a second, packed
-    copy of it would go on with the old one. A sharded weight is gathered, which is a collective
-    call: every process has to iterate to the end. LoRA's product is added to the weight it adapts.
+    A tied output layer is listed under its own name too: otherwise a sampler that keeps a second,
+    packed copy of it would keep the old values. A sharded weight is gathered, which is a collective
+    call: every process has to iterate to the end. An adapter is merged into the weights.
     """
-    whole = merged(model) if has_adapter(model) else model
-    for name, parameter in whole.named_parameters(remove_duplicate=False):
-        yield name, _whole(parameter)
+    complete = merged(model) if has_adapter(model) else model
+    for name, parameter in complete.named_parameters(remove_duplicate=False):
+        yield name, _gathered(parameter)
 
 
 def save_weights(model: PreTrainedModel, folder: Path) -> bool:
-    """Write the weights and the configuration as a model folder; whether this process did.
+    """Write weights and configuration as a model folder; returns whether this process wrote.
 
-    Collective where the model is sharded; only the first process writes.
+    Only the first process writes; where the model is sharded, all processes must call.
     """
     writes = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
     weights = {}
     for name, value in checkpoint_weights(model):
         if writes:
-            # A clone: safetensors refuses tensors that share memory, as tied ones do.
+            # Cloned, because safetensors refuses tensors that share memory, as tied ones do.
             weights[name] = value.cpu().clone(memory_format=torch.contiguous_format)
     if writes:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,6 +44,6 @@ def save_weights(model: PreTrainedModel, folder: Path) -> bool:
     return writes
 
 
-def _whole(parameter: Tensor) -> Tensor:
+def _gathered(parameter: Tensor) -> Tensor:
     value = parameter.detach()
     return value.full_tensor() if isinstance(value, DTensor) else value

@@ -1,13 +1,13 @@
-"""Rewards by a Python function of the user's, in the trainer's own process.
+"""Rewards by the user's own Python functions, in the trainer's process.
 
     def brevity(completions, **columns):
         return [-len(completion) / 1000 for completion in completions]
 
-A function is called once for a step, with one entry of each list for each completion: `prompts`
-(the text of the problem), `completions` (the text of the answer), and every column of the data set
-under its own name. It returns a score for each completion, or None where it cannot judge, which
-keeps the completion out of its group's mean. It may be `async`. It sees model output as text; what
-runs such output belongs into the verifier service, which has a sandbox for it.
+A function is called once a step, with lists that have one entry for each completion: `prompts`
+(the problem's text), `completions` (the completion's text), and every column of the data set under
+its own name. It returns a score for each completion, or None where it cannot judge; such a
+completion stays out of its group's mean. It may be `async`. It sees completions as text and must
+not run them: the verifier service has a sandbox for that.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from trainer_client.config.run_config import ConfigError, RewardFunctionConfig
+from reward_verifier.verdict import Verdict
+from trainer_client.config.reward_sections import RewardFunctionConfig
+from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import TrainerError
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import RolloutGroup
 
 
@@ -32,7 +33,7 @@ class RewardError(TrainerError):
 
 
 class RewardFunction:
-    """A loaded function; raises ConfigError when there is no such file or function."""
+    """A loaded function; raises ConfigError if its file or its name does not exist."""
 
     def __init__(self, config: RewardFunctionConfig) -> None:
         self.key = config.key
@@ -51,8 +52,8 @@ class RewardFunction:
         """A verdict for each completion, group by group.
 
         Raises:
-            RewardError: the function asks for what is not there, or returns something else than one
-                finite number or None for each completion. What it raises itself is the cause.
+            RewardError: the function has a parameter that is no column, raises an error (then the
+                cause), or does not return one finite number or None for each completion.
         """
         columns = self._arguments(groups)
         try:

@@ -11,24 +11,23 @@ from typing import Protocol
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from trainer_client.config.run_config import RewardConfig
+from reward_verifier.verdict import Verdict, Verdicts
+from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.functions import RewardFunction
 from trainer_client.reward.model import RewardModel
 from trainer_client.reward.verifier_client import (
-    Question,
     SampledText,
     ScoreRequest,
-    Verdict,
-    Verdicts,
     VerifierClient,
+    VerifierSelection,
 )
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 
 
 @dataclass(frozen=True)
 class ScoredGroup:
-    """A group and the verdicts of each of its completions."""
+    """A group and the verdicts on each of its completions."""
 
     group: RolloutGroup
     verdicts: tuple[Verdicts, ...]
@@ -44,7 +43,7 @@ class ScoredGroups:
     """Seconds spent waiting for verdicts after the last completion had been generated."""
 
     def joined(self, other: ScoredGroups) -> ScoredGroups:
-        """These groups and then the other ones."""
+        """These groups followed by the other ones, with the times added."""
         return ScoredGroups(
             self.groups + other.groups,
             self.generate_seconds + other.generate_seconds,
@@ -61,7 +60,7 @@ class LocalSource(Protocol):
         ...
 
     def score(self, groups: Sequence[RolloutGroup]) -> list[Verdict]:
-        """A verdict for each completion, group by group; from the calling thread."""
+        """A verdict on each completion, group by group; runs in the calling thread."""
         ...
 
 
@@ -80,15 +79,15 @@ class Scorer:
 
     @property
     def of_service(self) -> Scorer:
-        """The same without functions and models."""
+        """This scorer without the sources in this process."""
         return Scorer(self._client, self._portal)
 
     def submit(
-        self, group: RolloutGroup, question: Question | None = None
+        self, group: RolloutGroup, selection: VerifierSelection | None = None
     ) -> Future[list[Verdicts]]:
         """Start scoring a group at the service; the future raises VerifierError.
 
-        Without a service it is done, without verdicts.
+        A scorer without a service returns a future that is done and has no verdicts.
         """
         if self._client is None:
             done: Future[list[Verdicts]] = Future()
@@ -101,12 +100,12 @@ class Scorer:
             ),
             reference=group.problem.reference,
             prompt=group.problem.text,
-            question=question,
+            selection=selection,
         )
         return self._portal.start_task_soon(self._client.score, request)
 
     def score_here(self, groups: Sequence[RolloutGroup]) -> list[list[Verdicts]]:
-        """The verdicts of this process's own sources, for each group; raises RewardError."""
+        """The verdicts of the sources in this process, group by group; raises RewardError."""
         verdicts: list[list[Verdicts]] = [[{} for _ in group.rollouts] for group in groups]
         flat = [item for group in verdicts for item in group]
         for source in self._local:
@@ -116,28 +115,28 @@ class Scorer:
 
 
 @contextmanager
-def open_scorer(config: RewardConfig, *questions: Question | None) -> Iterator[Scorer]:
-    """A scorer whose service, if one is needed, is ready and takes what it will be asked.
+def open_scorer(config: RewardConfig, *selections: VerifierSelection | None) -> Iterator[Scorer]:
+    """A scorer whose service, if it needs one, is ready and has accepted the verifiers.
 
     Args:
-        config: of the run.
-        questions: what else than the run's verifiers will be asked, such as for evaluations.
+        config: the run's section `reward`.
+        selections: verifiers that will be used besides the run's, such as by evaluations.
 
     Raises:
         ConfigError: a function or a reward model cannot be loaded.
-        VerifierError: the service does not answer, or refuses the verifiers.
+        VerifierError: the service does not respond, or refuses the verifiers.
     """
     local: list[LocalSource] = [
         *map(RewardFunction, config.functions),
         *map(RewardModel, config.models),
     ]
     with start_blocking_portal() as portal:
-        if not config.verifiers and not any(questions):
+        if not config.verifiers and not any(selections):
             yield Scorer(None, portal, local)
             return
         client = VerifierClient(config)
         with portal.wrap_async_context_manager(client):
-            portal.call(client.check, *filter(None, questions))
+            portal.call(client.check, *filter(None, selections))
             yield Scorer(client, portal, local)
 
 
@@ -146,24 +145,24 @@ def generate_and_score(
     scorer: Scorer,
     problems: Sequence[Problem],
     sampling: Sampling,
-    question: Question | None = None,
+    selection: VerifierSelection | None = None,
 ) -> ScoredGroups:
     """A scored group for each problem; raises VerifierError and RewardError.
 
     Args:
-        engine: that samples.
-        scorer: that asks the service and this process's own sources.
-        problems: one group each.
-        sampling: how.
-        question: None: the run's verifiers, functions and models; otherwise nothing but this.
+        engine: samples the groups.
+        scorer: scores them.
+        problems: each gets one group.
+        sampling: group size, limits and temperature.
+        selection: the only verifiers to use; None: the run's verifiers, functions and models.
     """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 
     def send(index: int, group: RolloutGroup) -> None:
         for _, future in pending.values():
             if future.done():
-                future.result()  # one that failed stops the step now, not after all generation
-        pending[index] = (group, scorer.submit(group, question))
+                future.result()  # its error stops the step now, not after all generation
+        pending[index] = (group, scorer.submit(group, selection))
 
     start = time.perf_counter()
     engine.generate(problems, sampling, send)
@@ -171,13 +170,13 @@ def generate_and_score(
     in_order = [pending[index] for index in range(len(problems))]
     local = (
         scorer.score_here([group for group, _ in in_order])
-        if question is None
+        if selection is None
         else [[{} for _ in group.rollouts] for group, _ in in_order]
     )
     groups = [
         ScoredGroup(
             group,
-            tuple({**ours, **theirs} for ours, theirs in zip(here, future.result(), strict=True)),
+            combined(here, future.result()),
         )
         for (group, future), here in zip(in_order, local, strict=True)
     ]
@@ -185,15 +184,20 @@ def generate_and_score(
 
 
 def scored_here(scorer: Scorer, scored: ScoredGroups) -> ScoredGroups:
-    """The groups with the verdicts of this process's own sources added; raises RewardError."""
+    """The groups with the verdicts of the sources in this process added; raises RewardError."""
     start = time.perf_counter()
     local = scorer.score_here([item.group for item in scored.groups])
     groups = [
         ScoredGroup(
             item.group,
-            tuple({**ours, **theirs} for ours, theirs in zip(here, item.verdicts, strict=True)),
+            combined(here, item.verdicts),
         )
         for item, here in zip(scored.groups, local, strict=True)
     ]
     seconds = scored.scoring_exposed_seconds + time.perf_counter() - start
     return replace(scored, groups=groups, scoring_exposed_seconds=seconds)
+
+
+def combined(local: Sequence[Verdicts], service: Sequence[Verdicts]) -> tuple[Verdicts, ...]:
+    """The verdicts of both kinds of sources on each completion."""
+    return tuple({**here, **there} for here, there in zip(local, service, strict=True))

@@ -7,22 +7,23 @@ from collections.abc import Sequence
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from trainer_client.config.run_config import ConfigError, RewardModelConfig
+from reward_verifier.verdict import Verdict
+from trainer_client.config.reward_sections import RewardModelConfig
+from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import not_loaded
 from trainer_client.policy.quantization import four_bit
 from trainer_client.reward.functions import RewardError
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.rollout import RolloutGroup
 
 
 class RewardModel:
-    """A frozen classifier; a completion's score is its only logit.
+    """A frozen classifier; a completion's score is the classifier's only logit.
 
-    The conversation is put to it by its own tokenizer's chat template; without one, prompt and
-    completion are joined by a line break.
+    Its input is the conversation in its own tokenizer's chat template; without a template, prompt
+    and completion are joined by a line break.
 
     Raises:
-        ConfigError: no such model, more than one output, no padding token.
+        ConfigError: the model cannot be loaded, or has more than one output or no padding token.
     """
 
     def __init__(self, config: RewardModelConfig) -> None:
@@ -62,7 +63,7 @@ class RewardModel:
 
     @torch.no_grad()
     def _scores(self, texts: list[str]) -> list[float]:
-        # A chat template writes its own special tokens.
+        # A chat template already writes the special tokens; they would stand there twice.
         inputs = self._tokenizer(
             texts,
             return_tensors="pt",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from trainer_client.config.sections import RolloutConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 
@@ -16,15 +17,29 @@ class RolloutError(TrainerError):
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to sample."""
+    """The sampling parameters of one call; their defaults stand in `RolloutConfig`."""
 
     group_size: int
     max_completion_tokens: int
-    temperature: float = 1.0
-    top_p: float = 1.0
+    temperature: float
+    top_p: float
     seed: int | None = None
-    """Of these completions, for engines in another process; None, and `transformers`: torch's
-    generator, whose state is in the checkpoints."""
+    """Seed of the vLLM engines for these completions; None: drawn from torch's generator.
+
+    The `transformers` engine ignores it: it samples from torch's generator, whose state is in the
+    checkpoints.
+    """
+
+    @classmethod
+    def configured(cls, config: RolloutConfig, *, seed: int | None = None) -> Sampling:
+        """The parameters that a run trains with."""
+        return cls(
+            group_size=config.group_size,
+            max_completion_tokens=config.max_completion_tokens,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            seed=seed,
+        )
 
 
 @dataclass(frozen=True)
@@ -33,12 +48,12 @@ class Rollout:
 
     prompt_ids: tuple[int, ...]
     completion_ids: tuple[int, ...]
-    """With the end-of-sequence token, where the completion has one."""
+    """Sampled token ids; the last one ends the sequence unless the completion is truncated."""
     sampler_logprobs: tuple[float, ...]
-    """One for each of completion_ids."""
+    """Log-probability of each token in `completion_ids`."""
     text: str
     truncated: bool
-    """True when it met the token limit before an end-of-sequence token."""
+    """True when the completion met the token limit before an end-of-sequence token."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +68,10 @@ class RolloutEngine(Protocol):
     """Samples completions from the policy."""
 
     def update_weights(self) -> None:
-        """Sample with the policy's weights of now from the next `generate` on.
+        """Make the next `generate` sample with the policy's present weights.
 
-        Called once before the first `generate` and after every change of the weights; on every
-        process of a distributed run. Raises RolloutError.
+        The run calls it before the first `generate` and after every change of the weights, on
+        every process. Raises RolloutError.
         """
         ...
 
@@ -68,12 +83,12 @@ class RolloutEngine(Protocol):
     ) -> None:
         """Sample a group for each problem.
 
-        `on_group(index of the problem, group)` is called once for each, as soon as its last
-        completion has ended, while later groups are still being sampled; from the calling thread.
-        Raises RolloutError.
+        `on_group(index of the problem, group)` is called once for each problem, as soon as its last
+        completion has ended, while later groups are still being sampled. It runs in the calling
+        thread. Raises RolloutError.
         """
         ...
 
     def close(self) -> None:
-        """Free what the engine holds."""
+        """Free the memory and connections of the engine."""
         ...

@@ -11,17 +11,18 @@ T = TypeVar("T")
 
 
 def start_daemon(work: Callable[[], T]) -> Future[T]:
-    """Run what may block for ever; whoever waits can give up, and the process can end.
+    """Run work that may block for ever; the process can end without waiting for it.
 
-    The threads of a `ThreadPoolExecutor` are waited for when the interpreter ends.
+    A `ThreadPoolExecutor` would keep the process alive: the interpreter joins its threads at exit.
     """
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # from now on nobody can cancel what the thread sets
+    # A future that is still pending can be cancelled, and then `set_result` below would raise.
+    future.set_running_or_notify_cancel()
 
     def run() -> None:
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+        except BaseException as error:  # noqa: BLE001 - the future raises it where it is read
             future.set_exception(error)
         else:
             future.set_result(result)

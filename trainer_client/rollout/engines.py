@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from trainer_client.config.run_config import Config
+from pathlib import Path
+
+from trainer_client.config.sections import RolloutConfig
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.transformers import TransformersEngine
@@ -10,17 +12,22 @@ from trainer_client.rollout.vllm import VllmEngine
 from trainer_client.rollout.vllm_server import VllmServerEngine
 
 
-def open_engine(policy: Policy, config: Config) -> RolloutEngine:
-    """The engine; `update_weights` is to be called before it samples.
+def open_engine(
+    policy: Policy, config: RolloutConfig, *, seed: int, run_dir: Path
+) -> RolloutEngine:
+    """Start or reach the engine; call `update_weights` before it samples.
+
+    Args:
+        policy: the policy to sample from.
+        config: names the engine and holds its settings.
+        seed: seed of an engine in this process.
+        run_dir: folder of the run; `weight_transfer: disk` writes below it by default.
 
     Raises:
         ConfigError: it cannot be started or reached.
     """
-    rollout = config.rollout
-    if rollout.engine == "vllm":
-        return VllmEngine(policy, rollout.vllm, seed=config.train.seed)
-    if rollout.engine == "vllm_server":
-        return VllmServerEngine(
-            policy, rollout.vllm_server, weights_dir=config.output_dir / "server_weights"
-        )
-    return TransformersEngine(policy, batch_size=rollout.batch_size)
+    if config.engine == "vllm":
+        return VllmEngine(policy, config.vllm, seed=seed)
+    if config.engine == "vllm_server":
+        return VllmServerEngine(policy, config.vllm_server, weights_dir=run_dir / "server_weights")
+    return TransformersEngine(policy, batch_size=config.batch_size)

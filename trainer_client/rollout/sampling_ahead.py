@@ -1,8 +1,8 @@
 """Sampling one step ahead: the next step's groups are sampled and scored while this one trains.
 
-They then come from the weights before this step's update, one step off-policy, which the importance
-correction (`loss.importance`) makes up for. Those weights are gone when a run is resumed, so a
-checkpoint keeps the groups themselves.
+Those groups come from the weights before this step's update: they are one step off-policy, and the
+importance correction (`loss.importance`) makes up for it. A resumed run no longer has those
+weights, so a checkpoint keeps the groups themselves.
 """
 
 from __future__ import annotations
@@ -13,56 +13,65 @@ from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from reward_verifier.verdict import Verdicts
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.reward.verifier_client import Verdicts
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.daemon_thread import start_daemon
 
 FILE = "ahead.json"
+"""Name of the file in a checkpoint's folder."""
 
-Taken = tuple[ScoredGroups, int]
-"""Scored groups, and the position of the problems after theirs."""
 
-Sample = Callable[[int], Taken]
-"""From the position of the problems."""
+class StepGroups(NamedTuple):
+    """The scored groups of one step, and where the next step's problems begin."""
+
+    scored: ScoredGroups
+    next_problem: int
+    """Position in `ProblemOrder`."""
+
+
+SampleGroups = Callable[[int], StepGroups]
+"""Samples and scores the groups of a step whose problems begin at this position."""
 
 
 class SamplingAhead:
-    """The groups of the next step, in the making."""
+    """The groups of the next step, sampled in a thread of their own."""
 
     def __init__(self) -> None:
-        self._pending: Future[Taken] | None = None
+        self._pending: Future[StepGroups] | None = None
         self._position = 0
 
     @property
     def started(self) -> bool:
-        """Whether the next `take` has been started already."""
+        """True when the groups of the next `take` are being sampled or are done."""
         return self._pending is not None
 
-    def start(self, sample: Sample, position: int) -> None:
+    def start(self, sample: SampleGroups, position: int) -> None:
         """Begin with the groups at this position."""
         self._pending, self._position = start_daemon(partial(sample, position)), position
 
-    def restore(self, taken: Taken, position: int) -> None:
-        """Have the groups at this position, as a checkpoint kept them."""
+    def restore(self, groups: StepGroups, position: int) -> None:
+        """Have the groups at this position ready, as a checkpoint kept them."""
         self._pending, self._position = Future(), position
-        self._pending.set_result(taken)
+        self._pending.set_result(groups)
 
-    def take(self, sample: Sample, position: int) -> Taken:
-        """The groups that were started, or those at this position; raises what sampling raises."""
+    def take(self, sample: SampleGroups, position: int) -> StepGroups:
+        """The groups that were started, else those at this position; raises sampling's errors."""
         if self._pending is None:
             return sample(position)
         pending, self._pending = self._pending, None
         return pending.result()
 
-    def kept(self, position: int) -> Taken | None:
-        """The groups at this position, once they are there; they can still be taken.
+    def kept(self, position: int) -> StepGroups | None:
+        """The groups at this position, once they are sampled; `take` still returns them.
 
-        None where sampling failed, which `take` says, and where none or others were started.
+        None when no groups or those of another position were started, and when sampling failed,
+        whose error `take` raises.
         """
         if self._pending is None or self._position != position:
             return None
@@ -70,61 +79,62 @@ class SamplingAhead:
         return None if self._pending.exception() else self._pending.result()
 
     def wait(self) -> None:
-        """Wait until the engine is free; an error comes with `take`."""
+        """Wait until the engine is free; `take` raises an error of sampling, this does not."""
         if self._pending is not None:
             wait_for([self._pending])
 
     def close(self) -> None:
-        """Give up what has not been taken; a process that ends does not wait for it."""
+        """Give up groups that have not been taken; a process that ends does not wait for them."""
         self._pending = None
 
 
 @dataclass(frozen=True)
-class _Group:
+class _KeptGroup:
     messages: tuple[dict[str, str], ...]
+    """The prompt, which names the problem: prompts of a data set are unique."""
     rollouts: tuple[Rollout, ...]
     verdicts: tuple[Verdicts, ...]
 
 
 @dataclass(frozen=True)
-class _Kept:
-    next_problems: int
+class _KeptGroups:
+    next_problem: int
     generate_seconds: float
     scoring_exposed_seconds: float
-    groups: tuple[_Group, ...]
+    groups: tuple[_KeptGroup, ...]
 
 
-_KEPT = TypeAdapter(_Kept)
+_KEPT_GROUPS = TypeAdapter(_KeptGroups)
 
 
-def write_groups(folder: Path, taken: Taken) -> None:
-    """Keep groups in a checkpoint's folder; of their problems the messages, which are unique."""
-    scored, next_problems = taken
-    kept = _Kept(
-        next_problems,
+def write_groups(folder: Path, groups: StepGroups) -> None:
+    """Keep groups in a checkpoint's folder; problems are kept as their messages alone."""
+    scored = groups.scored
+    kept = _KeptGroups(
+        groups.next_problem,
         scored.generate_seconds,
         scored.scoring_exposed_seconds,
         tuple(
-            _Group(item.group.problem.messages, item.group.rollouts, item.verdicts)
+            _KeptGroup(item.group.problem.messages, item.group.rollouts, item.verdicts)
             for item in scored.groups
         ),
     )
-    (folder / FILE).write_bytes(_KEPT.dump_json(kept))
+    (folder / FILE).write_bytes(_KEPT_GROUPS.dump_json(kept))
 
 
 def read_groups(
     folder: Path, problems: Iterable[Problem], sources: Collection[str]
-) -> Taken | None:
-    """The groups in a checkpoint's folder; None where it keeps none that can be used.
+) -> StepGroups | None:
+    """The groups in a checkpoint's folder; None when it keeps none that can be used.
 
     Args:
-        folder: of the checkpoint.
-        problems: of the data set; another one's groups cannot be used.
-        sources: of rewards; groups without the verdicts of one cannot be used.
+        folder: folder of the checkpoint.
+        problems: problems of the data set; groups of another data set cannot be used.
+        sources: keys of reward sources; groups that lack a verdict of one cannot be used.
     """
     if not (folder / FILE).exists():
         return None
-    kept = _KEPT.validate_json((folder / FILE).read_bytes())
+    kept = _KEPT_GROUPS.validate_json((folder / FILE).read_bytes())
     by_messages = {_key(problem.messages): problem for problem in problems}
     if any(_key(group.messages) not in by_messages for group in kept.groups):
         return None
@@ -135,7 +145,7 @@ def read_groups(
         for group in kept.groups
     ]
     scored = ScoredGroups(groups, kept.generate_seconds, kept.scoring_exposed_seconds)
-    return scored, kept.next_problems
+    return StepGroups(scored, kept.next_problem)
 
 
 def _key(messages: Iterable[dict[str, str]]) -> tuple[tuple[tuple[str, str], ...], ...]:

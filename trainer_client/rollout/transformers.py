@@ -1,7 +1,7 @@
-"""Rollouts by `transformers`' own generation loop: runs wherever the policy runs.
+"""Rollouts by the generation loop of `transformers`: it runs wherever the policy runs.
 
-Shapes: N completions generated together, B of them in the batch as long as they have not ended, T
-tokens so far (left-padded prompt, then completion), V tokens in the vocabulary.
+Shapes: N completions generated together, of which B are still in the batch; T tokens so far
+(left-padded prompt, then completion); V tokens in the vocabulary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from transformers import (
 
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
-from trainer_client.policy.sharding import whole
+from trainer_client.policy.sharding import unsharded
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 
 
@@ -49,7 +49,7 @@ class TransformersEngine:
         groups_at_once = max(1, self._batch_size // sampling.group_size)
         autocast = self._policy.autocast
         precision = torch.autocast(self._policy.device.type, autocast, enabled=autocast is not None)
-        with whole(self._policy.model), precision:
+        with unsharded(self._policy.model), precision:
             for start in range(0, len(problems), groups_at_once):
                 self._generate_batch(
                     problems[start : start + groups_at_once], start, sampling, on_group
@@ -82,11 +82,11 @@ class TransformersEngine:
 
     @torch.no_grad()
     def _sample(self, rows: list[list[int]], recorder: _Recorder) -> None:
-        """Generate until every row has finished; rows that have are dropped, half at a time.
+        """Generate until every row has finished, dropping finished rows half a batch at a time.
 
-        `generate` computes every row until the last has ended, which with lengths that differ is
-        most of the work. So it is stopped when half of the rows have finished, and goes on from
-        its cache with the other half.
+        `generate` computes every row until the last one has ended, so most of its work would go
+        into finished rows. It is stopped when half of the rows have finished, and goes on from its
+        cache with the other half.
         """
         policy, pad_id = self._policy, self._policy.pad_id
         width = max(map(len, rows))
@@ -101,7 +101,8 @@ class TransformersEngine:
                 attention_mask=mask,
                 past_key_values=cache,
                 generation_config=_generation_config(policy, recorder.num_tokens_left),
-                # Inside `whole` no process waits for another's tokens.
+                # Inside `whole` each process has all weights. With synced_gpus, processes would go
+                # on until the slowest has ended.
                 synced_gpus=False,
                 logits_processor=LogitsProcessorList([recorder.processor]),
                 stopping_criteria=StoppingCriteriaList([recorder.criterion]),
@@ -134,24 +135,24 @@ class TransformersEngine:
 
 
 class _Recorder:
-    """Records each row's tokens and their log-probabilities, and which rows have ended.
+    """Records tokens, their log-probabilities and the rows that have ended, while they are sampled.
 
     `generate` could return all logits, but they take B * T * V floats. It calls its logits
-    processors before a token is chosen and its stopping criteria after; no more is needed.
+    processors before it chooses a token and its stopping criteria after: that is enough.
     """
 
     def __init__(self, num_rows: int, sampling: Sampling, eos_ids: Tensor) -> None:
         shape, device = (num_rows, sampling.max_completion_tokens), eos_ids.device
         self.tokens = torch.zeros(shape, dtype=torch.long, device=device)
-        """`[N, max_completion_tokens]`; what lies beyond `lengths` is padding."""
+        """int64 `[N, max_completion_tokens]`; positions beyond `lengths` are padding."""
         self.logprobs = torch.zeros(shape, device=device)
-        """Of `tokens`, as they were sampled."""
+        """Log-probabilities of `tokens` under the sampled distribution, float32."""
         self.lengths = torch.zeros(num_rows, dtype=torch.long, device=device)
-        """`[N]`, with the end-of-sequence token."""
+        """Number of tokens of each completion, its end-of-sequence token included, int64 `[N]`."""
         self.ended = torch.zeros(num_rows, dtype=torch.bool, device=device)
-        """`[N]`: by an end-of-sequence token."""
+        """Bool `[N]`, True after an end-of-sequence token."""
         self.rows = torch.arange(num_rows, device=device)
-        """`[B]`: those in the batch."""
+        """Row numbers of the completions in the batch, int64 `[B]`."""
         self.on_finished: Callable[[], None] = lambda: None
         self._temperature = sampling.temperature
         self._cut = TopPLogitsWarper(sampling.top_p) if sampling.top_p < 1 else None
@@ -164,22 +165,22 @@ class _Recorder:
 
     @property
     def finished(self) -> Tensor:
-        """`[N]`: ended, or at the token limit."""
+        """Bool `[N]`, True for completions that have ended or met the token limit."""
         return self.ended | (self.lengths == self.tokens.shape[1])
 
     @property
     def num_tokens_left(self) -> int:
-        """That the rows in the batch may still have."""
+        """Number of tokens that the rows in the batch may still get."""
         return self.tokens.shape[1] - self._num_tokens
 
     def drop_finished(self) -> Tensor:
-        """Leave finished rows out of the batch; the positions in it of the others."""
+        """Take finished rows out of the batch; returns the batch positions of the others."""
         kept = (~self.finished[self.rows]).nonzero()[:, 0]
         self.rows = self.rows[kept]
         return kept
 
     def _before(self, logits: Tensor) -> Tensor:
-        """The log-probabilities to sample from, `[B, V]`."""
+        """The log-probabilities to sample from, float32 `[B, V]`."""
         scores = logits.float() / self._temperature
         if self._cut is not None:
             scores = self._cut(None, scores)
@@ -187,7 +188,7 @@ class _Recorder:
         return self._next
 
     def _after(self, sequences: Tensor) -> Tensor:
-        """Record the tokens that were chosen; whether to stop, `[B]`."""
+        """Record the tokens that were chosen; returns bool `[B]`, True to stop `generate`."""
         assert self._next is not None
         chosen = sequences[:, -1]
         self.tokens[self.rows, self._num_tokens] = chosen
@@ -204,6 +205,8 @@ class _Recorder:
 
 
 class _Processor(LogitsProcessor):  # type: ignore[misc]
+    """A function as a logits processor."""
+
     def __init__(self, process: Callable[[Tensor], Tensor]) -> None:
         self._process = process
 
@@ -212,6 +215,8 @@ class _Processor(LogitsProcessor):  # type: ignore[misc]
 
 
 class _Criterion(StoppingCriteria):  # type: ignore[misc]
+    """A function as a stopping criterion."""
+
     def __init__(self, stops: Callable[[Tensor], Tensor]) -> None:
         self._stops = stops
 
@@ -220,9 +225,9 @@ class _Criterion(StoppingCriteria):  # type: ignore[misc]
 
 
 def _generation_config(policy: Policy, max_new_tokens: int) -> GenerationConfig:
-    # The policy's own generation config holds nothing but token ids (see `load_policy`), so that
-    # no model's favourite top_k or repetition penalty biases the samples. Temperature and top_p
-    # are the recorder's, so that what is recorded is what was sampled from.
+    # The policy's own generation config holds token ids alone (see `make_policy`), so no top_k or
+    # repetition penalty of the model biases the samples. The recorder applies temperature and
+    # top_p, so that it records log-probabilities of the distribution that is sampled from.
     return GenerationConfig(
         do_sample=True,
         temperature=1.0,

@@ -3,7 +3,7 @@
 The engine starts with random weights and gets the policy's as tensors, never through a disk. On a
 GPU it sleeps while the policy is trained: its weights are dropped and its KV cache is freed.
 
-vLLM is imported only here, and only when the engine is made.
+vLLM is imported only here, and only when the engine is made: most installations do not have it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 
 import torch
 
-from trainer_client.config.run_config import ConfigError, VllmConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import VllmConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.weights import checkpoint_weights
@@ -31,7 +32,8 @@ class VllmEngine:
     """
 
     def __init__(self, policy: Policy, config: VllmConfig, *, seed: int) -> None:
-        # In a process of its own the engine could not be handed tensors; read at import.
+        # Otherwise vLLM starts a process of its own, which cannot be handed tensors. vLLM reads the
+        # variable when it is imported.
         os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
         try:
             self._vllm = importlib.import_module("vllm")
@@ -112,9 +114,11 @@ class VllmEngine:
                 model.config.name_or_path,
                 load_format="dummy",
                 dtype=str(model.dtype).removeprefix("torch."),
-                # What the sampler reports has to be what it sampled from: after temperature.
+                # The default reports log-probabilities before temperature and top_p, so not those
+                # of the distribution that is sampled from.
                 logprobs_mode="processed_logprobs",
-                # The policy's settings, not those that the model's authors like.
+                # The default is the model's own generation config, whose top_k or penalties would
+                # make the completions no samples of the policy.
                 generation_config="vllm",
                 skip_tokenizer_init=True,
                 enable_sleep_mode=self._sleeps,
@@ -122,7 +126,7 @@ class VllmEngine:
                 max_model_len=config.max_model_tokens,
                 enforce_eager=not config.compile,
                 seed=seed,
-                # vLLM's CPU build packs a tied output layer once and never again.
+                # vLLM's CPU build packs a tied output layer once: it would keep its first weights.
                 hf_overrides={} if self._sleeps else {"tie_word_embeddings": False},
                 distributed_executor_backend="uni",
             )
@@ -130,12 +134,12 @@ class VllmEngine:
             raise ConfigError(f"vLLM does not start: {error}") from error
 
     @contextmanager
-    def _named_errors(self, what: str) -> Iterator[None]:
-        """Errors of vLLM's, such as of a prompt that is too long, as RolloutError."""
+    def _named_errors(self, message: str) -> Iterator[None]:
+        """Inside, errors of vLLM become a RolloutError, such as that of a prompt too long."""
         try:
             yield
         except self._errors as error:
-            raise RolloutError(f"{what}: {error}") from error
+            raise RolloutError(f"{message}: {error}") from error
 
     def _parameters(self, sampling: Sampling, count: int) -> list[Any]:
         generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
@@ -151,7 +155,7 @@ class VllmEngine:
                 seed=seed,
                 output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
             )
-            # From torch's generator, whose state is in the checkpoints, unless there is a seed.
+            # Drawn from torch's generator when there is no seed: its state is in the checkpoints.
             for seed in torch.randint(2**31, (count,), generator=generator).tolist()
         ]
 

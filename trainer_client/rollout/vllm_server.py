@@ -4,9 +4,9 @@ A server is started with
 
     VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out --logprobs-mode processed_logprobs
 
-Token ids go in and token ids with log-probabilities come out (`/inference/v1/generate`), and with
-each completion the version of the weights that sampled it. New weights: pause, update, reset the
-prefix cache, resume. Every wait has a deadline.
+Token ids go in; token ids with log-probabilities come out (`/inference/v1/generate`). Each
+completion carries the version of the weights that sampled it. New weights take four calls: pause,
+update, reset the prefix cache, resume. Every wait has a deadline.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import httpx
 import torch
 from pydantic import BaseModel, ValidationError
 
-from trainer_client.config.run_config import ConfigError, VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
@@ -54,22 +55,22 @@ class _Generated(BaseModel):
 
 
 class VllmServerEngine:
-    """Samples at servers, and keeps their weights those of the policy.
+    """Samples at servers whose weights it keeps equal to the policy's.
 
     Args:
-        policy: whose weights the servers get.
-        config: of the servers.
-        weights_dir: where `weight_transfer: disk` writes.
+        policy: the policy whose weights the servers get.
+        config: addresses, deadline and weight transfer of the servers.
+        weights_dir: folder that `weight_transfer: disk` writes, unless the configuration names one.
 
     Raises:
-        ConfigError: a server is not there, or was started without an option that is needed.
-        RolloutError: a server does not answer within the deadline.
+        ConfigError: no server runs at an address, or it was started without a needed option.
+        RolloutError: a server does not respond within the deadline.
     """
 
     def __init__(self, policy: Policy, config: VllmServerConfig, *, weights_dir: Path) -> None:
         self._policy = policy
         self._config = config
-        # Tells this run's weights from another run's, and a restarted server from this one.
+        # Without it, weights of another run or of a restarted server could have our version's name.
         self._run = uuid.uuid4().hex[:8]
         self._updates = 0
         self._leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
@@ -79,7 +80,7 @@ class VllmServerEngine:
 
     @property
     def version(self) -> str:
-        """Of the weights that the servers have."""
+        """Version of the weights that the servers have."""
         return f"{self._run}.{self._updates}"
 
     def update_weights(self) -> None:
@@ -104,12 +105,13 @@ class VllmServerEngine:
     ) -> None:
         """See `RolloutEngine`."""
         generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
-        # Drawn here, in the caller's thread and order: torch's generator is in the checkpoints.
+        # Drawn in the caller's thread and in the order of the problems: drawn as servers respond,
+        # they would differ from run to run.
         seeds = torch.randint(2**31, (len(problems),), generator=generator).tolist()
         self._within_deadline(self._generate(problems, seeds, sampling, on_group))
 
     def close(self) -> None:
-        """Let go of the servers, which go on running."""
+        """Close the weight transfer; the servers go on running."""
         self._transfer.close()
 
     async def _generate(
@@ -119,15 +121,15 @@ class VllmServerEngine:
         sampling: Sampling,
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
-        async def group(client: httpx.AsyncClient, index: int) -> None:
+        async def sample_group(client: httpx.AsyncClient, index: int) -> None:
             url = self._config.urls[index % len(self._config.urls)]
             prompt = self._policy.prompt_ids(problems[index].messages)
             body = {
                 "token_ids": prompt,
                 "sampling_params": self._parameters(sampling, seeds[index]),
             }
-            answer = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
-            rollouts = self._rollouts(url, prompt, answer)
+            response = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
+            rollouts = self._rollouts(url, prompt, response)
             if len(rollouts) != sampling.group_size:
                 raise RolloutError(
                     f"{url} returned {len(rollouts)} completions, expected {sampling.group_size}"
@@ -135,10 +137,11 @@ class VllmServerEngine:
             on_group(index, RolloutGroup(problems[index], rollouts))
 
         async with _client() as client:
-            await _all(group(client, index) for index in range(len(problems)))
+            await _all(sample_group(client, index) for index in range(len(problems)))
 
     def _parameters(self, sampling: Sampling, seed: int) -> dict[str, Any]:
-        # Everything is said: a server fills gaps from the model's own favourite settings.
+        # Every parameter is given: a server takes missing ones from the model's generation config,
+        # and completions sampled with its top_k or penalties are not samples of the policy.
         return {
             "n": sampling.group_size,
             "temperature": sampling.temperature,
@@ -155,9 +158,9 @@ class VllmServerEngine:
             "seed": seed,
         }
 
-    def _rollouts(self, url: str, prompt: list[int], answer: Any) -> tuple[Rollout, ...]:
+    def _rollouts(self, url: str, prompt: list[int], response: Any) -> tuple[Rollout, ...]:
         try:
-            choices = _Generated.model_validate(answer).choices
+            choices = _Generated.model_validate(response).choices
         except ValidationError as error:
             raise RolloutError(
                 f"{url}/inference/v1/generate answered something else than completions with "
@@ -191,28 +194,10 @@ class VllmServerEngine:
         )
 
     async def _check(self) -> None:
-        """Raise ConfigError where a server lacks an option."""
+        """Raise ConfigError when a server lacks an option."""
         async with _client() as client:
             for url in self._config.urls:
-                try:
-                    answer = await client.get(f"{url}/server_info?config_format=json")
-                except httpx.RequestError as error:
-                    raise ConfigError(
-                        f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
-                        "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
-                        "--logprobs-mode processed_logprobs"
-                    ) from error
-                if answer.status_code == httpx.codes.NOT_FOUND:
-                    raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
-                mode = _logprobs_mode(url, answer)
-                if mode != "processed_logprobs":
-                    raise ConfigError(
-                        f"{url} reports {mode}, which are not those of the distribution it samples "
-                        "from: start it with --logprobs-mode processed_logprobs"
-                    )
-                probe = await client.post(f"{url}/inference/v1/generate", json={})
-                if probe.status_code == httpx.codes.NOT_FOUND:
-                    raise ConfigError(f"{url}: start the server with --enable-scale-out")
+                await _check_server(client, url)
 
     async def _update(self) -> None:
         async with _client() as client:
@@ -225,12 +210,11 @@ class VllmServerEngine:
             await each("POST", "/pause", params={"mode": "wait"})
             await self._transfer.send(self._policy.model, each)
             await each("POST", "/update_weight_version", json={"new_version": self.version})
-            for url, answer in zip(
-                self._config.urls, await each("POST", "/reset_prefix_cache"), strict=True
-            ):
-                if answer != {"success": True}:
+            responses = await each("POST", "/reset_prefix_cache")
+            for url, response in zip(self._config.urls, responses, strict=True):
+                if response != {"success": True}:
                     raise RolloutError(
-                        f"{url} kept its prefix cache, which is of old weights: {answer!r}"
+                        f"{url} kept its prefix cache, which is of old weights: {response!r}"
                     )
             await each("POST", "/resume")
 
@@ -249,47 +233,71 @@ class VllmServerEngine:
 
 
 def _of_the_first_process(*values: Any) -> tuple[Any, ...]:
-    """Its values, in every process; the same without `torch.distributed`."""
+    """The values of the first process of `torch.distributed`, if it runs. Collective."""
     shared = list(values)
     if torch.distributed.is_initialized():
         torch.distributed.broadcast_object_list(shared)
     return tuple(shared)
 
 
-def _logprobs_mode(url: str, answer: httpx.Response) -> str:
-    """What the server says that it reports; raises ConfigError where it is no vLLM."""
+async def _check_server(client: httpx.AsyncClient, url: str) -> None:
+    """Raise ConfigError when no server runs at the address, or it lacks an option."""
     try:
-        return str(answer.json()["vllm_config"]["model_config"]["logprobs_mode"])
+        response = await client.get(f"{url}/server_info?config_format=json")
+    except httpx.RequestError as error:
+        raise ConfigError(
+            f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
+            "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
+            "--logprobs-mode processed_logprobs"
+        ) from error
+    if response.status_code == httpx.codes.NOT_FOUND:
+        raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
+    mode = _logprobs_mode(url, response)
+    if mode != "processed_logprobs":
+        raise ConfigError(
+            f"{url} reports {mode}, which are not those of the distribution it samples "
+            "from: start it with --logprobs-mode processed_logprobs"
+        )
+    probe = await client.post(f"{url}/inference/v1/generate", json={})
+    if probe.status_code == httpx.codes.NOT_FOUND:
+        raise ConfigError(f"{url}: start the server with --enable-scale-out")
+
+
+def _logprobs_mode(url: str, response: httpx.Response) -> str:
+    """The kind of log-probabilities that a server reports; raises ConfigError if it is no vLLM."""
+    try:
+        return str(response.json()["vllm_config"]["model_config"]["logprobs_mode"])
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
             f"rollout.vllm_server.urls: {url} does not answer as a vLLM server: "
-            f"/server_info: {answer.status_code}: {answer.text[:200]}"
+            f"/server_info: {response.status_code}: {response.text[:200]}"
         ) from error
 
 
 def _client() -> httpx.AsyncClient:
-    # No limits and timeouts of its own: the servers queue, and the deadline is over the whole.
+    # httpx would give up after 5 seconds and wait for one of 100 connections. A group may take
+    # minutes, the servers queue requests, and `_within_deadline` bounds the whole.
     return httpx.AsyncClient(
         timeout=None, limits=httpx.Limits(max_connections=None), trust_env=False
     )
 
 
 async def _ask(client: httpx.AsyncClient, method: str, url: str, **arguments: Any) -> Any:
-    """The JSON answer, None where it is empty; raises RolloutError."""
+    """The JSON of the response, None when it is empty; raises RolloutError."""
     try:
-        answer = await client.request(method, url, **arguments)
+        response = await client.request(method, url, **arguments)
     except httpx.RequestError as error:
         raise RolloutError(f"the vLLM server is gone: {method} {url}: {error!r}") from error
-    if answer.is_error:
-        raise RolloutError(f"{method} {url}: {answer.status_code}: {answer.text[:500]}")
+    if response.is_error:
+        raise RolloutError(f"{method} {url}: {response.status_code}: {response.text[:500]}")
     try:
-        return answer.json() if answer.content else None
+        return response.json() if response.content else None
     except ValueError as error:
-        raise RolloutError(f"{method} {url}: expected JSON: {answer.text[:500]}") from error
+        raise RolloutError(f"{method} {url}: expected JSON: {response.text[:500]}") from error
 
 
 async def _all(work: Iterable[Awaitable[T]]) -> list[T]:
-    """The results of all; the first error ends the others and is raised as it is."""
+    """The results of all; the first error cancels the others and is raised unwrapped."""
     tasks = [asyncio.ensure_future(item) for item in work]
     try:
         return await asyncio.gather(*tasks)

@@ -1,4 +1,4 @@
-"""Ways for the policy's weights to reach vLLM servers.
+"""Transfers of the policy's weights to vLLM servers.
 
 `disk` works everywhere. `nccl` and `ipc` are vLLM's weight-transfer protocol between GPUs
 (`--weight-transfer-config '{"backend": "nccl"}'` or `"ipc"` at the server), spoken without vLLM.
@@ -19,36 +19,36 @@ from torch import Tensor
 from torch.multiprocessing.reductions import reduce_tensor
 from transformers import PreTrainedModel
 
-from trainer_client.config.run_config import VllmServerConfig
+from trainer_client.config.sections import VllmServerConfig
 from trainer_client.policy.weights import checkpoint_weights, save_weights
 from trainer_client.rollout import RolloutError
 from trainer_client.rollout.daemon_thread import start_daemon
 
-Each = Callable[..., Awaitable[list[Any]]]
-"""Ask every server at once: `await each("POST", "/resume")`, the answers in order."""
+AskEach = Callable[..., Awaitable[list[Any]]]
+"""Asks every server at once: `await each("POST", "/resume")` gives their responses in order."""
 
 
 class WeightTransfer(Protocol):
-    """One way; servers are paused while it is used."""
+    """One way to transfer weights; servers are paused while it is used."""
 
     def prepare(self, model: PreTrainedModel) -> None:
-        """What every process of a distributed run takes part in, before `send`.
+        """Collect the weights of all processes; comes before `send`. Collective.
 
         Raises RolloutError.
         """
         ...
 
-    async def send(self, model: PreTrainedModel, each: Each) -> None:
+    async def send(self, model: PreTrainedModel, each: AskEach) -> None:
         """Bring the weights into the servers; first process only. Raises RolloutError."""
         ...
 
     def close(self) -> None:
-        """Free what it holds."""
+        """Free memory, files and connections of the transfer."""
         ...
 
 
 def make_transfer(config: VllmServerConfig, weights_dir: Path) -> WeightTransfer:
-    """The way that a configuration names."""
+    """The transfer that a configuration names."""
     if config.weight_transfer == "disk":
         return DiskTransfer(config.weights_dir or weights_dir)
     if config.weight_transfer == "ipc":
@@ -57,7 +57,7 @@ def make_transfer(config: VllmServerConfig, weights_dir: Path) -> WeightTransfer
 
 
 class DiskTransfer:
-    """Safetensors in a folder that the servers see; they load it with `reload_weights`."""
+    """Safetensors in a folder that the servers see, too; they load it with `reload_weights`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -71,8 +71,8 @@ class DiskTransfer:
                 f"rollout.vllm_server.weights_dir: cannot write the weights: {error}"
             ) from error
 
-    async def send(self, model: PreTrainedModel, each: Each) -> None:
-        """Have the servers read it."""
+    async def send(self, model: PreTrainedModel, each: AskEach) -> None:
+        """Have the servers read the folder."""
         await each(
             "POST",
             "/collective_rpc",
@@ -87,8 +87,8 @@ class DiskTransfer:
 class IpcTransfer:
     """Handles of this process's GPU memory, for servers on the same GPU.
 
-    Servers unpickle the handles: they need VLLM_ALLOW_INSECURE_SERIALIZATION=1, and their port must
-    be out of everyone else's reach.
+    Servers unpickle the handles, so they need VLLM_ALLOW_INSECURE_SERIALIZATION=1. Whoever reaches
+    their port can then run code, so nobody else may reach it.
     """
 
     def __init__(self) -> None:
@@ -99,8 +99,8 @@ class IpcTransfer:
         """Gather the weights; they stay in memory until the servers have read them."""
         self._weights = _gathered(model)
 
-    async def send(self, model: PreTrainedModel, each: Each) -> None:
-        """Send the handles and let go of the memory."""
+    async def send(self, model: PreTrainedModel, each: AskEach) -> None:
+        """Send the handles, then free the memory."""
         if not self._ready:
             await each(
                 "POST", "/init_weight_transfer_engine", json={"init_info": {"packed": False}}
@@ -113,7 +113,7 @@ class IpcTransfer:
         await each(
             "POST",
             "/update_weights",
-            json={"update_info": {**_description(self._weights), "ipc_handles_pickled": pickled}},
+            json={"update_info": {**_update_info(self._weights), "ipc_handles_pickled": pickled}},
         )
         await each("POST", "/finish_weight_update", json={})
         self._weights = []
@@ -133,25 +133,25 @@ class NcclTransfer:
         """Gather the weights."""
         self._weights = _gathered(model)
 
-    async def send(self, model: PreTrainedModel, each: Each) -> None:
+    async def send(self, model: PreTrainedModel, each: AskEach) -> None:
         """Join the servers at the first call, then broadcast weight by weight."""
         if self._communicator is None:
             await self._join(each)
         await each("POST", "/start_weight_update")
         await asyncio.gather(
-            each("POST", "/update_weights", json={"update_info": _description(self._weights)}),
+            each("POST", "/update_weights", json={"update_info": _update_info(self._weights)}),
             asyncio.wrap_future(start_daemon(self._broadcast)),
         )
         await each("POST", "/finish_weight_update", json={})
         self._weights = []
 
     def close(self) -> None:
-        """The communicator ends with the process: destroying it would wait for the servers."""
+        """Nothing to do: destroying the communicator would wait for the servers."""
 
-    async def _join(self, each: Each) -> None:
-        # A unique id instead of an address and a port: nothing has to listen here.
+    async def _join(self, each: AskEach) -> None:
+        # A unique id replaces an address and a port, so nothing has to listen in this process.
         identifier = torch.cuda.nccl.unique_id()  # type: ignore[no-untyped-call]
-        sizes = [answer["world_size"] for answer in await each("GET", "/get_world_size")]
+        sizes = [response["world_size"] for response in await each("GET", "/get_world_size")]
         if len(sizes) != 1:
             raise RolloutError("weight_transfer nccl takes one server; give it all the GPUs")
         world_size = sizes[0] + 1
@@ -164,7 +164,8 @@ class NcclTransfer:
 
         def join() -> Any:
             communicator = torch.cuda.nccl.init_rank(world_size, identifier, 0)  # type: ignore[no-untyped-call]
-            # vLLM's workers begin with an all-reduce of one number and wait for ours.
+            # vLLM's workers begin with an all-reduce of one number; without ours they would wait
+            # for ever.
             number = torch.zeros(1, device="cuda")
             torch.cuda.nccl.all_reduce([number], comms=[communicator])  # type: ignore[no-untyped-call]
             torch.cuda.synchronize()
@@ -182,12 +183,13 @@ class NcclTransfer:
 
 
 def _gathered(model: PreTrainedModel) -> list[tuple[str, Tensor]]:
-    """The weights, whole, in the first process; nothing in others, which only take part."""
+    """The whole weights in the first process, an empty list in the others. Collective."""
     leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
     return [(name, value.contiguous()) for name, value in checkpoint_weights(model) if leads]
 
 
-def _description(weights: list[tuple[str, Tensor]]) -> dict[str, Any]:
+def _update_info(weights: list[tuple[str, Tensor]]) -> dict[str, Any]:
+    """Names, types and shapes of the weights, as vLLM's `update_info` has them."""
     return {
         "names": [name for name, _ in weights],
         "dtype_names": [str(value.dtype).removeprefix("torch.") for _, value in weights],

@@ -1,1 +1,1 @@
-"""What a run keeps and tells: checkpoints, metrics, guards, rollouts, the report."""
+"""A run: its loop's state, checkpoints, metrics, guards, rollouts on disk, and report."""

@@ -1,6 +1,6 @@
-"""Checkpoints: everything a run needs to go on as if it had not stopped.
+"""Checkpoints: the state from which a run goes on as if it had not stopped.
 
-A checkpoint is a folder `checkpoints/step_000050` that also is a Hugging Face model folder; under
+A checkpoint is a folder `checkpoints/step_000050`. It is a Hugging Face model folder too; under
 LoRA, an adapter's folder.
 """
 
@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import PreTrainedModel
 
+from trainer_client.config.run_config import ConfigError
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import (
     is_sharded,
@@ -27,7 +28,8 @@ from trainer_client.policy.sharding import (
     spread_optimizer,
 )
 from trainer_client.policy.weights import save_weights
-from trainer_client.rollout.sampling_ahead import Taken, write_groups
+from trainer_client.rollout.sampling_ahead import StepGroups, write_groups
+from trainer_client.run.console import say
 
 STATE_FILE = "trainer_state.pt"
 REFERENCE_FOLDER = "reference"
@@ -35,7 +37,7 @@ REFERENCE_FOLDER = "reference"
 
 @dataclass(frozen=True)
 class RandomState:
-    """Of torch's generators, which sample completions and shuffle minibatches."""
+    """State of torch's generators, which sample completions and shuffle minibatches."""
 
     cpu: torch.Tensor
     cuda: list[torch.Tensor]
@@ -55,12 +57,12 @@ class RandomState:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a run stands between two steps."""
+    """The point between two steps at which a run stands."""
 
     step: int
-    """Finished steps."""
-    problems: int
-    """Of `ProblemOrder`."""
+    """Number of finished steps."""
+    next_problem: int
+    """Position in `ProblemOrder` of the first problem that has not been taken."""
     random: RandomState
 
 
@@ -70,11 +72,11 @@ class Checkpoint:
 
     folder: Path
     step: int
-    """Finished steps."""
+    """Number of finished steps."""
 
     @property
     def reference_folder(self) -> Path | None:
-        """The reference policy, where it is another one than the start model."""
+        """Folder of the reference policy; None when that is the start model."""
         folder = self.folder / REFERENCE_FOLDER
         return folder if folder.exists() else None
 
@@ -87,18 +89,18 @@ def save_checkpoint(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None = None,
-    ahead: Taken | None = None,
+    ahead: StepGroups | None = None,
 ) -> Checkpoint:
-    """Write a checkpoint, whole or not at all; one of this step that is there stays as it is.
+    """Write a checkpoint, whole or not at all; an earlier one of the same step is kept instead.
 
     Args:
-        run_dir: of the run.
-        position: between two steps.
-        policy: its weights.
-        optimizer: its state.
-        scheduler: its state.
-        reference: the reference policy, where it is not the start model.
-        ahead: the groups of the next step, where they have been sampled already.
+        run_dir: folder of the run.
+        position: becomes the start of a run that is resumed.
+        policy: its weights are kept.
+        optimizer: its state is kept.
+        scheduler: its state is kept.
+        reference: the reference policy; None when it is the start model.
+        ahead: groups of the next step; None when they have not been sampled yet.
     """
     folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
     if folder.exists():
@@ -124,9 +126,12 @@ def _save_sharded(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None,
-    ahead: Taken | None,
+    ahead: StepGroups | None,
 ) -> Checkpoint:
-    """Weights whole, by the first process; the optimizer's state by each its part. Collective."""
+    """Write a checkpoint of sharded models. Collective.
+
+    The first process writes the whole weights, each process its part of the optimizer's state.
+    """
     partial = folder.with_suffix(".partial")
     leads = distributed.get_rank() == 0
     if leads:
@@ -150,7 +155,7 @@ def _save_state(
     torch.save(
         {
             "step": position.step,
-            "problems": position.problems,
+            "next_problem": position.next_problem,
             "optimizer": optimizer,
             "scheduler": scheduler.state_dict(),
             "cpu_rng": position.random.cpu,
@@ -165,7 +170,8 @@ def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int]
     old = list_checkpoints(run_dir)[: -keep if keep else 0]
     for checkpoint in old:
         if checkpoint.step not in also:
-            # Renamed first, so that no half-removed folder counts as complete.
+            # Without the new name, a folder that is half removed when the process is killed would
+            # count as a complete checkpoint.
             doomed = checkpoint.folder.with_suffix(".partial")
             shutil.rmtree(doomed, ignore_errors=True)
             os.replace(checkpoint.folder, doomed)
@@ -178,6 +184,26 @@ def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
     return [Checkpoint(folder, int(folder.name.removeprefix("step_"))) for folder in folders]
 
 
+def checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
+    """The newest checkpoint of a run that goes on; None: the run starts at its first step.
+
+    Raises:
+        ConfigError: the folder holds checkpoints that a new run would mix with its own, or no run
+            to resume.
+    """
+    checkpoints = list_checkpoints(run_dir)
+    if checkpoints and not resume:
+        raise ConfigError(
+            f"output_dir {run_dir} holds checkpoints of a run; go on with --resume or choose "
+            "another folder"
+        )
+    if resume and not checkpoints:
+        if not (run_dir / "config.yaml").exists():
+            raise ConfigError(f"output_dir {run_dir} holds no run to resume")
+        say(f"{run_dir} holds no checkpoint yet: starting from the beginning")
+    return checkpoints[-1] if checkpoints else None
+
+
 def restore_training_state(
     checkpoint: Checkpoint,
     *,
@@ -185,7 +211,7 @@ def restore_training_state(
     optimizer: Optimizer,
     scheduler: LRScheduler,
 ) -> None:
-    """Put optimizer and schedule back as they were, for any number of processes."""
+    """Restore optimizer and schedule, for any number of processes."""
     state = _state(checkpoint)
     if state["optimizer"] is None:
         load_optimizer(model, optimizer, checkpoint.folder)
@@ -197,10 +223,10 @@ def restore_training_state(
 
 
 def position_of(checkpoint: Checkpoint) -> Position:
-    """Where the run stood."""
+    """The position at which the checkpoint was written."""
     state = _state(checkpoint)
     random = RandomState(state["cpu_rng"], state["cuda_rng"])
-    return Position(checkpoint.step, state["problems"], random)
+    return Position(checkpoint.step, state["next_problem"], random)
 
 
 def _state(checkpoint: Checkpoint) -> dict[str, Any]:

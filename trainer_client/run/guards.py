@@ -1,6 +1,6 @@
-"""What is watched while a run trains: each warning says what it saw and what to try.
+"""Guards and warnings of a run: each message names the metric it saw and a setting to try.
 
-Everything is a function of the metrics so far, so a resumed run warns and stops as if it had never
+All of it is a function of the metrics so far: a resumed run warns and stops as if it had never
 stopped. A warning is given when its condition begins to hold, not at each step it holds.
 """
 
@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from trainer_client.config.reward_sections import RewardConfig, RewardSource
 from trainer_client.config.run_config import Config
+from trainer_client.config.sections import LossConfig, OptimizerConfig, RolloutConfig
 
 History = Sequence[Mapping[str, float]]
 """Rows of `metrics.jsonl`, oldest first; a row may lack any key but `step`."""
 
 HOTTER = 1.2
+"""The sampling temperature that is suggested below it."""
 HOTTEST = 1.5
+"""The highest sampling temperature that is suggested."""
 QUIET_STEPS = 20
 """A warning is not repeated until its condition did not hold for this many steps."""
 TREND = 0.05
-"""How far the mean score of half a window must move to count as rising or falling."""
+"""Smallest change of the mean score, between halves of a window, that counts as a trend."""
 
 
 def warnings_at_start(config: Config) -> list[str]:
-    """What is doubtful about a configuration."""
+    """Warnings about a configuration, before the first step."""
     warnings = []
     main = config.reward.main
     for source in config.reward.sources:
@@ -38,7 +42,7 @@ def warnings_at_start(config: Config) -> list[str]:
             "nothing. Suggested: k3 (or k2)"
         )
     if config.rollout.top_p < 1:
-        warnings.append(_cut_distribution_warning(config))
+        warnings.append(_cut_distribution_warning(config.rollout.top_p, config.loss))
     return warnings
 
 
@@ -46,8 +50,8 @@ def new_warnings(history: History, config: Config) -> list[str]:
     """Warnings whose condition holds after the newest step and did not hold for a while before.
 
     Args:
-        history: the newest step last.
-        config: of the run.
+        history: rows of the metrics, the newest step last.
+        config: configuration of the run.
     """
     found = _warnings(history, config)
     earlier = range(max(len(history) - QUIET_STEPS, 0), len(history)) if found else ()
@@ -56,27 +60,27 @@ def new_warnings(history: History, config: Config) -> list[str]:
 
 
 def reason_to_stop(history: History, config: Config) -> str | None:
-    """Why the run must not go on after its newest step; None: it may."""
+    """The reason to stop the run after its newest step; None: it may go on."""
     newest = history[-1]
     limit = config.guards.stop_if_kl_above
     kl = newest.get("policy/kl_divergence")
     if limit is not None and kl is not None and kl > limit:
         return (
             f"policy/kl_divergence is {kl:.4g}, above guards.stop_if_kl_above {limit:g}. "
-            f"{_kl_remedy(config)}, or raise the limit"
+            f"{_kl_remedy(config.loss, config.optimizer)}, or raise the limit"
         )
     count = _skipped_in_a_row(history)
     if count >= config.guards.max_nonfinite_updates:
         return (
             f"loss or gradient was not finite in {count} updates in a row "
             f"(guards.max_nonfinite_updates {config.guards.max_nonfinite_updates}). "
-            f"{_rate_remedy(config)}"
+            f"Suggested: {_lower_rate(config.optimizer.learning_rate)}"
         )
     return None
 
 
 def last_step_below_kl_limit(history: History, steps: Sequence[int], limit: float) -> int | None:
-    """The newest of these finished steps whose policy had a KL within the limit.
+    """The newest of these finished steps whose policy had a KL within the limit; None: none had.
 
     A step's KL is measured on completions of the policy before its update, so the policy after
     step n is measured in step n + 1.
@@ -87,27 +91,28 @@ def last_step_below_kl_limit(history: History, steps: Sequence[int], limit: floa
 
 
 def _warnings(history: History, config: Config) -> list[tuple[str, str]]:
+    """Name and message of each warning whose condition holds after the newest step."""
     if not history or not history[-1]["step"]:
         return []
     found = {
         "kl": _kl_warning(history[-1], config),
         "zero_variance": _zero_variance_warning(history[-1], config),
         "spread": _spread_warning(history[-1], config),
-        "trend": _trend_warning(history, config),
+        "trend": _trend_warning(history, config.guards.trend_steps, config.reward),
     }
     return [(name, message) for name, message in found.items() if message is not None]
 
 
-def _cut_distribution_warning(config: Config) -> str:
-    """What weighing by policy / sampler probability makes up for, and what it cannot."""
-    top_p, lowest = config.rollout.top_p, 1 - config.loss.clip_low
+def _cut_distribution_warning(top_p: float, loss: LossConfig) -> str:
+    """The bias that top_p causes, and the part of it that an importance weight removes."""
+    lowest = 1 - loss.clip_low
     message = (
         f"rollout.top_p is {top_p:g}: the sampler never draws what it cuts off, so nothing is "
         "learnt about those tokens, and the KL is not that of the policy. The others are weighed "
         f"by policy over sampler probability, which is between {top_p:g} and 1"
     )
-    clips = config.loss.type not in ("cispo", "unclipped")
-    if config.loss.importance is None and clips and top_p < lowest:
+    clips = loss.type not in ("cispo", "unclipped")
+    if loss.importance is None and clips and top_p < lowest:
         return (
             f"{message}; below 1 - loss.clip_low = {lowest:g} a negative advantage is clipped "
             "away. Suggested: loss.importance {mode: token_truncate}, or rollout.top_p 1.0"
@@ -122,7 +127,7 @@ def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:
         return None
     return (
         f"policy/kl_divergence is {kl:.4g}, above guards.warn_if_kl_above {limit:g}: the policy is "
-        f"leaving its reference. {_kl_remedy(config)}"
+        f"leaving its reference. {_kl_remedy(config.loss, config.optimizer)}"
     )
 
 
@@ -136,7 +141,7 @@ def _zero_variance_warning(row: Mapping[str, float], config: Config) -> str | No
     )
     return (
         f"{share:.0%} of the groups have equal rewards (guards.warn_if_zero_variance_above "
-        f"{limit:.0%}) and teach nothing. {_diversity_remedy(config)}; or "
+        f"{limit:.0%}) and teach nothing. {_diversity_remedy(config.rollout)}; or "
         f"{'harder' if harder else 'easier'} problems (dataset.solve_rate_range [0.1, 0.9])"
     )
 
@@ -144,30 +149,29 @@ def _zero_variance_warning(row: Mapping[str, float], config: Config) -> str | No
 def _spread_warning(row: Mapping[str, float], config: Config) -> str | None:
     share = config.guards.warn_if_spread_below
     spread = row.get("reward/group_std")
-    largest = largest_group_std(config)
+    largest = largest_group_std(config.reward.sources)
     if share is None or spread is None or spread >= share * largest:
         return None
     return (
         f"reward/group_std is {spread:.3g}, less than {share:.0%} of {largest:.3g}, the largest "
         f"that the weights allow: completions of a problem hardly differ. "
-        f"{_diversity_remedy(config)}"
+        f"{_diversity_remedy(config.rollout)}"
     )
 
 
-def largest_group_std(config: Config) -> float:
+def largest_group_std(sources: Sequence[RewardSource]) -> float:
     """The population std of rewards of which half have every score 1 and half every score 0."""
-    return sum(abs(source.weight) for source in config.reward.sources) / 2
+    return sum(abs(source.weight) for source in sources) / 2
 
 
-def _trend_warning(history: History, config: Config) -> str | None:
-    window = config.guards.trend_steps
+def _trend_warning(history: History, window: int | None, reward: RewardConfig) -> str | None:
     rows = [row for row in history if row["step"] > 0]
     if window is None or len(rows) < window:
         return None
-    main = config.reward.main.key
+    main = reward.main.key
     changes = {
         source.key: _change(rows[-window:], f"reward/{source.key}")
-        for source in config.reward.sources
+        for source in reward.sources
         if source.weight > 0
     }
     fall = changes.pop(main, None)
@@ -175,7 +179,7 @@ def _trend_warning(history: History, config: Config) -> str | None:
     if fall is None or fall >= -TREND or not rising:
         return None
     name, rise = max(rising.items(), key=lambda item: item[1])
-    weights = {source.key: source.weight for source in config.reward.sources}
+    weights = {source.key: source.weight for source in reward.sources}
     return (
         f"within {window} steps reward/{name} rose by {rise:.3f} while reward/{main} fell by "
         f"{-fall:.3f}: the policy learns form at the cost of being right. Suggested: a smaller "
@@ -184,7 +188,7 @@ def _trend_warning(history: History, config: Config) -> str | None:
 
 
 def _change(rows: History, key: str) -> float | None:
-    """The mean of the second half of the rows less that of the first; None without values."""
+    """The mean of the second half of the rows minus that of the first; None: too few values."""
     values = [row[key] for row in rows if key in row]
     half = len(values) // 2
     if not half:
@@ -193,7 +197,7 @@ def _change(rows: History, key: str) -> float | None:
 
 
 def _skipped_in_a_row(history: History) -> int:
-    """Skipped updates since the last step that had one which was not."""
+    """Number of skipped updates since the last step with an update that was not skipped."""
     count = 0
     for row in reversed(history):
         skipped = row.get("policy/skipped_updates", 0)
@@ -203,21 +207,20 @@ def _skipped_in_a_row(history: History) -> int:
     return count
 
 
-def _kl_remedy(config: Config) -> str:
-    beta = config.loss.kl_coefficient
+def _kl_remedy(loss: LossConfig, optimizer: OptimizerConfig) -> str:
+    beta = loss.kl_coefficient
     return (
         f"Suggested: loss.kl_coefficient {beta:g} -> {max(2 * beta, 0.01):g}, or "
-        f"{_rate_remedy(config).removeprefix('Suggested: ')}"
+        f"{_lower_rate(optimizer.learning_rate)}"
     )
 
 
-def _rate_remedy(config: Config) -> str:
-    rate = config.optimizer.learning_rate
-    return f"Suggested: optimizer.learning_rate {rate:g} -> {rate / 2:g}"
+def _lower_rate(rate: float) -> str:
+    return f"optimizer.learning_rate {rate:g} -> {rate / 2:g}"
 
 
-def _diversity_remedy(config: Config) -> str:
-    temperature, size = config.rollout.temperature, config.rollout.group_size
+def _diversity_remedy(rollout: RolloutConfig) -> str:
+    temperature, size = rollout.temperature, rollout.group_size
     hotter = HOTTER if temperature < HOTTER else HOTTEST
     parts = [f"rollout.group_size {size} -> {2 * size}"]
     if temperature < HOTTEST:

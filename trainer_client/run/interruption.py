@@ -9,33 +9,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-EXIT_STATUS = 128 + signal.SIGTERM
-"""What a shell reports of a process that SIGTERM ended."""
-
 
 @dataclass
 class Interruption:
-    """Whether the run has been asked to end."""
+    """A request to end the run."""
 
     requested: bool = False
 
 
 @contextmanager
 def catch_sigterm() -> Iterator[Interruption]:
-    """SIGTERM sets `requested`; a second one ends the process as usual.
+    """Inside, SIGTERM sets `requested`; a second SIGTERM ends the process as usual.
 
-    Outside the main thread, where Python has no signals, nothing is caught.
+    Outside the main thread nothing is caught, because Python handles signals only there.
     """
     interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():
         yield interruption
         return
 
-    def ask(number: int, frame: FrameType | None) -> None:
+    def request(number: int, frame: FrameType | None) -> None:
         interruption.requested = True
         signal.signal(signal.SIGTERM, before)
 
-    before = signal.signal(signal.SIGTERM, ask)
+    before = signal.signal(signal.SIGTERM, request)
     try:
         yield interruption
     finally:

@@ -1,4 +1,4 @@
-"""What a run tells while it trains: console, `metrics.jsonl` and TensorBoard."""
+"""Metrics of a run: how they are computed, and their log on console, disk and TensorBoard."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rich.progress import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from trainer_client.config.run_config import RewardConfig
+from reward_verifier.verdict import Verdict, Verdicts
+from trainer_client.config.reward_sections import RewardConfig, RewardSource
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.reward.verifier_client import Verdict
 from trainer_client.run.console import CONSOLE
-from trainer_client.run.rollout_log import solve_rate
+from trainer_client.run.rollout_log import SolveRate, solve_rate
 from trainer_client.update.advantages import groups_that_differ
 
 
@@ -47,7 +47,15 @@ def progress_bar(console: Console = CONSOLE) -> Progress:
 class MetricsLog:
     """Writes each step's metrics to `metrics.jsonl`, TensorBoard and, in short, the console.
 
-    `history` has every step that was logged, those of the run before it was resumed included.
+    `history` has a row for every logged step, those before the run was resumed included.
+
+    Args:
+        run_dir: folder of the run.
+        title: name of the progress bar.
+        num_steps: number of steps of the whole run.
+        first_step: the step that the run goes on after; rows of later steps are dropped.
+        log_every_steps: distance of the steps that the console shows.
+        console_keys: metrics that the console shows, each with the word it shows it with.
     """
 
     def __init__(
@@ -57,7 +65,7 @@ class MetricsLog:
         title: str,
         num_steps: int,
         first_step: int = 0,
-        log_every_steps: int = 1,
+        log_every_steps: int,
         console_keys: Mapping[str, str],
     ) -> None:
         run_dir.mkdir(parents=True, exist_ok=True)
@@ -87,9 +95,9 @@ class MetricsLog:
         self._board.close()
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Record a finished step, once; steps are counted from 1, 0 is before the first.
+        """Record a finished step, once; steps are counted from 1, and 0 is before the first.
 
-        A value that is not finite is left out: there is no such number in JSON.
+        A value that is not finite is left out, because JSON has no such number.
         """
         row = {name: value for name, value in metrics.items() if math.isfinite(value)}
         self.history.append({"step": step, **row})
@@ -135,9 +143,9 @@ class MetricsLog:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a `.jsonl` file, none where there is no file.
+    """The objects of a `.jsonl` file; no file counts as an empty one.
 
-    A last line without its end, as a killed process leaves it, does not count.
+    A last line without its end, as a killed process leaves it, is ignored.
     """
     if not path.exists():
         return []
@@ -167,17 +175,43 @@ def rollout_metrics(
     advantages: torch.Tensor,
     config: RewardConfig,
 ) -> dict[str, float]:
-    """Metrics of one step's completions; rewards `[N, G]` with NaN where there is none.
+    """Metrics of one step's completions; rewards are `[N, G]`, NaN where one was not judged.
 
     A mean over nothing is left out, not reported as 0.
     """
+    verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
     rollouts = [rollout for group in scored.groups for rollout in group.group.rollouts]
-    all_verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
-    metrics: dict[str, float] = {}
-    for source in config.sources:
+    lengths = [len(rollout.completion_ids) for rollout in rollouts]
+    return {
+        **_source_metrics(verdicts, config.sources),
+        **_reward_metrics(rewards),
+        **_solve_metrics([solve_rate(group, config.main.key) for group in scored.groups]),
+        "advantage/mean": advantages.mean().item(),
+        "advantage/std": advantages.std(correction=0).item(),
+        "completion/length": sum(lengths) / len(lengths),
+        "completion/truncated_fraction": sum(r.truncated for r in rollouts) / len(rollouts),
+        **_verifier_metrics([item[source.key] for item in verdicts for source in config.verifiers]),
+        "time/generate": scored.generate_seconds,
+        "time/scoring_exposed": scored.scoring_exposed_seconds,
+        "tokens/generated_per_second": sum(lengths) / max(scored.generate_seconds, 1e-9),
+    }
+
+
+def _source_metrics(
+    all_verdicts: Sequence[Verdicts], sources: Sequence[RewardSource]
+) -> dict[str, float]:
+    """The mean score of each source."""
+    metrics = {}
+    for source in sources:
         scores = [score for item in all_verdicts if (score := item[source.key].score) is not None]
         if scores:
             metrics[f"reward/{source.key}"] = sum(scores) / len(scores)
+    return metrics
+
+
+def _reward_metrics(rewards: torch.Tensor) -> dict[str, float]:
+    """The mean reward, and how much rewards differ within groups."""
+    metrics: dict[str, float] = {}
     judged = rewards[~rewards.isnan()]
     if judged.numel():
         metrics["reward/total"] = judged.mean().item()
@@ -189,28 +223,19 @@ def rollout_metrics(
     if group_stds:
         metrics["reward/group_std"] = sum(group_stds) / len(group_stds)
     metrics["reward/zero_variance_fraction"] = 1 - groups_that_differ(rewards).float().mean().item()
-    rates = [
-        rate
-        for item in scored.groups
-        if (rate := solve_rate(item, config.main.key).rate) is not None
-    ]
-    if rates:
-        metrics["reward/solve_rate"] = sum(rates) / len(rates)
-        metrics["reward/never_solved_fraction"] = rates.count(0.0) / len(rates)
-        metrics["reward/always_solved_fraction"] = rates.count(1.0) / len(rates)
-    metrics["advantage/mean"] = advantages.mean().item()
-    metrics["advantage/std"] = advantages.std(correction=0).item()
-    lengths = [len(rollout.completion_ids) for rollout in rollouts]
-    metrics["completion/length"] = sum(lengths) / len(lengths)
-    truncated = sum(rollout.truncated for rollout in rollouts)
-    metrics["completion/truncated_fraction"] = truncated / len(rollouts)
-    metrics |= _verifier_metrics(
-        [item[verifier.key] for item in all_verdicts for verifier in config.verifiers]
-    )
-    metrics["time/generate"] = scored.generate_seconds
-    metrics["time/scoring_exposed"] = scored.scoring_exposed_seconds
-    metrics["tokens/generated_per_second"] = sum(lengths) / max(scored.generate_seconds, 1e-9)
     return metrics
+
+
+def _solve_metrics(solve_rates: Sequence[SolveRate]) -> dict[str, float]:
+    """The mean solve rate, and the shares of problems that are too hard or too easy to teach."""
+    rates = [rate for item in solve_rates if (rate := item.rate) is not None]
+    if not rates:
+        return {}
+    return {
+        "reward/solve_rate": sum(rates) / len(rates),
+        "reward/never_solved_fraction": rates.count(0.0) / len(rates),
+        "reward/always_solved_fraction": rates.count(1.0) / len(rates),
+    }
 
 
 def _verifier_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trainer_client.config.reward_sections import RewardSource
 from trainer_client.config.run_config import Config, load_config
+from trainer_client.config.sections import GuardConfig
 from trainer_client.errors import TrainerError
 from trainer_client.run.guards import History
 from trainer_client.run.metrics import read_lines
@@ -18,14 +20,15 @@ from trainer_client.run.metrics import read_lines
 TEMPLATE = Path(__file__).with_name("report.html")
 PLACEHOLDER = "/*DATA*/null"
 ROLLOUTS_PER_STEP = 3
-"""The best and the worst this many of each step are in the page."""
+"""Number of best completions of each step in the page, and of worst ones."""
 MAX_TEXT = 4000
+"""Longest prompt or completion in the page, in characters; the rest is cut off."""
 EARLY_STEP = 10
-KL_LIMIT = 0.05
+"""The step whose accuracy the summary compares the last one with."""
 
 
 class ReportError(TrainerError):
-    """There is no run to report on."""
+    """The folder holds no run to report on."""
 
 
 def write_report(run_dir: Path, output: Path) -> list[str]:
@@ -46,19 +49,20 @@ def write_report(run_dir: Path, output: Path) -> list[str]:
     data = {
         "title": run_dir.resolve().name,
         "summary": summary,
-        "charts": charts(history, config),
+        "charts": charts(history, config.guards, config.reward.sources),
         "warnings": read_lines(run_dir / "warnings.jsonl"),
         "config": (run_dir / "config.yaml").read_text(),
-        "rollouts": _rollouts(run_dir, config),
+        "rollouts": _rollouts(run_dir),
     }
-    # "</script" would end the element that the data is in, "<!--<script" hide its end.
+    # Unescaped, "</script" in a completion would end the element that holds the data, and
+    # "<!--<script" would hide its end.
     text = json.dumps(data).replace("<", "\\u003c")
     output.write_text(TEMPLATE.read_text().replace(PLACEHOLDER, text))
     return summary
 
 
 def summarise_run(history: History, config: Config) -> list[str]:
-    """How many steps; accuracy early and late; mean advantage std; whether KL stayed low."""
+    """Sentences on the number of steps, accuracy early and late, advantage std, and KL."""
     steps = [row for row in history if row["step"] > 0]
     last = int(steps[-1]["step"])
     sentences = [f"{last} of {config.train.steps} steps."]
@@ -80,25 +84,31 @@ def summarise_run(history: History, config: Config) -> list[str]:
     if stds:
         sentences.append(f"Mean advantage std: {sum(stds) / len(stds):.3f}.")
     kls = [row["policy/kl_divergence"] for row in steps if "policy/kl_divergence" in row]
-    if kls:
-        verdict = "stayed below" if max(kls) < KL_LIMIT else "did not stay below"
-        sentences.append(f"KL {verdict} {KL_LIMIT}: at most {max(kls):.4f} nats per token.")
-    else:
-        sentences.append("KL was not measured: there is no reference policy (kl_coefficient 0).")
-    return sentences
+    return [*sentences, _kl_sentence(kls, config.guards.warn_if_kl_above)]
 
 
-def charts(history: History, config: Config) -> list[dict[str, Any]]:
-    """Title, unit and series of each chart that has data; a point is [step, value]."""
+def _kl_sentence(kls: Sequence[float], limit: float | None) -> str:
+    if not kls:
+        return "KL was not measured: there is no reference policy (kl_coefficient 0)."
+    most = f"at most {max(kls):.4f} nats per token."
+    if limit is None:
+        return f"KL was {most}"
+    return f"KL {'stayed' if max(kls) < limit else 'did not stay'} below {limit:g}: {most}"
+
+
+def charts(
+    history: History, guards: GuardConfig, sources: Sequence[RewardSource]
+) -> list[dict[str, Any]]:
+    """Title, unit, series and limits of each chart that has data; a point is [step, value]."""
     limits = {
-        "warns": config.guards.warn_if_kl_above,
-        "stops": config.guards.stop_if_kl_above,
+        "warns": guards.warn_if_kl_above,
+        "stops": guards.stop_if_kl_above,
     }
-    sources = [f"reward/{source.key}" for source in config.reward.sources]
+    scores = [f"reward/{source.key}" for source in sources]
     present = list(dict.fromkeys(name for row in history for name in row))
     planned: list[tuple[str, str, Sequence[str], Mapping[str, float | None]]] = [
         ("Reward, weighted sum", "reward", ["reward/total"], {}),
-        ("Score per source", "mean score", sources, {}),
+        ("Score per source", "mean score", scores, {}),
         ("Held-out pass@k", "share of problems", _matching(present, "evaluation/", "pass@"), {}),
         ("Advantage std", "advantage", ["advantage/std"], {}),
         ("Reward std within groups", "reward", ["reward/group_std"], {}),
@@ -141,6 +151,7 @@ def charts(history: History, config: Config) -> list[dict[str, Any]]:
 
 
 def _matching(names: Sequence[str], start: str, part: str) -> list[str]:
+    """The names of metrics that begin and contain these; changes since the start are left out."""
     return [
         name
         for name in names
@@ -148,7 +159,7 @@ def _matching(names: Sequence[str], start: str, part: str) -> list[str]:
     ]
 
 
-def _rollouts(run_dir: Path, config: Config) -> list[dict[str, Any]]:
+def _rollouts(run_dir: Path) -> list[dict[str, Any]]:
     """The best and the worst completions of each step, by reward."""
     chosen = []
     for path in sorted((run_dir / "rollouts").glob("step_*.jsonl")):
@@ -162,6 +173,7 @@ def _rollouts(run_dir: Path, config: Config) -> list[dict[str, Any]]:
 
 
 def _shortened(row: Mapping[str, Any]) -> dict[str, str]:
+    """Prompt and completion of a row, each cut to `MAX_TEXT` characters."""
     texts = {name: row[name] for name in ("prompt", "completion")}
     return {
         name: text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ... ({len(text)} characters)"

@@ -1,7 +1,7 @@
-"""What was sampled, on disk: each step's completions, and how often each problem was solved.
+"""Each step's completions, and how often each problem was solved, on disk.
 
-`rollouts/step_000010.jsonl` has a line for each completion of step 10, so that reward hacking can
-be seen; `solve_rates.jsonl` a line for each problem of each step, for `dataset.solve_rates`.
+`rollouts/step_000010.jsonl` has a line for each completion of step 10: reward hacking shows there.
+`solve_rates.jsonl` has a line for each problem of each step, for `dataset.solve_rates`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import torch
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 
 PASSING_SCORE = 0.99
+"""Lowest score at which a completion counts as passed."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,12 @@ class SolveRate:
 
     @property
     def rate(self) -> float | None:
-        """passed / judged; None where nothing was judged."""
+        """passed / judged; None when nothing was judged."""
         return self.passed / self.judged if self.judged else None
 
 
 def solve_rate(group: ScoredGroup, source: str) -> SolveRate:
-    """The solve rate of a group: a score of at least 0.99 passes."""
+    """The solve rate of a group by one source: scores of at least `PASSING_SCORE` pass."""
     scores = [verdicts[source].score for verdicts in group.verdicts]
     judged = [score for score in scores if score is not None]
     passed = sum(score >= PASSING_SCORE for score in judged)
@@ -65,10 +66,7 @@ def write_rollouts(
                     "id": item.group.problem.id,
                     "prompt": item.group.problem.text,
                     "completion": rollout.text,
-                    "verdicts": {
-                        name: verdict.model_dump(exclude={"seconds"}, exclude_none=True)
-                        for name, verdict in verdicts.items()
-                    },
+                    "verdicts": {name: verdict.facts for name, verdict in verdicts.items()},
                     "reward": None if math.isnan(value) else value,
                     "advantage": advantage,
                     "prompt_tokens": len(rollout.prompt_ids),

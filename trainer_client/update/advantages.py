@@ -10,16 +10,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from trainer_client.config.sections import AdvantageConfig
 
-def group_advantages(
-    rewards: Tensor,
-    *,
-    scale: Literal["group_std", "batch_std", "none"] = "group_std",
-    std: Literal["population", "bessel"] = "population",
-    epsilon: float = 1e-6,
-    baseline: Literal["mean", "leave_one_out"] = "mean",
-) -> Tensor:
-    """Advantages `(r - baseline) / (std + epsilon)`; `r - baseline` with `scale="none"`.
+
+def group_advantages(rewards: Tensor, config: AdvantageConfig) -> Tensor:
+    """Advantages `(r - baseline) / (std + epsilon)`; `r - baseline` with scale `none`.
 
     Rewards that are NaN were not judged: they stay out of every mean and std and get advantage 0.
     A group whose judged rewards are all equal gets exactly 0, decided by comparing them, because a
@@ -31,10 +26,8 @@ def group_advantages(
 
     Args:
         rewards: float `[N, G]`.
-        scale: what the difference is divided by.
-        std: `population` divides squares by n, `bessel` by n - 1.
-        epsilon: added to the std.
-        baseline: the group's mean, or for each completion the mean of the others.
+        config: scale, std, epsilon and baseline. Their defaults stand in `AdvantageConfig`
+            (`config/sections.py`) and nowhere else.
 
     Returns:
         Advantages `[N, G]`, never NaN.
@@ -54,24 +47,25 @@ def group_advantages(
     filled = rewards.masked_fill(~judged, 0.0)
     total = filled.sum(dim=1, keepdim=True)
     mean = total / count.clamp(min=1)
-    if baseline == "mean":
+    if config.baseline == "mean":
         difference = filled - mean
     else:
         difference = filled - (total - filled) / (count - 1).clamp(min=1)
 
-    if scale == "group_std":
-        difference = difference / (_std(filled, judged, std, dim=1) + epsilon)
-    elif scale == "batch_std":
-        difference = difference / (_std(filled, judged, std, dim=None) + epsilon)
+    if config.scale == "group_std":
+        difference = difference / (_std(filled, judged, config.std, dim=1) + config.epsilon)
+    elif config.scale == "batch_std":
+        difference = difference / (_std(filled, judged, config.std, dim=None) + config.epsilon)
     return difference.masked_fill(~judged | ~_differ(rewards, judged), 0.0)
 
 
 def groups_that_differ(rewards: Tensor) -> Tensor:
-    """Bool `[N]`: True where a group's judged rewards are not all equal, so that it teaches."""
+    """Bool `[N]`, True where a group's judged rewards are not all equal, so that it teaches."""
     return _differ(rewards, ~rewards.isnan())[:, 0]
 
 
 def _differ(rewards: Tensor, judged: Tensor) -> Tensor:
+    """Bool `[N, 1]`, True where the judged rewards of a group are not all equal."""
     highest = rewards.masked_fill(~judged, -torch.inf).amax(dim=1, keepdim=True)
     lowest = rewards.masked_fill(~judged, torch.inf).amin(dim=1, keepdim=True)
     return highest > lowest
@@ -80,6 +74,7 @@ def _differ(rewards: Tensor, judged: Tensor) -> Tensor:
 def _std(
     filled: Tensor, judged: Tensor, convention: Literal["population", "bessel"], dim: int | None
 ) -> Tensor:
+    """Std of the judged rewards along a dimension; None: over all of them."""
     count = judged.sum(dim=dim, keepdim=True)
     mean = filled.sum(dim=dim, keepdim=True) / count.clamp(min=1)
     squares = ((filled - mean) ** 2).masked_fill(~judged, 0.0).sum(dim=dim, keepdim=True)

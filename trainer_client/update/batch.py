@@ -1,17 +1,27 @@
 """Rollouts as tensors, and the micro-batches one optimizer step is split into.
 
-Shapes: B sequences, T token positions; prompt and completion, then padding on the right.
+Shapes: N problems, G completions of each; B sequences, T token positions: prompt and completion,
+then padding on the right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import torch
 from torch import Tensor
 
+from trainer_client.config.sections import AdvantageConfig
+from trainer_client.policy.policy import Policy
+from trainer_client.processes import Processes
+from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import Rollout
+from trainer_client.update.advantages import groups_that_differ
+
+KeptGroup = list[tuple[Rollout, float]]
+"""The completions of one group that are trained on, each with its advantage."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,61 @@ class Batch:
     advantages: Tensor
     """float32 `[B]`."""
     counts: Tensor
-    """bool `[B]`, False on a row that stands for no sequence (`standing_for_none`)."""
+    """bool `[B]`, True on a row that counts as a sequence, False on a placeholder."""
+
+
+def kept_groups(
+    scored: ScoredGroups, rewards: Tensor, advantages: Tensor, config: AdvantageConfig
+) -> list[KeptGroup]:
+    """The groups that a step trains on, without dropped completions; none of them is empty.
+
+    Args:
+        scored: the groups of all processes.
+        rewards: float `[N, G]`, NaN where a completion was not judged.
+        advantages: float `[N, G]`.
+        config: says whether groups with equal rewards and unjudged completions are dropped.
+    """
+    teaches = groups_that_differ(rewards) | (config.zero_variance == "keep")
+    keeps = ~rewards.isnan() | (config.unjudged == "keep")
+    groups = []
+    for index, group in enumerate(scored.groups):
+        rows = zip(group.group.rollouts, advantages[index].tolist(), keeps[index], strict=True)
+        groups.append(
+            [(rollout, value) for rollout, value, kept in rows if kept and teaches[index]]
+        )
+    return [group for group in groups if group]
+
+
+def batch_of(
+    kept: list[KeptGroup],
+    policy: Policy,
+    processes: Processes = Processes(),  # noqa: B008 - frozen
+    *,
+    mask_truncated: bool,
+) -> tuple[list[list[int]], Batch | None]:
+    """The sequences that this process trains on.
+
+    Args:
+        kept: the groups of all processes.
+        policy: pads the batch and has it on its device.
+        processes: the processes that share the groups out among themselves.
+        mask_truncated: leave the tokens of truncated completions out of the loss.
+
+    Returns:
+        The rows of each group, and the batch; None when no process has a sequence.
+    """
+    if not kept:
+        return [], None
+    own = processes.share(kept)
+    groups = own or kept[:1]
+    rollouts, advantages = zip(*(row for group in groups for row in group), strict=True)
+    batch = make_batch(rollouts, advantages, pad_id=policy.pad_id, device=policy.device)
+    if mask_truncated:
+        ended = torch.tensor([not rollout.truncated for rollout in rollouts], device=policy.device)
+        batch = replace(batch, completion_mask=batch.completion_mask & ended[:, None])
+    row_numbers = iter(range(len(rollouts)))
+    group_rows = [list(islice(row_numbers, len(group))) for group in groups]
+    return group_rows, batch if own else as_placeholder(batch)
 
 
 def make_batch(
@@ -51,10 +115,10 @@ def make_batch(
     )
 
 
-def standing_for_none(batch: Batch) -> Batch:
-    """The batch for a process that has no sequence and still takes part in the others' updates.
+def as_placeholder(batch: Batch) -> Batch:
+    """The batch of a process that has no sequence and still takes part in the others' updates.
 
-    Its rows are there because a forward needs some; they add nothing to loss, gradient or totals.
+    A forward needs rows, so it has some; they add nothing to loss, gradient or totals.
     """
     return replace(
         batch,
@@ -90,11 +154,12 @@ class MicroBatch:
     rows: Tensor
     """int64 `[b]`, row numbers of the batch."""
     width: int
+    """Positions of the longest row, padding excluded."""
     empty: bool = False
-    """Stands for no sequence at all; its row is there because a forward needs one."""
+    """True when it has no sequence; its row is a placeholder, because a forward needs one."""
 
     def take(self, tensor: Tensor) -> Tensor:
-        """These rows of a `[B]` or `[B, T]` tensor, without the positions that only others use."""
+        """These rows of a `[B]` or `[B, T]` tensor, cut to the width."""
         rows = tensor[self.rows]
         return rows[:, : self.width] if rows.dim() > 1 else rows
 
@@ -107,10 +172,10 @@ class MicroBatch:
 def micro_batches(
     attention_mask: Tensor, *, max_tokens: int, packed: bool = False
 ) -> list[MicroBatch]:
-    """Rows sorted by length and cut so that their tokens stay within max_tokens.
+    """Micro-batches of rows of like length, each with at most max_tokens tokens.
 
     Padding counts, rows * longest, unless the rows will be packed. A row longer than max_tokens
-    gets a micro-batch of its own. Every row is in exactly one.
+    gets a micro-batch of its own. Every row is in exactly one micro-batch.
     """
     lengths = attention_mask.sum(dim=1).tolist()
     chunks: list[list[int]] = []

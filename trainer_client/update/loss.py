@@ -1,8 +1,8 @@
 """The policy loss: importance-weighted advantages, bounded, and the KL to a reference policy.
 
-Shapes: B sequences, T token positions. Every `[B, T]` tensor is aligned to tokens: position t holds
-what belongs to token t; on which side the padding is makes no difference. `mask` is bool, True
-where a token is of a completion. Log-probabilities are named by who produced them:
+Shapes: B sequences, T token positions. Every `[B, T]` tensor is aligned to tokens: position t
+belongs to token t. Padding may be on either side. `mask` is bool, True on the tokens of a
+completion. Log-probabilities are named by who produced them:
 `sampler_logprobs` by the policy that sampled the completion, as its engine reports them;
 `proximal_logprobs` by the trainer's own policy before the first update on these completions;
 `policy_logprobs` by the policy being trained; `reference_logprobs` by the frozen one.
@@ -15,29 +15,29 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, distributed
 
-from trainer_client.config.run_config import ImportanceConfig, LossConfig
+from trainer_client.config.sections import ImportanceConfig, LossConfig
 
 
 @dataclass(frozen=True)
 class StepTotals:
-    """What one optimizer step is a mean over: all of its micro-batches, on all processes."""
+    """Denominators of one optimizer step: counts over its micro-batches on all processes."""
 
     num_sequences: int
     num_tokens: int
-    """Completion tokens in the loss, so without those of masked completions."""
+    """Completion tokens in the loss; masked completions have none."""
 
     @classmethod
     def of(cls, mask: Tensor, counts: Tensor | None = None) -> StepTotals:
         """The totals of a bool `[B, T]` mask of completion tokens.
 
         Args:
-            mask: of every sequence.
-            counts: bool `[B]`, False on rows that are no sequence; None: each is one.
+            mask: one row for every sequence.
+            counts: bool `[B]`, False on placeholder rows (`Batch.counts`); None: no row is one.
         """
         return cls(len(mask) if counts is None else int(counts.sum()), int(mask.sum()))
 
     def over_processes(self, device: torch.device) -> StepTotals:
-        """The sum over the processes of `torch.distributed`; the same without them."""
+        """The sum over the processes of `torch.distributed`, if it runs. Collective."""
         if not distributed.is_initialized():
             return self
         sums = torch.tensor([self.num_sequences, self.num_tokens], device=device)
@@ -47,7 +47,7 @@ class StepTotals:
 
 @dataclass(frozen=True)
 class LossTerms:
-    """The loss of one micro-batch and what to log about it; sums over tokens are for averaging."""
+    """The loss of one micro-batch, and sums over its tokens to log means of."""
 
     loss: Tensor
     """A scalar to call backward on."""
@@ -56,7 +56,7 @@ class LossTerms:
     sampler_kl_sum: Tensor
     """k3 between sampler and policy: how far off-policy the tokens are."""
     clipped_sum: Tensor
-    """Tokens whose gradient a clip or a cap has bounded."""
+    """Number of tokens whose gradient a clip or a cap has bounded."""
 
 
 def token_weights(
@@ -66,7 +66,7 @@ def token_weights(
     max_completion_tokens: int,
     totals: StepTotals | None = None,
 ) -> Tensor:
-    """What each token's loss is multiplied by, for the whole optimizer step; 0 off the mask.
+    """The factor of each token's loss in the whole optimizer step; 0 off the mask.
 
     Computed once from every sequence of the step and sliced with the micro-batches, so that how
     the step is split never changes the gradient. A loss is the sum of weight * token loss with
@@ -81,9 +81,9 @@ def token_weights(
 
     Args:
         mask: bool `[B, T]`.
-        config: its `type` decides.
+        config: its `type` picks one of the formulas.
         max_completion_tokens: the sampling limit, the constant of `dr_grpo`.
-        totals: of the whole step, where `mask` is a part of it; None: `mask` is the whole step.
+        totals: totals of the step that `mask` is a part of; None: `mask` is the whole step.
 
     Returns:
         float32 `[B, T]`.
@@ -138,10 +138,7 @@ def policy_loss(
     if (config.importance is None) != (proximal_logprobs is None):
         raise ValueError("proximal_logprobs belong to loss.importance: give both or neither")
     start_logprobs = sampler_logprobs if proximal_logprobs is None else proximal_logprobs
-    log_ratio = _masked_difference(policy_logprobs, start_logprobs, mask)
-    if config.type == "gspo":
-        log_ratio = log_ratio.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-    ratio = log_ratio.exp()
+    ratio = _ratio(policy_logprobs, start_logprobs, mask, per_sequence=config.type == "gspo")
     token_loss, bounded = _token_loss(ratio, policy_logprobs, advantages[:, None], mask, config)
     if config.importance is not None:
         assert proximal_logprobs is not None
@@ -163,10 +160,23 @@ def policy_loss(
     )
 
 
+def _ratio(
+    policy_logprobs: Tensor, start_logprobs: Tensor, mask: Tensor, *, per_sequence: bool
+) -> Tensor:
+    """Policy over start probability, `[B, T]`; per sequence its geometric mean, `[B, 1]`."""
+    log_ratio = _masked_difference(policy_logprobs, start_logprobs, mask)
+    if per_sequence:
+        log_ratio = log_ratio.sum(dim=1, keepdim=True) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+    return log_ratio.exp()
+
+
 def _token_loss(
     ratio: Tensor, policy_logprobs: Tensor, advantage: Tensor, mask: Tensor, config: LossConfig
 ) -> tuple[Tensor, Tensor]:
-    """The token losses and, bool, where a bound acts; each `[B, T]` or, for `gspo`, `[B, 1]`."""
+    """Token losses, and a bool that is True where a bound acts.
+
+    Both are `[B, T]`, or `[B, 1]` for `gspo`.
+    """
     capped = ratio if config.ratio_cap is None else ratio.clamp(max=config.ratio_cap)
     if config.type == "cispo":
         gain = capped.detach() * advantage * policy_logprobs.masked_fill(~mask, 0.0)
@@ -179,15 +189,16 @@ def _token_loss(
 
 
 def entropy_bonus(entropy: Tensor, mask: Tensor, totals: StepTotals) -> Tensor:
-    """Part of the mean token entropy of the step, a scalar; coefficient times it is gained.
+    """This micro-batch's part of the step's mean token entropy, a scalar.
 
-    The mean is over all completion tokens in the loss, whatever the loss type's own denominators.
-    TRL takes it over the tokens of each micro-batch, which depends on the split.
+    The loss falls by the coefficient times the mean. The mean is over all completion tokens in the
+    loss, whatever the loss type's own denominators. TRL takes it over the tokens of each
+    micro-batch, which depends on the split.
 
     Args:
         entropy: float `[B, T]`, nats, carries the gradient.
         mask: bool `[B, T]`.
-        totals: of the whole step.
+        totals: totals of the whole step.
     """
     return entropy.masked_fill(~mask, 0.0).sum() / max(totals.num_tokens, 1)
 
@@ -236,5 +247,5 @@ def kl_divergence(
 
 
 def _masked_difference(left: Tensor, right: Tensor, mask: Tensor) -> Tensor:
-    # Padding may hold -inf or NaN; masking the inputs keeps both out of the gradient.
+    # Padding may hold -inf or NaN; a weight of 0 would not remove it, since 0 * NaN is NaN.
     return left.masked_fill(~mask, 0.0) - right.masked_fill(~mask, 0.0)

@@ -18,27 +18,30 @@ from trainer_client.config.run_config import Config
 from trainer_client.learner import Learner
 from trainer_client.policy.logprobs import TokenLogprobs, token_logprobs
 from trainer_client.policy.sharding import clip_gradient
-from trainer_client.processes import most_over_processes, sum_over_processes
+from trainer_client.processes import max_over_processes, sum_over_processes
 from trainer_client.update.batch import Batch, MicroBatch, micro_batches
 from trainer_client.update.loss import StepTotals, entropy_bonus, policy_loss, token_weights
 
-COUNTS = ("policy/updates", "policy/skipped_updates")
+NO_UPDATE: Mapping[str, float] = {"policy/updates": 0, "policy/skipped_updates": 0}
+"""Metrics of a step without an optimizer step; over several steps these counts are summed."""
 
 
 def update_on_rollouts(
-    learner: Learner, batch: Batch, group_rows: Sequence[Sequence[int]], config: Config
+    learner: Learner, batch: Batch | None, group_rows: Sequence[Sequence[int]], config: Config
 ) -> dict[str, float]:
     """`epochs_per_rollout` passes, each split into `minibatches` optimizer steps.
 
     Args:
-        learner: whose policy is trained.
-        batch: every sequence of the step.
+        learner: holds the policy that is trained.
+        batch: every sequence of the step; None: there is none, and nothing changes.
         group_rows: the rows of each group; a group is never split.
-        config: of the run.
+        config: configuration of the run.
 
     Returns:
         `policy/*` metrics: counts are summed over the optimizer steps, others averaged.
     """
+    if batch is None:
+        return dict(NO_UPDATE)
     proximal = None if config.loss.importance is None else proximal_logprobs(learner, batch, config)
     updates = []
     for _ in range(config.train.epochs_per_rollout):
@@ -52,7 +55,7 @@ def update_on_rollouts(
                     proximal_logprobs=None if proximal is None else proximal[index],
                 )
             )
-    return _summary(updates)
+    return _over_updates(updates)
 
 
 def update_policy(
@@ -60,16 +63,16 @@ def update_policy(
 ) -> dict[str, float]:
     """One optimizer step on the whole batch, its gradient summed over micro-batches.
 
-    A loss or a gradient that is not finite changes nothing and is counted; so does a batch without
-    a token in the loss, which is not counted as an update.
+    A loss or a gradient that is not finite changes nothing and counts as a skipped update. A batch
+    without a token in the loss changes nothing and counts as no update.
 
     Returns:
-        `policy/*` metrics, means over completion tokens; those of a skipped step are left out.
+        `policy/*` metrics, means over completion tokens; a skipped step has its counts alone.
     """
     totals = StepTotals.of(batch.completion_mask, batch.counts)
     totals = totals.over_processes(batch.completion_mask.device)
     if not totals.num_tokens:
-        return {"policy/updates": 0, "policy/skipped_updates": 0}
+        return dict(NO_UPDATE)
     sums = sum_over_processes(_backward(learner, batch, totals, config, proximal_logprobs))
     norm = clip_gradient(learner.policy.model, config.optimizer.max_grad_norm)
     if not math.isfinite(sums["loss"]) or not math.isfinite(norm):
@@ -95,9 +98,9 @@ def update_policy(
 
 
 def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
-    """float32 `[B, T]`: the trainer's own log-probabilities before the first update."""
+    """The trainer's own log-probabilities before the first update, float32 `[B, T]`."""
     result = torch.zeros_like(batch.sampler_logprobs)
-    for part in _micro_batches(learner, batch, config):
+    for part in _micro_batches(learner, batch, config.train.micro_batch_tokens):
         with torch.no_grad():
             logprobs = _logprobs(learner, batch, part, config)(learner.policy.model).logprobs
         if not part.empty:
@@ -112,7 +115,7 @@ def _backward(
     config: Config,
     proximal_logprobs: Tensor | None,
 ) -> Mapping[str, float]:
-    """Add the gradient of the step's loss; returns sums over its tokens, and the loss."""
+    """Add up the gradient of the step's loss; returns sums over its tokens, and the loss."""
     weights = token_weights(
         batch.completion_mask,
         config.loss,
@@ -120,10 +123,10 @@ def _backward(
         totals=totals,
     )
     sums: dict[str, float] = defaultdict(float)
-    for part in _micro_batches(learner, batch, config):
+    for part in _micro_batches(learner, batch, config.train.micro_batch_tokens):
         mask = part.take_mask(batch.completion_mask)
         logprobs_under = _logprobs(learner, batch, part, config)
-        with learner.reference_model(config) as reference:
+        with learner.reference_model(config.loss) as reference:
             reference_logprobs = None if reference is None else logprobs_under(reference).logprobs
         current = logprobs_under(learner.policy.model)
         terms = policy_loss(
@@ -150,19 +153,21 @@ def _backward(
     return sums
 
 
-def _micro_batches(learner: Learner, batch: Batch, config: Config) -> list[MicroBatch]:
-    """As many as every other process has, which takes part in each: the last ones may be empty."""
-    parts = micro_batches(
-        batch.attention_mask, max_tokens=config.train.micro_batch_tokens, packed=learner.packs
-    )
+def _micro_batches(learner: Learner, batch: Batch, max_tokens: int) -> list[MicroBatch]:
+    """Micro-batches, as many as every other process has; the last ones may be empty.
+
+    All processes take part in each forward of a sharded model, so they need equally many.
+    """
+    parts = micro_batches(batch.attention_mask, max_tokens=max_tokens, packed=learner.packs)
     shortest = parts[-1]
-    missing = most_over_processes(len(parts)) - len(parts)
+    missing = max_over_processes(len(parts)) - len(parts)
     return parts + [MicroBatch(shortest.rows[-1:], shortest.width, empty=True)] * missing
 
 
 def _logprobs(
     learner: Learner, batch: Batch, part: MicroBatch, config: Config
 ) -> partial[TokenLogprobs]:
+    """Log-probabilities of a micro-batch's completions, to be called with a model."""
     return partial(
         token_logprobs,
         input_ids=part.take(batch.input_ids),
@@ -176,7 +181,7 @@ def _logprobs(
 
 
 def _minibatches(group_rows: Sequence[Sequence[int]], count: int) -> list[list[int]]:
-    """Rows of each optimizer step of one pass: groups in random order, evenly split."""
+    """The rows of each optimizer step of one pass: groups in random order, evenly split."""
     if count == 1:
         return [[row for rows in group_rows for row in rows]]
     order = torch.randperm(len(group_rows)).tolist()
@@ -188,10 +193,11 @@ def _select(batch: Batch, rows: Tensor) -> Batch:
     return Batch(**{field.name: getattr(batch, field.name)[rows] for field in fields(batch)})
 
 
-def _summary(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def _over_updates(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """One value of each metric: counts summed, others averaged over the updates that have them."""
     names = dict.fromkeys(name for update in updates for name in update)
     result = {}
     for name in names:
         values = [update[name] for update in updates if name in update]
-        result[name] = sum(values) if name in COUNTS else sum(values) / len(values)
+        result[name] = sum(values) if name in NO_UPDATE else sum(values) / len(values)
     return result

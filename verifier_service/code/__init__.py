@@ -1,9 +1,22 @@
-"""What the `code` verifier is made of.
+"""Parts of the `code` verifier, in the order of a completion's way through them.
 
-    completion --extraction--> program
-    reference.tests --problem--> cases or test code
-    program, tests --grading--> sandboxed processes --> what happened --judging--> verdict
+| step | file |
+|---|---|
+| the program in a completion | `extraction` |
+| the tests in a reference | `reference_tests` |
+| from settings to limits, from findings to a verdict | `verdicts` |
+| run the program against its tests, count the results | `run_tests`, `findings` |
+| compile: Python, C++ | `languages` |
+| compare the output of a whole program with the expected one | `output_checkers` |
+| from how a process ended (`ExitReason`) to the verdict's reason | `reasons` |
 
-`program_side` and `judge_side` run in the sandbox, in two processes that share a socket; `codec` is
-what crosses it.
+Calls of a function need two sandboxed processes, so that tests and program share no memory:
+
+    judge_process: runs the tests          <-- socket --> program_process: runs the program
+      assertions: which code is a test                      and answers requests
+      handles: stand-ins for its objects
+                           value_codec: the values that cross
+
+Two parts serve others than the verifier: `plain_run` runs a program without judging it, for the
+protocols in `compat`, and `check_tests` is the command of that name.
 """

@@ -1,4 +1,8 @@
-"""Test code as text: what it needs, and what is a test in it, before any of it is run."""
+"""Test code as text, read before any of it is run.
+
+The text says which names the program has to provide, which statements are tests, and why some test
+code cannot be run in another process than the program.
+"""
 
 from __future__ import annotations
 
@@ -19,51 +23,39 @@ FOREIGN_PACKAGES = frozenset(
         *("tqdm", "transformers", "yaml"),
     }
 )
-"""Packages that the sandbox does not have, so that they are not taken for the program."""
+"""Packages that the sandbox lacks. A missing module that is not listed is taken for the program."""
 _REDIRECTIONS = frozenset({"redirect_stdout", "redirect_stderr", "redirect_stdin"})
 _STREAMS = frozenset({"stdin", "stdout", "stderr"})
 
 
-class TestSource:
-    """Test code.
+class AssertionCode:
+    """The code of tests of the type `asserts`.
 
     Raises:
-        SyntaxError, ValueError: it is not Python.
+        SyntaxError, ValueError: the code is not Python.
     """
-
-    __test__ = False  # for pytest, which takes it for a test by its name
 
     def __init__(self, code: str) -> None:
         self._tree = ast.parse(code)
         self._nodes = list(ast.walk(self._tree))
 
     def parts(self) -> Iterator[ast.Module]:
-        """The statements one by one: each assertion is a test of its own."""
+        """The statements one by one, because each assertion is a test of its own."""
         for statement in self._tree.body:
             yield ast.Module([statement], [])
 
     def add_call(self, name: str, argument: str) -> None:
-        """Call a function at the end. Raises SyntaxError: the argument is no expression."""
+        """Append a call of a function. Raises SyntaxError: the argument is no expression."""
         call = ast.Call(ast.Name(name, ast.Load()), [ast.parse(argument, mode="eval").body], [])
         statement = ast.fix_missing_locations(ast.Expr(call))
         self._tree.body.append(statement)
         self._nodes += ast.walk(statement)
 
     def cannot_be_run_apart(self) -> str:
-        """Why it cannot be run in another process than the program; empty if it may be."""
-        for name in self.imported_modules():
-            package = name.partition(".")[0]
-            if package in FOREIGN_PACKAGES:
-                return f"it imports {package}, which is not there"
-            if name == "unittest.mock":
-                return "it replaces objects of the program's process"
-        for node in self._nodes:
-            if isinstance(node, ast.Name | ast.Attribute) and _name(node) in _REDIRECTIONS:
-                return "it redirects what the program prints"
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                owner = node.value
-                if isinstance(owner, ast.Name) and owner.id == "sys" and node.attr in _STREAMS:
-                    return f"it replaces sys.{node.attr} of the program's process"
+        """Why the code cannot be run in another process than the program; empty if it can."""
+        why = self._unavailable_import() or self._reach_into_the_streams()
+        if why:
+            return why
         if self._awaits_the_program():
             return "it awaits what the program's process would have to run"
         changed = next(self._changed_arguments(), "")
@@ -74,8 +66,28 @@ class TestSource:
                 return f"{function.name} has parameters, which are fixtures"
         return ""
 
+    def _unavailable_import(self) -> str:
+        for name in self.imported_modules():
+            package = name.partition(".")[0]
+            if package in FOREIGN_PACKAGES:
+                return f"it imports {package}, which is not there"
+            if name == "unittest.mock":
+                return "it replaces objects of the program's process"
+        return ""
+
+    def _reach_into_the_streams(self) -> str:
+        """How the code reads or replaces the standard streams of the program; empty if not."""
+        for node in self._nodes:
+            if isinstance(node, ast.Name | ast.Attribute) and _name(node) in _REDIRECTIONS:
+                return "it redirects what the program prints"
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                owner = node.value
+                if isinstance(owner, ast.Name) and owner.id == "sys" and node.attr in _STREAMS:
+                    return f"it replaces sys.{node.attr} of the program's process"
+        return ""
+
     def _awaits_the_program(self) -> bool:
-        """Whether it runs a coroutine that a function of the program has made."""
+        """Whether the code runs a coroutine that a function of the program has made."""
         names = self._names_of_the_program()
         return any(
             _is_call(inner, names)
@@ -85,9 +97,9 @@ class TestSource:
         )
 
     def _changed_arguments(self) -> Iterator[str]:
-        """Names of containers that are passed to the program for nothing but to be changed.
+        """Names of containers that the program is expected to change in place.
 
-        The result of the call is not used, and the container is read next.
+        Such a container is passed in a call whose result is not used, and is read next.
         """
         names = self._names_of_the_program()
         for body in self._bodies():
@@ -106,7 +118,10 @@ class TestSource:
                 yield node.body
 
     def _names_of_the_program(self) -> set[str]:
-        """Names that can only be the program's, and those of parameters, which it may be given."""
+        """Names that nothing in the code defines: the program's, and those of parameters.
+
+        A parameter may be a function of the program, as in `check(candidate)`.
+        """
         imported = {
             alias.asname or alias.name
             for node in self._nodes
@@ -116,9 +131,9 @@ class TestSource:
         return imported.union(self.free_names()) - self._own_names()
 
     def _own_names(self) -> set[str]:
-        """Names of its functions and classes, and of what it imports of known packages.
+        """Names of functions and classes of the code, and names it imports of known packages.
 
-        Inner ones are among them, methods are not: those are called through their object.
+        Inner functions are included. Methods are not: they are called through their object.
         """
         methods = {
             node for owner in self._nodes if isinstance(owner, ast.ClassDef) for node in owner.body
@@ -132,7 +147,7 @@ class TestSource:
         return {name for node in own if node not in methods for name in _defined_names(node)}
 
     def imported_modules(self) -> set[str]:
-        """The modules that it imports, and what may be one: `a.b` for `from a import b`."""
+        """Names of imported modules; `from unittest import mock` also counts as `unittest.mock`."""
         names = set()
         for node in self._nodes:
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -144,12 +159,12 @@ class TestSource:
         return names
 
     def free_names(self) -> list[str]:
-        """Names that it uses and neither defines nor has built in."""
+        """Names that the code uses and does not define, without those that Python has built in."""
         stored = {name for statement in self._tree.body for name in _defined_names(statement)}
         return sorted(name for name in self._loaded() - stored if not hasattr(builtins, name))
 
     def defines_uncalled_check(self) -> bool:
-        """Whether there is HumanEval's `check(candidate)`, and nothing that calls it."""
+        """Whether the code defines HumanEval's `check(candidate)` and does not call it."""
         body = self._tree.body
         defined = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
         called = any(
@@ -166,7 +181,7 @@ class TestSource:
         return [function.name for function in self._test_functions()]
 
     def _test_functions(self) -> list[ast.FunctionDef]:
-        """Those that it does not call itself."""
+        """Functions named `test...` that the code does not call itself."""
         loaded = self._loaded()
         return [
             node
@@ -194,14 +209,14 @@ _EXPECT_ERRORS = frozenset({"assertRaises", "assertRaisesRegex", "raises", "supp
 
 
 class _Scope:
-    """What the statements of a body do with its names, inner functions and classes left out."""
+    """Uses of names in the statements of a body, without inner functions and classes."""
 
     def __init__(self, body: list[ast.stmt]) -> None:
         self.statements: list[ast.Expr] = []
-        """Those that are an expression only, but for those that are to raise an error."""
+        """Statements that are an expression only, without those that are expected to raise."""
         self._containers: set[str] = set()
         self._uses: dict[str, list[tuple[int, int, bool]]] = {}
-        """Of each name: line, column, whether it is read."""
+        """Uses of each name, in order: line, column, whether the name is read."""
         waiting: deque[tuple[ast.AST, bool]] = deque((node, False) for node in body)
         while waiting:
             node, fails = waiting.popleft()
@@ -222,10 +237,10 @@ class _Scope:
             self.statements.append(node)
 
     def reads_next(self, name: str, after: ast.Expr) -> bool:
-        """Whether the name is that of a container, and read before anything else is bound to it."""
+        """Whether the name is a container's, and is read next after the statement, not assigned."""
         uses = self._uses.get(name, [])
-        place = bisect.bisect(uses, (after.end_lineno or 0, after.end_col_offset or 0, False))
-        return name in self._containers and place < len(uses) and uses[place][2]
+        index = bisect.bisect(uses, (after.end_lineno or 0, after.end_col_offset or 0, False))
+        return name in self._containers and index < len(uses) and uses[index][2]
 
 
 def _is_known(node: ast.ImportFrom) -> bool:

@@ -1,4 +1,4 @@
-"""Which text of a completion is the program."""
+"""Finds the program in a completion: its last fenced block."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import re
 
 from verifier_service.answer_text import after_reasoning
 
-# Each part takes all that it can and gives nothing back, so that the time stays linear in a line.
+# A line that opens or closes a fenced block: the fence and its tag, such as "```python" or "~~~".
+# Its possessive quantifiers do not backtrack, which would take time quadratic in a line's length.
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}+|~{3,}+)[ \t]*+([^\s`]*+)[^\n`]*+$", re.MULTILINE)
 
 
 def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> str | None:
     """The content of the last fenced block with one of the tags, after the reasoning.
 
-    A block without a tag counts where none has one of the tags, unless untagged is false. One that
-    the text breaks off in does not: its program is not whole. Takes time linear in the text.
+    A block without a tag counts if no block has one of the tags, unless `untagged` is false. A
+    block that the text breaks off in does not count, because its program is not whole. Takes time
+    linear in the text.
 
     >>> last_block("So:\\n```python\\nprint(1)\\n```\\n", ("python", "py"))
     'print(1)\\n'

@@ -1,7 +1,7 @@
-"""In the judge's process: what stands for the program's objects.
+"""Stand-ins, in the judge's process, for the program's objects.
 
-Only plain data comes from the program. What is not plain data there is a `Handle` here; what is
-done to it is asked of the program, comparisons excepted.
+Only plain data comes from the program. An object that is no plain data is a `Handle` here. Whatever
+the test does with a handle, the program is asked to do with its object, except to compare it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from verifier_service.code.program_process import MODULE
 
 
 class Unsupported(BaseException):
-    """A test needs something of the program that cannot cross as plain data."""
+    """A test needs the program to have, or to do, something that cannot cross as plain data."""
 
 
 class ProgramGone(BaseException):
-    """The program's process has ended, or sends nonsense."""
+    """The program's process has ended, or does not keep to the protocol."""
 
 
 class PassedBackTooMuch(BaseException):
-    """What the program has returned is too large or nested too deeply to be passed to it."""
+    """A value that the program returned is too large or nested too deeply to be passed back."""
 
 
 class ProgramRaised(Exception):
-    """The program raised something that is no Exception, such as SystemExit."""
+    """The program raised an error that cannot be raised here, such as SystemExit."""
 
 
 class ProgramModule(types.ModuleType):
-    """The program as a module."""
+    """The program as a module, for test code that imports it."""
 
     def __init__(self, program: RemoteProgram) -> None:
         super().__init__(MODULE)
@@ -47,16 +47,14 @@ class ProgramModule(types.ModuleType):
         return found
 
 
-# The program, seen from here
-
 _MUCH_DEPTH = value_codec.MAX_DEPTH // 2
 _MUCH_BYTES = value_codec.MAX_FRAME_BYTES // 16
-"""A program that has returned more made what is too much to be passed to it, or could have: if that
-were the tests' fault, it could choose to have no verdict."""
+"""Depth, and total size, of returned values above which the program is blamed for what is too much
+to be passed back to it. If the tests were blamed, a program could choose to get no verdict."""
 
 
 class RemoteProgram:
-    """The connection to the program's process."""
+    """The program's process, behind a connection."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -68,7 +66,7 @@ class RemoteProgram:
         self.num_requests = 0
 
     def name(self, name: str) -> Any:
-        """What stands for a name of the program; None if it has no such name."""
+        """The stand-in for a name of the program; None if the program has no such name."""
         if name not in self._names:
             namespace: dict[str, Any] = {}
             self.add_names([name], namespace)
@@ -76,8 +74,8 @@ class RemoteProgram:
         return self._names[name]
 
     def add_names(self, names: list[str], namespace: dict[str, Any]) -> None:
-        """Put what stands for the program's names into a namespace, those that it has."""
-        kinds = self._ask("describe", 0, names)
+        """Put stand-ins into a namespace, for those of the names that the program has."""
+        kinds = self.ask("describe", 0, names)
         if not isinstance(kinds, list) or len(kinds) != len(names):
             raise ProgramGone("nonsense")
         for name, kind in zip(names, kinds, strict=True):
@@ -100,41 +98,38 @@ class RemoteProgram:
                 if not _is_handle(number):
                     raise ProgramGone("nonsense")
                 handle = {"_program": self, "_number": number[1], "__module__": MODULE}
-                self._classes[name] = _ClassProxy(name, (Handle,), handle)
+                self._classes[name] = _ClassHandle(name, (Handle,), handle)
         return self._classes[name]
 
     def ask(self, operation: str, target: int, *arguments: Any) -> Any:
-        """Have the program do something; the result as plain data or as a handle."""
-        return self._ask(operation, target, *arguments)
-
-    def _ask(self, operation: str, target: int, *arguments: Any) -> Any:
+        """Have the program do something; the result is plain data or a handle."""
         return self._decode(self._ask_raw(operation, target, *arguments))
 
     def _ask_raw(self, operation: str, target: int, *arguments: Any) -> Any:
         self.num_requests += 1
         try:
-            encoded = [value_codec.encode(argument, _stand) for argument in arguments]
-            value_codec.send(self._channel, [operation, target, *encoded])
+            encoded = [value_codec.encode(argument, _sent_for) for argument in arguments]
+            value_codec.send_message(self._channel, [operation, target, *encoded])
         except value_codec.NotPlain as error:
             if isinstance(error, value_codec.TooMuch) and self._returned_much:
                 raise PassedBackTooMuch(f"passed back to the program: {error}") from error
             raise Unsupported(f"passed to the program: {error}") from error
         except OSError as error:
             raise ProgramGone("ended") from error
-        # The first request is sent before the program can answer: that saves waiting for it twice.
+        # The first request is sent before the program is ready, which saves one wait for it.
         if not self._is_ready and self._receive() != "ready":
             raise ProgramGone("nonsense")
         self._is_ready = True
-        answer = self._receive()
-        if isinstance(answer, list) and len(answer) == 2 and answer[0] == "value":
-            return answer[1]
-        if isinstance(answer, list) and len(answer) == 4 and answer[0] == "raised":
-            raise self._exception(operation, *answer[1:])
+        response = self._receive()
+        if isinstance(response, list) and len(response) == 2 and response[0] == "value":
+            return response[1]
+        if isinstance(response, list) and len(response) == 4 and response[0] == "raised":
+            raise self._exception(operation, *response[1:])
         raise ProgramGone("nonsense")
 
     def _receive(self) -> Any:
         try:
-            message, num_bytes = value_codec.receive(self._channel)
+            message, num_bytes = value_codec.receive_message(self._channel)
         except (EOFError, OSError) as error:
             raise ProgramGone("ended") from error
         except value_codec.Malformed as error:
@@ -145,11 +140,11 @@ class RemoteProgram:
 
     def _decode(self, data: Any) -> Any:
         try:
-            return value_codec.decode(data, self._find, depth=value_codec.MAX_DEPTH - _MUCH_DEPTH)
+            return value_codec.decode(data, self._handle, depth=value_codec.MAX_DEPTH - _MUCH_DEPTH)
         except value_codec.Malformed:
-            self._returned_much = True  # it is nested more deeply, or nonsense
+            self._returned_much = True  # nested deeply, or malformed: the next lines tell
         try:
-            return value_codec.decode(data, self._find)
+            return value_codec.decode(data, self._handle)
         except value_codec.Malformed as error:
             raise ProgramGone("nonsense") from error
 
@@ -160,7 +155,8 @@ class RemoteProgram:
         kind = self._classes.get(name)
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             kind = _exception_base(bases)
-        # As PEP 479: raised by a function that a test maps over its cases, it would end the test.
+        # A StopIteration of a function that a test maps over its cases would end the test's loop,
+        # and the cases after it would not be run. So it becomes a RuntimeError, as in PEP 479.
         if issubclass(kind, StopIteration | StopAsyncIteration) and operation != "next":
             kind = RuntimeError
         try:
@@ -170,7 +166,8 @@ class RemoteProgram:
         raised._from_program = True  # type: ignore[attr-defined]
         return raised
 
-    def _find(self, data: list[Any]) -> Any:
+    def _handle(self, data: list[Any]) -> Any:
+        """The handle that the program's data name. Raises Malformed: they name none."""
         if not _is_handle(data):
             raise value_codec.Malformed(str(data[0]))
         _, number, class_name = data
@@ -201,24 +198,25 @@ def _exception_base(bases: list[Any]) -> type[Exception]:
     return ProgramRaised
 
 
-def _stand(value: Any) -> Any:
-    """What is sent to the program for something that is not plain data."""
-    if isinstance(value, Handle | _ClassProxy):
+def _sent_for(value: Any) -> Any:
+    """Data to send for a value that is no plain data: only a handle can be sent back."""
+    if isinstance(value, Handle | _ClassHandle):
         return ["handle", value._number, ""]
     kind = type(value).__name__
     raise value_codec.NotPlain(f"a {kind}, which the program would have to call or to compare")
 
 
-class _ClassProxy(type):
-    """Stands for a class of the program: its instances are handles."""
+class _ClassHandle(type):
+    """Stands for a class of the program, whose instances are handles."""
 
     _program: RemoteProgram
     _number: int
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         made = cls._program.ask("call", cls._number, list(arguments), named)
-        # What a test makes by a class's name it may use as the class means it. A function's name
-        # does not become a class's because the program says so.
+        # A test that makes an object by its class may use operators on it, so that makes the test
+        # unsupported and not the program wrong. The name must look like a class: a program could
+        # define a class where a function is asked for, and would then get no verdict.
         if isinstance(made, Handle) and cls.__name__[:1].isupper():
             object.__setattr__(made, "_made_by_test", True)
         return made
@@ -232,8 +230,8 @@ class _ClassProxy(type):
 class Handle:
     """Stands for an object of the program.
 
-    Attributes and calls are forwarded; comparisons, truth, arithmetic and `in` never are: their
-    answer would be the program's word for what the test wants to know.
+    Attributes and calls are forwarded. Comparisons, truth, arithmetic and `in` never are: the
+    program itself would answer the question that the test asks.
     """
 
     _program: RemoteProgram
@@ -325,12 +323,13 @@ class Handle:
             raise self._not_asked("equality", other)
         return False
 
-    def _not_asked(self, what: str, other: object = None) -> BaseException:
-        message = f"{what} of an object of the program is not asked for"
+    def _not_asked(self, question: str, other: object = None) -> BaseException:
+        """The error of an operator that is not forwarded; it blames the test or the program."""
+        message = f"{question} of an object of the program is not asked for"
         return Unsupported(message) if self._is_for_the_program(other) else TypeError(message)
 
     def _is_for_the_program(self, other: object) -> bool:
-        """Whether the test itself brought the program's objects together."""
+        """Whether the test made one of the two objects, so that the program has to decide."""
         return self._made_by_test or (isinstance(other, Handle) and other._made_by_test)
 
 

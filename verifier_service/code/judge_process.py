@@ -1,8 +1,8 @@
-"""In the judge's process: run test code, whose free names are proxies of the program's objects.
+"""The judge's process: runs test code in which the program's names are proxies of its objects.
 
 The judge asks the program for values and compares plain data itself. It never asks the program to
-compare, and never sends it what a result is compared with. What it finds is written to the result
-pipe, which the program's process does not have.
+compare, and never sends it the value that a result is compared with. It writes its findings to the
+result pipe, which the program's process does not have.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import os
 import sys
 import types
 import unittest
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from verifier_service.code.assertions import TestSource
+from verifier_service.code.assertions import AssertionCode
+from verifier_service.code.findings import Findings
 from verifier_service.code.handles import (
     PassedBackTooMuch,
     ProgramGone,
@@ -27,58 +27,34 @@ from verifier_service.code.handles import (
     Unsupported,
 )
 from verifier_service.code.program_process import MODULE
-from verifier_service.sandbox.entries import Context
-
-MAX_DETAIL_CHARACTERS = 500
-
-
-@dataclass
-class Findings:
-    """What came of the tests so far."""
-
-    passed: int = 0
-    total: int = 0
-    reason: str = "passed"
-    """Of the first test that failed."""
-    detail: str = ""
-    first_failed: int | None = None
-    """Its place among the tests, from 0."""
-
-    def add(self, reason: str, detail: str = "") -> None:
-        """Count a test."""
-        self.total += 1
-        if reason == "passed":
-            self.passed += 1
-        elif self.reason == "passed":
-            # A lone surrogate, which an exception's message can hold, is no text for a reader.
-            text = detail[:MAX_DETAIL_CHARACTERS].encode("utf-8", "replace").decode()
-            self.reason, self.detail = reason, text
-            self.first_failed = self.total - 1
+from verifier_service.code.reasons import CodeReason
+from verifier_service.reason import EngineReason
+from verifier_service.sandbox.entries import EntryContext
 
 
-def judge(context: Context) -> None:
-    """Sandbox entry: the payload says which tests to run, as `grading` writes it."""
-    asked = json.loads(context.payload)
+def run_judge(context: EntryContext) -> None:
+    """Sandbox entry. The payload holds the tests and `run_all`, as `run_tests` writes them."""
+    tests = json.loads(context.payload)
     channel, result = context.channel, context.result
     assert channel is not None
     assert result is not None
     context.begin()
-    findings = Findings()
+    findings = Findings.empty()
     try:
         program = RemoteProgram(channel)
-        run = {"asserts": _run_asserts, "function": _run_cases}[asked["type"]]
-        run(program, asked, findings)
+        run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
+        run(program, tests, findings)
     except Unsupported as error:
-        if findings.reason == "passed":  # what has failed before is no fault of the tests
-            findings.add("unsupported_test", str(error))
+        if findings.reason == CodeReason.PASSED:  # an earlier failure is no fault of the tests
+            findings.add(CodeReason.UNSUPPORTED_TEST, str(error))
     except ProgramGone as error:
-        findings.add("program_gone", str(error))
+        findings.add(None, str(error))
     except PassedBackTooMuch as error:
-        findings.add("invalid_output", str(error))
+        findings.add(CodeReason.INVALID_OUTPUT, str(error))
     except (MemoryError, RecursionError) as error:
-        findings.add("invalid_output", type(error).__name__)
+        findings.add(CodeReason.INVALID_OUTPUT, type(error).__name__)
     except _BadTests as error:
-        findings.add("bad_tests", str(error))
+        findings.add(EngineReason.BAD_REFERENCE, str(error))
     channel.close()  # the program ends while this process does
     _report(result, findings)
 
@@ -95,32 +71,32 @@ class _BadTests(Exception):
 # Function cases
 
 
-def _run_cases(program: RemoteProgram, asked: dict[str, Any], findings: Findings) -> None:
-    owner, name = _owner(program, asked["entry_point"])
+def _run_cases(program: RemoteProgram, tests: dict[str, Any], findings: Findings) -> None:
+    owner, name = _owner(program, tests["entry_point"])
     if owner is None and program.name(name) is None:
-        findings.add("runtime_error", f"there is no {asked['entry_point']}")
+        findings.add(CodeReason.RUNTIME_ERROR, f"there is no {tests['entry_point']}")
         return
-    for case in asked["cases"]:
+    for case in tests["cases"]:
         try:
             function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
-            reason = (
-                "passed" if _same(found, case["returns"], asked["tolerance"]) else "wrong_answer"
-            )
-            findings.add(reason, f"returned {found!r}" if reason != "passed" else "")
-        except PassedBackTooMuch as error:  # nothing is: the arguments are the tests' own
+            if _same(found, case["returns"], tests["tolerance"]):
+                findings.add(CodeReason.PASSED)
+            else:
+                findings.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
+        except PassedBackTooMuch as error:  # the arguments are the tests' own, none came back
             raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
-            findings.add("runtime_error", f"{type(error).__name__}: {error}")
-        if findings.reason != "passed" and not asked["run_all"]:
+            findings.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
+        if findings.reason != CodeReason.PASSED and not tests["run_all"]:
             return
 
 
 def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
-    """The class that has an entry point as a method, if one has, and the last part of its name.
+    """The class that has the entry point as a method, or None; and the last part of its name.
 
-    `two_sum` is looked for in a class `Solution` if there is no such function, as of LeetCode's
-    problems; `Solution.two_sum` and `Solution().two_sum` name the class.
+    Where no function is called `two_sum`, a class `Solution` is expected to have it, as in
+    LeetCode's problems. `Solution.two_sum` and `Solution().two_sum` name the class.
     """
     class_name, _, name = entry_point.rpartition(".")
     class_name = class_name.removesuffix("()")
@@ -131,7 +107,7 @@ def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
 
 
 def _same(found: Any, expected: Any, tolerance: float) -> bool:
-    """Whether a result is what JSON says; JSON has no tuples, and its floats may be rounded."""
+    """Whether a result equals a value of JSON, which has no tuples and may round its floats."""
     if isinstance(expected, list):
         return (
             isinstance(found, list | tuple)
@@ -153,38 +129,58 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
 # Test code
 
 
-def _run_asserts(program: RemoteProgram, asked: dict[str, Any], findings: Findings) -> None:
-    try:
-        source = TestSource(asked["code"])
-        why = source.cannot_be_run_apart()
-        if why:
-            raise Unsupported(why)
-        _prepare_imports(source, program)
-        if asked["entry_point"] and source.defines_uncalled_check():
-            source.add_call("check", _expression(program, asked["entry_point"]))
-    except (SyntaxError, ValueError) as error:
-        raise _BadTests(str(error)) from error
+def _run_asserts(program: RemoteProgram, tests: dict[str, Any], findings: Findings) -> None:
+    source = _prepare(program, tests)
     namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     program.add_names(source.free_names(), namespace)
-    unittest.main = lambda *_, **__: None  # type: ignore[assignment]  # run below
+    # Test code often ends with `unittest.main()`, which would run its tests and end the process.
+    unittest.main = lambda *_, **__: None  # type: ignore[assignment]
     for part in source.parts():
         (statement,) = part.body
         before = program.num_requests
-        reason, detail = _run_part(compile(part, "tests.py", "exec"), namespace)
+        reason, text = _run_part(compile(part, "tests.py", "exec"), namespace)
         is_test = isinstance(statement, ast.Assert) or (
             program.num_requests > before and not isinstance(statement, _PREPARATIONS)
         )
-        if is_test or reason != "passed":
-            findings.add(reason, detail)
-        if reason != "passed" and not (is_test and asked["run_all"]):
+        if is_test or reason is not CodeReason.PASSED:
+            _count(findings, reason, text)
+        if reason is not CodeReason.PASSED and not (is_test and tests["run_all"]):
             return
-    _run_unittest(namespace, source.test_functions(), asked, findings)
+    _run_unittest(namespace, source.test_functions(), findings, run_all=tests["run_all"])
     if not findings.total:
         raise _BadTests("there is no test in it")
 
 
+def _prepare(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
+    """The test code, with its imports provided for and with a call of `check` where it lacks one.
+
+    Raises:
+        Unsupported: the code cannot be run outside the program's process.
+        _BadTests: the code is not Python.
+    """
+    try:
+        source = AssertionCode(tests["code"])
+        why = source.cannot_be_run_apart()
+        if why:
+            raise Unsupported(why)
+        _prepare_imports(source, program)
+        if tests["entry_point"] and source.defines_uncalled_check():
+            source.add_call("check", _expression(program, tests["entry_point"]))
+    except (SyntaxError, ValueError) as error:
+        raise _BadTests(str(error)) from error
+    return source
+
+
+def _count(findings: Findings, reason: CodeReason, text: str) -> None:
+    """Count a test of test code. The text of a wrong answer names the expected value."""
+    if reason is CodeReason.WRONG_ANSWER:
+        findings.add(reason, expected=text)
+    else:
+        findings.add(reason, text)
+
+
 def _expression(program: RemoteProgram, entry_point: str) -> str:
-    """What test code writes for an entry point."""
+    """The entry point as an expression of Python, for test code to call."""
     owner, name = _owner(program, entry_point)
     return f"{owner.__name__}().{name}" if owner else entry_point
 
@@ -196,25 +192,27 @@ _PREPARATIONS = (
 """Statements that are no test, though they may ask the program for something."""
 
 
-def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[str, str]:
+def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeReason, str]:
     try:
         exec(code, namespace)
     except AssertionError as error:
-        return "wrong_answer", str(error) or "an assertion failed"
+        return CodeReason.WRONG_ANSWER, str(error) or "an assertion failed"
     except Exception as error:  # noqa: BLE001
-        return _reason(error), f"{type(error).__name__}: {error}"
+        return _reason_of(error), f"{type(error).__name__}: {error}"
     except SystemExit as end:
-        return "wrong_answer", f"the tests ended with {end.code}"
-    return "passed", ""
+        return CodeReason.WRONG_ANSWER, f"the tests ended with {end.code}"
+    return CodeReason.PASSED, ""
 
 
-def _reason(error: Exception) -> str:
-    """Whether the program raised it, or the test code, which could not use what it got."""
-    return "runtime_error" if hasattr(error, "_from_program") else "wrong_answer"
+def _reason_of(error: Exception) -> CodeReason:
+    """`runtime_error` if the program raised the error, `wrong_answer` if the test code did."""
+    if hasattr(error, "_from_program"):
+        return CodeReason.RUNTIME_ERROR
+    return CodeReason.WRONG_ANSWER
 
 
 def _run_unittest(
-    namespace: dict[str, Any], functions: list[str], asked: dict[str, Any], findings: Findings
+    namespace: dict[str, Any], functions: list[str], findings: Findings, *, run_all: bool
 ) -> None:
     """Run the classes of unittest, and functions as pytest would."""
     loader = unittest.TestLoader()
@@ -230,14 +228,14 @@ def _run_unittest(
     ]
     suites += [unittest.FunctionTestCase(namespace[name], description=name) for name in functions]
     for suite in suites:
-        result = _Result(findings, run_all=asked["run_all"])
-        suite.run(result)
-        if result.shouldStop:
+        counter = _UnittestCounter(findings, run_all=run_all)
+        suite.run(counter)
+        if counter.shouldStop:
             return
 
 
-class _Result(unittest.TestResult):
-    """Counts the tests of a suite; what is skipped is none."""
+class _UnittestCounter(unittest.TestResult):
+    """Counts the tests of a suite. A skipped test is not counted."""
 
     def __init__(self, findings: Findings, *, run_all: bool) -> None:
         super().__init__()
@@ -245,26 +243,26 @@ class _Result(unittest.TestResult):
         self._run_all = run_all
         self._failed: set[Any] = set()
 
-    def _fail(self, test: Any, reason: str, detail: str) -> None:
+    def _fail(self, test: Any, reason: CodeReason, text: str) -> None:
         if test in self._failed:
             return
         self._failed.add(test)
         name = test.shortDescription() if isinstance(test, unittest.FunctionTestCase) else ""
         name = name or getattr(test, "_testMethodName", str(test))
-        self._findings.add(reason, f"{name}: {detail}")
+        _count(self._findings, reason, f"{name}: {text}")
         if not self._run_all:
             self.stop()
 
     def addSuccess(self, test: Any) -> None:
         if test not in self._failed:
-            self._findings.add("passed")
+            self._findings.add(CodeReason.PASSED)
 
     def addFailure(self, test: Any, err: Any) -> None:
-        self._fail(test, "wrong_answer", str(err[1]))
+        self._fail(test, CodeReason.WRONG_ANSWER, str(err[1]))
 
     def addError(self, test: Any, err: Any) -> None:
         _raise_what_ends_all(err[1])
-        self._fail(test, _reason(err[1]), f"{err[0].__name__}: {err[1]}")
+        self._fail(test, _reason_of(err[1]), f"{err[0].__name__}: {err[1]}")
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
         if err is None:
@@ -276,20 +274,23 @@ class _Result(unittest.TestResult):
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:
         _raise_what_ends_all(err[1])
-        self._findings.add("passed")
+        self._findings.add(CodeReason.PASSED)
 
     def addUnexpectedSuccess(self, test: Any) -> None:
-        self._fail(test, "wrong_answer", "it was expected to fail")
+        self._fail(test, CodeReason.WRONG_ANSWER, "it was expected to fail")
 
 
 def _raise_what_ends_all(error: BaseException) -> None:
-    """Unittest takes anything but KeyboardInterrupt for the outcome of one test."""
+    """Raise errors that end all tests: unittest takes each for the outcome of one."""
     if isinstance(error, Unsupported | ProgramGone | PassedBackTooMuch):
         raise error
 
 
-def _prepare_imports(source: TestSource, program: RemoteProgram) -> None:
-    """Modules that only the program can be: `from solution import f`, `from exercise import f`."""
+def _prepare_imports(source: AssertionCode, program: RemoteProgram) -> None:
+    """Provide the program as each imported module that is not installed.
+
+    `from solution import f` and `from exercise import f` can mean nothing but the program.
+    """
     stand_in = ProgramModule(program)
     sys.modules["__main__"] = sys.modules[MODULE] = stand_in
     for name in source.imported_modules():

@@ -1,12 +1,12 @@
-"""The languages that programs can be in: how each is compiled and run.
+"""Languages of programs: how each is compiled and run.
 
 | language | compiled by | run as |
 |---|---|---|
 | `python` | the process that runs it | source |
 | `cpp` | cc1plus, as and ld, one sandboxed process each, once per program | a static binary |
 
-The compiler's driver, g++, is not run on programs: it starts the tools as processes of its own,
-and a sandboxed process may start none. It is asked once what it would start (`g++ -###`).
+The compiler's driver, g++, is not run on programs: it starts other processes, and a sandboxed
+process may start none. It is asked once for the commands that it would start (`g++ -###`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ COMPILE_LIMITS = Limits(
     file_bytes=64 * 2**20,
     num_threads=1,
 )
-"""Of all steps together."""
+"""Limits on all steps of a compilation together."""
 MIN_SECONDS = 0.01
-"""A limit that ends what has nothing left."""
+"""Least time limit. A step whose time is used up before it starts gets this and is ended by it."""
 
 NO_FILES: Mapping[str, bytes] = {}
 _SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -56,7 +56,7 @@ _MINIMAL_PROGRAM = b"#include <iostream>\nint main() { std::cout << 1; }\n"
 
 @dataclass(frozen=True)
 class CompileFailure:
-    """Why a program could not be compiled."""
+    """A program could not be compiled."""
 
     message: str
     execution: Execution
@@ -65,17 +65,17 @@ class CompileFailure:
 
 @dataclass(frozen=True)
 class Language:
-    """A language."""
+    """A language of programs."""
 
     tags: tuple[str, ...]
     """Tags of fenced blocks, in lower case."""
     has_calls: bool
     """Whether tests can call functions of a program."""
     compiler: Gxx | None = None
-    """What compiles a program before it is run; None where the process that runs it does."""
+    """Compiler that is run before the program; None where the program's own process compiles it."""
 
     async def missing(self, runner: Runner) -> str | None:
-        """What is to be installed for it on this machine; None if nothing. Raises SandboxError."""
+        """Advice on what to install on this machine, or None. Raises SandboxError."""
         return None if self.compiler is None else await self.compiler.missing(runner)
 
     async def build(
@@ -85,16 +85,16 @@ class Language:
         limits: Limits = COMPILE_LIMITS,
         files: Mapping[str, bytes] = NO_FILES,
     ) -> Program | CompileFailure:
-        """What to run for each case.
+        """Make a program that can be run any number of times.
 
         Args:
-            runner: with the tools of this module.
-            source: of the program.
-            limits: of the compiler, if there is one.
-            files: that the source may include.
+            runner: has the tools of this module.
+            source: source of the program.
+            limits: limits on the compiler, if the language has one.
+            files: files that the source may include.
 
         Raises:
-            SandboxError: it could not be compiled, which is not its fault.
+            SandboxError: the program could not be compiled, which is our failure.
         """
         if self.compiler is None:
             return Program(payload=source)
@@ -103,11 +103,11 @@ class Language:
 
 @dataclass(frozen=True)
 class Step:
-    """A tool that makes a file of a file.
+    """One tool of a compilation: it reads a file and writes `OUTPUT_FILE`.
 
     Args:
-        arguments: of the tool; the first is its path.
-        input_name: the file that it reads; it writes `OUTPUT_FILE`.
+        arguments: the tool's arguments, of which the first is its path.
+        input_name: name of the file that the tool reads.
     """
 
     arguments: tuple[str, ...]
@@ -116,25 +116,25 @@ class Step:
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What makes a program of a source."""
+    """The tools that make a program of a source, in order."""
 
     steps: tuple[Step, ...]
     tools: Tools
 
 
 class ToolchainError(Exception):
-    """There is no toolchain; the message says what to install."""
+    """The toolchain is missing or incomplete; the message says what to install."""
 
 
 class Gxx:
-    """g++, linking statically, so that running a program needs no file but its own."""
+    """g++, which links statically, so that running a program needs no file but its own."""
 
     def __init__(self) -> None:
         self._problem: str | None = None
         self._is_checked = False
 
     async def missing(self, runner: Runner) -> str | None:
-        """The first time, it is looked for, and tried in the sandbox. Raises SandboxError."""
+        """Advice on what to install, or None. The first call tries g++. Raises SandboxError."""
         if not self._is_checked:
             self._problem = await self._check(runner)
             self._is_checked = True
@@ -152,14 +152,14 @@ class Gxx:
             run = await runner.run(built, COMPILE_LIMITS)
             if run.succeeded and run.stdout == b"1":
                 return None
-        if run.exit_code is None:  # too little time or memory on this machine, this time
+        if run.exit_code is None:  # a limit or a signal ended it, which may not happen next time
             raise SandboxError(f"g++ does not work in the sandbox: {_why(run)}")
         return f"g++ does not work in the sandbox: {_why(run)}"
 
     async def build(
         self, runner: Runner, source: bytes, limits: Limits, files: Mapping[str, bytes]
     ) -> Program | CompileFailure:
-        """Compile, assemble and link, within limits that are those of all three together."""
+        """Compile, assemble and link, together within the limits. See `Language.build`."""
         built = await _compile(runner, source, limits, files)
         return built if isinstance(built, Program) else CompileFailure(_why(built), built)
 
@@ -167,11 +167,11 @@ class Gxx:
 async def _compile(
     runner: Runner, content: bytes, limits: Limits, files: Mapping[str, bytes]
 ) -> Program | Execution:
-    """The program, or the step that failed. The limits are those of all steps together."""
+    """The program, or the execution of the step that failed; limits hold for all steps together."""
     for step in toolchain().steps:
         payload = tool_payload(step.arguments, step.input_name, content)
-        order = Program(payload=payload, entry="tool", files=files, fetched_files=(OUTPUT_FILE,))
-        run = await runner.run(order, limits)
+        tool = Program(payload=payload, entry="tool", files=files, fetched_files=(OUTPUT_FILE,))
+        run = await runner.run(tool, limits)
         if not run.succeeded or OUTPUT_FILE not in run.files:
             return run
         content, files = run.files[OUTPUT_FILE], {}
@@ -192,21 +192,21 @@ LANGUAGES: dict[str, Language] = {
 
 
 def is_language(name: str) -> TypeGuard[LanguageName]:
-    """Whether it is the name of a language."""
+    """Whether a name is that of a language."""
     return name in LANGUAGES
 
 
 def tools() -> Tools:
-    """What the compilers of all languages need, for the `Runner`. Raises ToolchainError."""
+    """Tools of the compilers of all languages, for the `Runner`. Raises ToolchainError."""
     return toolchain().tools
 
 
 @functools.cache
 def gxx_version() -> str:
-    """Of the compiler, such as 12.2.0.
+    """Version of the compiler, such as 12.2.0.
 
     Raises:
-        ToolchainError: there is none, or it does not say, which is not kept: it may next time.
+        ToolchainError: g++ is missing or does not tell. The cache does not keep this.
     """
     return _ask(_driver(), "-dumpfullversion")
 
@@ -216,7 +216,7 @@ def toolchain() -> Toolchain:
     """The toolchain of C++.
 
     Raises:
-        ToolchainError: there is none, or a part of it is missing.
+        ToolchainError: the toolchain, or a part of it, is missing.
     """
     driver = _driver()
     archive = Path(_ask(driver, "-print-file-name=libc.a"))
@@ -255,7 +255,7 @@ def _driver() -> str:
 def _steps(
     commands: list[list[str]], linker: str, library_directories: list[Path]
 ) -> tuple[Step, ...]:
-    """The driver's commands with our names of files, and the linker itself."""
+    """The driver's commands with our file names, and with ld instead of its wrapper collect2."""
     if len(commands) != 3:
         raise ToolchainError(f"g++ would start {len(commands)} programs, not 3")
     compiler, assembler, collector = commands
@@ -270,7 +270,7 @@ def _steps(
 
 
 def _without_plugin(arguments: list[str]) -> Iterator[str]:
-    """Arguments of the linker without its plugin, and without directories that are not needed."""
+    """Arguments of the linker without its plugin and without its directories of libraries."""
     for previous, argument in pairwise(["", *arguments]):
         if not argument.startswith(("-plugin", "-L")) and previous != "-plugin":
             yield argument
@@ -285,7 +285,7 @@ def _output_of(command: list[str]) -> str:
 
 
 def _commands(driver: str) -> list[list[str]]:
-    """What g++ would start."""
+    """The commands that g++ would start."""
     result = _run(driver, "-###", *_OPTIONS, "main.cpp", "-o", OUTPUT_FILE)
     return [shlex.split(line) for line in result.stderr.splitlines() if line.startswith(" ")]
 
@@ -297,7 +297,7 @@ def _include_directories(driver: str) -> list[Path]:
 
 
 def _shared_libraries(program: Path) -> list[Path]:
-    """What the dynamic loader maps for a program, the loader included."""
+    """Files that the dynamic loader maps for a program, the loader included."""
     lines = _run("ldd", str(program)).stdout
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", lines)]
 
@@ -333,7 +333,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def _why(execution: Execution) -> str:
-    """What happened, and what was said."""
+    """How an execution ended, with its stderr."""
     said = execution.stderr.decode(errors="replace")
     if execution.exit_code is not None:
         return said or f"exit code {execution.exit_code}"

@@ -1,4 +1,4 @@
-"""Whether what a program printed is what it should have."""
+"""Checkers: whether a program printed the expected output."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Checker = Literal["exact", "tokens", "float"]
 
 
 def accepts(checker: Checker, printed: str, expected: str, tolerance: float) -> bool:
-    """Compare output with what is expected.
+    """Whether a checker accepts the output of a program.
 
     Args:
-        checker: `exact` but for white space at the ends of lines and of the text; `tokens` between
-            white space; `float`: tokens, of which numbers may differ by the tolerance.
-        printed: by the program.
-        expected: from the tests.
-        tolerance: absolute or relative.
+        checker: `exact` ignores white space at the ends of lines and of the text. `tokens` compares
+            the words between white space. So does `float`, and numbers may differ a little.
+        printed: output of the program.
+        expected: output that the tests expect.
+        tolerance: difference of numbers for `float`: absolute below 1, relative above.
 
     >>> accepts("exact", "1 2 \\n", "1 2", 0)
     True

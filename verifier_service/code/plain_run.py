@@ -1,8 +1,7 @@
-"""A program that is run as it is, for clients that judge by themselves what it does.
+"""Runs a program without judging it, for clients of other protocols that judge it themselves.
 
-The protocols in `verifier_service.compat` ask for it. It takes the way of a verifier through queue
-and workers: the reference says how to run, the completion is the source, and the verdict's details
-are facts. It is not offered in `/v1/score`.
+A run goes through queue and workers as a verifier's task. Its reference is a `RunOptions`, its
+completion the source, and its verdict's details are a `RunReport`. `/v1/score` does not offer runs.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ from verifier_service.code.languages import (
     LanguageName,
 )
 from verifier_service.completion import Completion
+from verifier_service.reason import Reason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Outcome, Reason, Verdict
+from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import Verifier
 
 RUN_PROGRAM: Final = "run_program"
@@ -32,16 +32,16 @@ MAX_SECONDS = 300.0
 MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 2**24, 2**33
 DEFAULT_MEMORY_BYTES = 2**30
 OUTPUT_BYTES = 2**20
-"""Of each of stdout and stderr; the program is ended at more."""
+"""Largest stdout, and largest stderr. A program that writes more is ended."""
 SPACE_BYTES = 16 * 2**20
-"""For the files of a run, those that it is given included."""
+"""Room for the files of a run, including those that the program is given."""
 MAX_FETCHED_BYTES = 4 * 2**20
 WALL_SLACK_SECONDS = 1.0
-"""Wall time beyond the time limit: on a busy machine a program has to wait."""
+"""Wall time beyond the limit on CPU time: on a busy machine a program has to wait."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """How to run a program."""
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Input, files and limits of a run."""
 
     language: LanguageName
     stdin: str = ""
@@ -50,12 +50,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     fetched_files: tuple[str, ...] = ()
     compile_seconds: float = 10.0
     run_seconds: float = 10.0
-    """CPU time; wall time may be `WALL_SLACK_SECONDS` more."""
+    """CPU time of the run; its wall time may be `WALL_SLACK_SECONDS` longer."""
     memory_bytes: int = DEFAULT_MEMORY_BYTES
 
 
-class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened to one process, see `Execution`."""
+class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
+    """End, output and use of one process: the part of an `Execution` that clients are told."""
 
     reason: ExitReason
     exit_code: int | None
@@ -67,134 +67,136 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     peak_memory_bytes: int
 
     @classmethod
-    def of(cls, execution: Execution) -> Ran:
-        """The part of it that a client is told."""
+    def of(cls, execution: Execution) -> ProcessReport:
+        """The report on an execution."""
         return cls(**{name: getattr(execution, name) for name in cls.__struct_fields__})
 
     @property
     def return_code(self) -> int:
-        """As `subprocess` has it: negative for a signal. A limit is a SIGKILL."""
+        """Return code as in `subprocess`: negative for a signal. Meeting a limit is a SIGKILL."""
         if self.exit_code is not None:
             return self.exit_code
         return -(self.signal or 9)
 
     @property
     def is_timeout(self) -> bool:
-        """Whether its time was up."""
+        """Whether the process met a time limit."""
         return self.reason in (ExitReason.CPU_LIMIT, ExitReason.WALL_LIMIT)
 
     @property
     def note(self) -> str:
-        """What is not in the exit code; empty if there is nothing."""
+        """Cause of an end that the exit code does not tell; else empty."""
         return _NOTES.get(self.reason, "")
 
 
-class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a program."""
+class RunReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program was compiled and run."""
 
-    compiled: Ran | None
-    """None where nothing was compiled before the run."""
-    run: Ran | None
-    """None where it could not be compiled."""
+    compiled: ProcessReport | None
+    """The compiler; None if the language has none that runs before the program."""
+    run: ProcessReport | None
+    """The program; None if it could not be compiled."""
     files: dict[str, bytes] = {}
-    """Those that were asked for and are there."""
+    """Files that were asked for and exist, by name."""
     problem: str | None = None
-    """Why nothing could be run, nor can be later; for example, what is to be installed."""
+    """Why nothing can be run, now or later: for example, what to install."""
 
 
-class ProgramReason(Reason):
-    """Reasons of a run."""
+class RunReason(Reason):
+    """Reasons of the verdicts that carry a run."""
 
-    RAN = "ran", "the details are a `ProgramRun`."
+    RAN = "ran", "the details are a `RunReport`."
     SANDBOX_ERROR = "sandbox_error", "failed: the sandbox cannot run programs, or not this time."
 
 
 class RunProgram(Verifier):
-    """Runs the completion, as the reference, an `Asked`, says."""
+    """Runs the completion as the reference, a `RunOptions`, says."""
 
     purpose: ClassVar[str] = "runs a program"
-    reasons: ClassVar[Iterable[Reason]] = ProgramReason
+    reasons: ClassVar[Iterable[Reason]] = RunReason
     workers: ClassVar[Literal["text", "code"]] = "code"
     is_cached: ClassVar[bool] = False
-    unavailable: ClassVar[Reason] = ProgramReason.SANDBOX_ERROR
+    unavailable: ClassVar[Reason] = RunReason.SANDBOX_ERROR
 
     type: Literal["run_program"] = RUN_PROGRAM
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`."""
+        """One: running a program takes milliseconds at least."""
         return 1
 
 
-def as_reference(asked: Asked) -> dict[str, Any]:
-    """The reference that asks for it."""
-    reference: dict[str, Any] = msgspec.to_builtins(asked)
+def as_reference(options: RunOptions) -> dict[str, Any]:
+    """The reference that holds these options."""
+    reference: dict[str, Any] = msgspec.to_builtins(options)
     return reference
 
 
-def program_run(verdict: Verdict) -> ProgramRun:
-    """What a verdict of `judge_run` tells."""
-    return msgspec.convert(verdict.details, ProgramRun)
+def report_in(verdict: Verdict) -> RunReport:
+    """The report in a verdict of `run_completion`."""
+    return msgspec.convert(verdict.details, RunReport)
 
 
-async def judge_run(
+async def run_completion(
     runner: Runner, reference: Mapping[str, Any], completion: Completion
 ) -> Verdict:
-    """Run a completion. Raises SandboxError: it could not be run, which is not its fault."""
-    found = await run_program(runner, completion.text, msgspec.convert(reference, Asked))
+    """Run a completion, and report on it in a verdict. Raises SandboxError, see `run_program`."""
+    found = await run_program(runner, completion.text, msgspec.convert(reference, RunOptions))
     seconds = found.run.wall_seconds if found.run else 0.0
     details = msgspec.to_builtins(found)
-    return Verdict(Outcome.SCORED, 1.0, ProgramReason.RAN, seconds, None, details)
+    return Verdict(Outcome.SCORED, 1.0, RunReason.RAN, seconds, None, details)
 
 
-async def run_program(runner: Runner, source: str, asked: Asked) -> ProgramRun:
-    """Compile a program where that is apart from running it, and run it.
+async def run_program(runner: Runner, source: str, options: RunOptions) -> RunReport:
+    """Compile a program, if its language is compiled, and run it.
 
     Raises:
-        SandboxError: it could not be run, which is not its fault.
+        SandboxError: the program could not be run, which is our failure.
     """
-    language = LANGUAGES[asked.language]
+    language = LANGUAGES[options.language]
     missing = await language.missing(runner)
     if missing is not None:
-        return ProgramRun(compiled=None, run=None, problem=missing)
-    compiling = dataclasses.replace(
-        COMPILE_LIMITS,
-        cpu_seconds=max(asked.compile_seconds, MIN_SECONDS),
-        wall_seconds=max(asked.compile_seconds, MIN_SECONDS) + WALL_SLACK_SECONDS,
-    )
+        return RunReport(compiled=None, run=None, problem=missing)
     payload = source.encode("utf-8", "surrogatepass")
     start = time.perf_counter()
-    program = await language.build(runner, payload, compiling, asked.files)
+    program = await language.build(runner, payload, _compile_limits(options), options.files)
     if isinstance(program, CompileFailure):
-        return ProgramRun(compiled=Ran.of(program.execution), run=None)
+        return RunReport(compiled=ProcessReport.of(program.execution), run=None)
     compiled = _compiled(time.perf_counter() - start) if language.compiler else None
-    has_files = bool(asked.files or asked.fetched_files)
-    execution = await runner.run(
-        dataclasses.replace(
-            program,
-            stdin=asked.stdin.encode("utf-8", "surrogatepass"),
-            arguments=asked.arguments,
-            files=asked.files,
-            fetched_files=asked.fetched_files,
-        ),
-        Limits(
-            cpu_seconds=max(asked.run_seconds, MIN_SECONDS),
-            wall_seconds=max(asked.run_seconds, MIN_SECONDS) + WALL_SLACK_SECONDS,
-            memory_bytes=asked.memory_bytes,
-            output_bytes=OUTPUT_BYTES,
-            file_bytes=SPACE_BYTES if has_files else 0,
-        ),
+    program = dataclasses.replace(
+        program,
+        stdin=options.stdin.encode("utf-8", "surrogatepass"),
+        arguments=options.arguments,
+        files=options.files,
+        fetched_files=options.fetched_files,
     )
-    return ProgramRun(
-        compiled=compiled,
-        run=Ran.of(execution),
-        files=_bounded(execution.files),
+    execution = await runner.run(program, _run_limits(options))
+    run = ProcessReport.of(execution)
+    return RunReport(compiled=compiled, run=run, files=_bounded(execution.files))
+
+
+def _compile_limits(options: RunOptions) -> Limits:
+    seconds = max(options.compile_seconds, MIN_SECONDS)
+    return dataclasses.replace(
+        COMPILE_LIMITS, cpu_seconds=seconds, wall_seconds=seconds + WALL_SLACK_SECONDS
     )
 
 
-def _compiled(wall_seconds: float) -> Ran:
-    """The compiler, which had nothing to say."""
-    return Ran(
+def _run_limits(options: RunOptions) -> Limits:
+    seconds = max(options.run_seconds, MIN_SECONDS)
+    has_files = bool(options.files or options.fetched_files)
+    return Limits(
+        cpu_seconds=seconds,
+        wall_seconds=seconds + WALL_SLACK_SECONDS,
+        memory_bytes=options.memory_bytes,
+        output_bytes=OUTPUT_BYTES,
+        file_bytes=SPACE_BYTES if has_files else 0,
+    )
+
+
+def _compiled(wall_seconds: float) -> ProcessReport:
+    """The report on a compiler that succeeded."""
+    return ProcessReport(
         reason=ExitReason.EXITED,
         exit_code=0,
         signal=None,
@@ -207,7 +209,7 @@ def _compiled(wall_seconds: float) -> Ran:
 
 
 def _bounded(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The first files that fit into an answer, whole."""
+    """The first files that fit into a response, each whole or not at all."""
     kept: dict[str, bytes] = {}
     left = MAX_FETCHED_BYTES
     for name, content in files.items():

@@ -1,7 +1,7 @@
-"""In the program's process: run its source, then do what the judge asks of its names.
+"""The program's process: runs its source, then answers the judge's requests for its objects.
 
-Nothing here is trusted. The program can change all of it; what it can reach by that is to send the
-judge other data than its functions returned, which it can do by returning other data.
+Nothing here is trusted, because the program can change all of it. It gains nothing by that: it can
+send the judge other data than its functions returned, but so it can by returning other data.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import types
 from typing import Any
 
 from verifier_service.code import value_codec
-from verifier_service.sandbox.entries import Context, compile_program, run_to_exit_code
+from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 
 MODULE = "solution"
 
 
-def serve(context: Context) -> None:
-    """Sandbox entry: the payload is the program's source."""
+def serve_program(context: EntryContext) -> None:
+    """Sandbox entry. The payload is the program's source."""
     code = compile_program(context, f"{MODULE}.py")
     module = types.ModuleType(MODULE)
     sys.modules[MODULE] = module
@@ -29,7 +29,7 @@ def serve(context: Context) -> None:
 
     def run() -> None:
         exec(code, module.__dict__)
-        _Server(channel, module).serve()
+        _ObjectServer(channel, module).serve()
 
     status = run_to_exit_code(run)
     sys.stdout.flush()
@@ -37,7 +37,7 @@ def serve(context: Context) -> None:
     os._exit(status)
 
 
-class _Server:
+class _ObjectServer:
     """Answers the judge's requests about the program's objects."""
 
     def __init__(self, channel: Any, module: types.ModuleType) -> None:
@@ -47,22 +47,22 @@ class _Server:
         self._numbers: dict[int, int] = {id(module): 0}
 
     def serve(self) -> None:
-        """Until the judge closes the connection."""
-        value_codec.send(self._channel, "ready")
+        """Answer requests until the judge closes the connection."""
+        value_codec.send_message(self._channel, "ready")
         while True:
             try:
-                request, _ = value_codec.receive(self._channel)
+                request, _ = value_codec.receive_message(self._channel)
             except EOFError:
                 return
             try:
-                answer = ["value", value_codec.encode(self._do(*request), self._stand)]
+                response = ["value", value_codec.encode(self._do(*request), self._handle)]
             except BaseException as error:  # noqa: BLE001  whatever the program raises
-                answer = ["raised", *self._describe(error)]
-            value_codec.send(self._channel, answer)
+                response = ["raised", *self._describe(error)]
+            value_codec.send_message(self._channel, response)
 
     def _do(self, operation: str, target: int, *parts: Any) -> Any:
         subject = self._objects[target]
-        arguments = [value_codec.decode(part, self._find) for part in parts]
+        arguments = [value_codec.decode(part, self._object) for part in parts]
         if operation == "describe":
             return [self._kind(name) for name in arguments[0]]
         if operation == "call":
@@ -71,7 +71,11 @@ class _Server:
         return _OPERATIONS[operation](subject, *arguments)
 
     def _kind(self, name: str) -> Any:
-        """What a name of the program is: None, "value", a function, or a class's built-in bases."""
+        """The kind of object that a name of the program stands for.
+
+        None: there is no such name. A list: a class, with the names of its built-in bases. A
+        function: itself, which is sent as a handle. "value": anything else.
+        """
         value = getattr(self._module, name, None)
         if isinstance(value, type):
             return _base_names(value)
@@ -79,15 +83,16 @@ class _Server:
             return None
         return value if type(value) is types.FunctionType else "value"
 
-    def _stand(self, value: Any) -> Any:
-        """A handle for an object that is not plain data."""
+    def _handle(self, value: Any) -> Any:
+        """The handle of an object that is not plain data; the same one each time."""
         number = self._numbers.get(id(value))
         if number is None:
             number = self._numbers[id(value)] = len(self._objects)
             self._objects.append(value)
         return ["handle", number, type(value).__name__]
 
-    def _find(self, data: list[Any]) -> Any:
+    def _object(self, data: list[Any]) -> Any:
+        """The object of a handle."""
         if data[0] != "handle":
             raise value_codec.Malformed(data[0])
         return self._objects[data[1]]
@@ -96,14 +101,14 @@ class _Server:
         arguments = []
         for argument in error.args:
             try:
-                arguments.append(value_codec.encode(argument, self._stand))
+                arguments.append(value_codec.encode(argument, self._handle))
             except value_codec.NotPlain:
                 arguments.append(repr(argument))
         return [type(error).__name__, _base_names(type(error)), arguments]
 
 
 def _base_names(kind: type) -> list[str]:
-    """The built-in classes that a class is, the nearest first."""
+    """Names of the built-in classes that a class derives from, the nearest first."""
     return [
         base.__name__ for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base
     ]

@@ -1,7 +1,7 @@
-"""`reference.tests`: what a program is tested with.
+"""The tests of a program, as `reference.tests` holds them.
 
 Besides the types below, the form of APPS, TACO and verl is read: parallel lists `inputs` and
-`outputs`, and `fn_name` where they are arguments and results of a function.
+`outputs`. With `fn_name` they are the arguments and results of a function.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.http.errors import first_problem
+from verifier_service.reason import EngineReason
 from verifier_service.reference import bad, missing
-from verifier_service.verdict import EngineReason
+from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable
 
 MAX_CASES = 10_000
@@ -29,7 +29,7 @@ class _Strict(BaseModel):
 
 
 class StdioCase(_Strict):
-    """What a program reads and what it must print."""
+    """The standard input of one run, and the output that it must have."""
 
     stdin: str
     stdout: str
@@ -42,14 +42,14 @@ class Stdio(_Strict):
     cases: tuple[StdioCase, ...] = Field(min_length=1, max_length=MAX_CASES)
     checker: Literal["exact", "tokens", "float"] = "exact"
     tolerance: float = Field(default=1e-6, ge=0)
-    """Of the checker `float`: absolute or relative."""
+    """Tolerance of the checker `float`: absolute below 1, relative above."""
     program: str | None = None
-    """Python source of a special judge: it reads a JSON object with `stdin`, `stdout` (of the
+    """Python source of a special judge. It reads a JSON object with `stdin`, `stdout` (of the
     program) and `expected`, and accepts by ending with exit code 0."""
 
 
 class FunctionCase(_Strict):
-    """Arguments of a call and what it must return."""
+    """Arguments of a call, and the result that it must return."""
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
@@ -63,7 +63,7 @@ class Function(_Strict):
     entry_point: str
     cases: tuple[FunctionCase, ...] = Field(min_length=1, max_length=MAX_CASES)
     tolerance: float = Field(default=0.0, ge=0)
-    """Of floats in what is returned: absolute below 1, relative above."""
+    """Tolerance for floats in results: absolute below 1, relative above."""
 
 
 class Asserts(_Strict):
@@ -72,19 +72,19 @@ class Asserts(_Strict):
     type: Literal["asserts"]
     code: str = Field(min_length=1)
     entry_point: str | None = None
-    """The function that `check` is called with, where the code does not call it itself."""
+    """Function to call `check` with, if the code does not call `check` itself."""
 
 
-Tests = Annotated[Stdio | Function | Asserts, Field(discriminator="type")]
+Tests = Stdio | Function | Asserts
 
-_adapter: TypeAdapter[Stdio | Function | Asserts] = TypeAdapter(Tests)
+_adapter: TypeAdapter[Tests] = TypeAdapter(Annotated[Tests, Field(discriminator="type")])
 
 
-def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
+def read_tests(reference: Mapping[str, Any]) -> Tests:
     """The tests of a reference.
 
     Raises:
-        Unverifiable: there are none, or they are not as described here.
+        Unverifiable: the tests are missing, or have none of the forms of this module.
     """
     tests = reference.get("tests")
     if tests is None:
@@ -104,7 +104,7 @@ def read_tests(reference: Mapping[str, Any]) -> Stdio | Function | Asserts:
 
 
 def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
-    """Cases of parallel lists. Those of different lengths are no tests."""
+    """Tests with one case for each pair of an input and an output."""
     inputs, outputs, name = tests["inputs"], tests["outputs"], tests.get("fn_name")
     lists = isinstance(inputs, list) and isinstance(outputs, list)
     if not lists or len(inputs) != len(outputs):
@@ -118,21 +118,21 @@ def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """What is read or printed; a list is lines, as in TACO."""
+    """An input or output as text; a list is one of lines, as in TACO."""
     if isinstance(value, list):
         return "\n".join(map(_text, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _arguments(given: Any) -> list[Any]:
-    """The arguments of a call: a list, or in a text a JSON value on each line, as in verl."""
+    """The arguments of a call: a list, or a text with a JSON value on each line, as in verl."""
     if isinstance(given, str):
         return [_value(line) for line in given.split("\n") if line.strip()]
     return given if isinstance(given, list) else [given]
 
 
 def _value(given: Any) -> Any:
-    """A JSON value; what is not JSON is a text."""
+    """The JSON value that a text holds; a text that is not JSON stands for itself."""
     if not isinstance(given, str):
         return given
     try:

@@ -1,142 +1,90 @@
-"""Run a program against its tests in the sandbox, and say what that means."""
+"""Runs a program against its tests in the sandbox, and counts the results."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from dataclasses import dataclass
-from enum import StrEnum
 
 import msgspec
 
+from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, Findings
 from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
-from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase
+from verifier_service.code.reasons import REASON_OF_EXIT, CodeReason
+from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
+from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
-from verifier_service.sandbox.runner import Runner, profile_of
+from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
-    "serve": "verifier_service.code.program_process:serve",
-    "judge": "verifier_service.code.judge_process:judge",
+    "serve": "verifier_service.code.program_process:serve_program",
+    "judge": "verifier_service.code.judge_process:run_judge",
 }
-"""For the `Runner`."""
+"""Entries of the two processes in which the calls of a program are tested, for the `Runner`."""
 
 JUDGE_CPU_SHARE = 1.0
-"""CPU time of a judge in shares of the program's: it may have as much to compare."""
+"""CPU time of a judge as a share of the program's: it may have as much to compare."""
 JUDGE_WAIT_SECONDS = 3.0
 """Wall time of a judge beyond the program's."""
-MAX_SHOWN_CHARACTERS = 500
-
-
-class Result(StrEnum):
-    """What came of one test, or of all."""
-
-    PASSED = "passed"
-    WRONG_ANSWER = "wrong_answer"
-    RUNTIME_ERROR = "runtime_error"
-    COMPILE_ERROR = "compile_error"
-    TIME_LIMIT_EXCEEDED = "time_limit_exceeded"
-    MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded"
-    OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded"
-    INVALID_OUTPUT = "invalid_output"
-    SANDBOX_VIOLATION = "sandbox_violation"
-    UNSUPPORTED_TEST = "unsupported_test"
-    BAD_TESTS = "bad_tests"
-
-
-_ENDINGS = {
-    ExitReason.CPU_LIMIT: Result.TIME_LIMIT_EXCEEDED,
-    ExitReason.WALL_LIMIT: Result.TIME_LIMIT_EXCEEDED,
-    ExitReason.OUTPUT_LIMIT: Result.OUTPUT_LIMIT_EXCEEDED,
-    ExitReason.COMPILE_ERROR: Result.COMPILE_ERROR,
-    ExitReason.FORBIDDEN: Result.SANDBOX_VIOLATION,
-    ExitReason.MEMORY_LIMIT: Result.MEMORY_LIMIT_EXCEEDED,
-    ExitReason.SIGNALED: Result.RUNTIME_ERROR,
-    ExitReason.EXITED: Result.RUNTIME_ERROR,
-    ExitReason.STOPPED: Result.INVALID_OUTPUT,
-}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How tests are run."""
+    """Limits on running a program's tests, and which of them are run."""
 
     limits: Limits
-    """Of one stdio case, or of all calls of a function."""
+    """Limits on one stdio case, or on all calls of a function together."""
     total_cpu_seconds: float
-    """Of all stdio cases together. A special judge may have as much in all of them."""
+    """CPU time of a program in all stdio cases together. A special judge may have as much."""
     total_wall_seconds: float
-    """The same of wall time."""
+    """Wall time of a program in all stdio cases together. A special judge may have as much."""
     run_all: bool
-    """Whether to go on after the first test that fails."""
+    """Whether tests after the first that fails are run."""
 
 
-@dataclass
-class Grade:
-    """What came of a program's tests."""
-
-    passed: int = 0
-    total: int = 0
-    result: Result = Result.PASSED
-    """Of the first test that failed."""
-    first_failed: int | None = None
-    shown: str = ""
-    """What the first failed test got, cut."""
-    expected: str = ""
-    """What it should have got."""
-
-    def add(self, result: Result, shown: str = "", expected: str = "") -> None:
-        """Count a test."""
-        self.total += 1
-        if result is Result.PASSED:
-            self.passed += 1
-        elif self.result is Result.PASSED:
-            self.result, self.first_failed = result, self.total - 1
-            self.shown, self.expected = (
-                shown[:MAX_SHOWN_CHARACTERS],
-                expected[:MAX_SHOWN_CHARACTERS],
-            )
-
-
-async def grade(
-    runner: Runner, language: Language, source: str, tests: Stdio | Function | Asserts, plan: Plan
-) -> Grade:
+async def run_tests(
+    runner: Runner, language: Language, source: str, tests: Tests, plan: Plan
+) -> Findings:
     """Run a program against its tests.
 
     Args:
-        runner: with `ENTRIES` and `languages.tools`.
-        language: of the program. Its toolchain must be there.
-        source: of the program.
-        tests: to run.
-        plan: how to run them.
+        runner: has `ENTRIES` and `languages.tools`.
+        language: language of the program; its toolchain is installed.
+        source: source of the program.
+        tests: tests to run.
+        plan: limits.
 
     Raises:
-        SandboxError: they could not be run, which is nobody's fault but ours.
+        SandboxError: the tests could not be run, which is our failure.
     """
     payload = source.encode("utf-8", "surrogatepass")
     if isinstance(tests, Stdio):
         program = await language.build(runner, payload)
         if isinstance(program, CompileFailure):
-            return _only(Result.COMPILE_ERROR, program.message)
+            return _failed(CodeReason.COMPILE_ERROR, program.message)
         try:
-            return await _grade_stdio(runner, program, tests, plan)
-        except _BadJudge as error:
-            return _only(Result.BAD_TESTS, expected=str(error))
+            return await _run_cases(runner, program, tests, plan)
+        except _BadSpecialJudge as error:
+            return _failed(EngineReason.BAD_REFERENCE, expected=str(error))
     if not language.has_calls:
         found = f"programs in {language.tags[0]} have tests of type stdio, found {tests.type}"
-        return _only(Result.UNSUPPORTED_TEST, found)
-    return await _grade_calls(runner, payload, tests, plan)
+        return _failed(CodeReason.UNSUPPORTED_TEST, found)
+    return await _run_calls(runner, payload, tests, plan)
 
 
-def _only(result: Result, shown: str = "", expected: str = "") -> Grade:
-    """What came of tests that end with their first."""
-    found = Grade()
-    found.add(result, shown, expected)
-    return found
+def _failed(reason: str, shown: str = "", expected: str = "") -> Findings:
+    """Findings of tests that ended with their first."""
+    findings = Findings.empty()
+    findings.add(reason, shown, expected)
+    return findings
 
 
-class _Repeated:
-    """A program that is run once for each case, and compiled once."""
+# Whole programs: standard input and output
+
+
+class _RepeatedProgram:
+    """A program that is run once per case. Python is compiled in the first run only."""
 
     def __init__(self, runner: Runner, program: Program, plan: Plan) -> None:
         self._runner = runner
@@ -147,11 +95,11 @@ class _Repeated:
 
     @property
     def is_out_of_time(self) -> bool:
-        """Whether it has used up what it has for all cases."""
+        """Whether the program has used up its time for all cases."""
         return self._cpu_seconds_left <= 0 or self._wall_seconds_left <= 0
 
     async def run(self, stdin: str) -> Execution:
-        """Run it, for as long as it may. Raises SandboxError."""
+        """Run the program within what is left of its time. Raises SandboxError."""
         limits = dataclasses.replace(
             self._limits,
             cpu_seconds=min(self._limits.cpu_seconds, self._cpu_seconds_left),
@@ -162,69 +110,76 @@ class _Repeated:
         run = await self._runner.run(program, limits, result=compiles)
         if compiles and run.result:
             self._program = Program(
-                payload=run.result, entry="compiled", profile=profile_of(program)
+                payload=run.result, entry="compiled", zygote_kind=zygote_kind_of(program)
             )
         self._cpu_seconds_left -= run.cpu_seconds
         self._wall_seconds_left -= run.wall_seconds - run.waited_seconds
         return run
 
 
-async def _grade_stdio(runner: Runner, program: Program, tests: Stdio, plan: Plan) -> Grade:
-    found = Grade()
-    judged, judge = _Repeated(runner, program, plan), None
+async def _run_cases(runner: Runner, program: Program, tests: Stdio, plan: Plan) -> Findings:
+    findings = Findings.empty()
+    repeated, judge = _RepeatedProgram(runner, program, plan), None
     if tests.program is not None:
-        judge = _Repeated(runner, Program(payload=tests.program.encode()), plan)
+        judge = _RepeatedProgram(runner, Program(payload=tests.program.encode()), plan)
     for case in tests.cases:
-        run = await judged.run(case.stdin)
-        printed = run.stdout.decode(errors="replace")
+        run = await repeated.run(case.stdin)
+        printed = _text(run.stdout)
         if run.succeeded:
             if judge is None:
                 right = accepts(tests.checker, printed, case.stdout, tests.tolerance)
             else:
                 right = await _judge_accepts(judge, case, printed)
-            found.add(Result.PASSED if right else Result.WRONG_ANSWER, printed, case.stdout)
+            reason = CodeReason.PASSED if right else CodeReason.WRONG_ANSWER
+            findings.add(reason, printed, case.stdout)
         else:
-            found.add(_ENDINGS[run.reason], run.stderr.decode(errors="replace"), case.stdout)
-        if found.result is not Result.PASSED and (not plan.run_all or _is_final(found.result)):
+            findings.add(REASON_OF_EXIT[run.reason], _text(run.stderr), case.stdout)
+        if _ends_the_cases(findings, plan):
             break
-        if judged.is_out_of_time or (judge and judge.is_out_of_time):
+        if repeated.is_out_of_time or (judge and judge.is_out_of_time):
             break
-    for _ in range(found.total, len(tests.cases)):
-        found.add(Result.TIME_LIMIT_EXCEEDED)
-    return found
+    for _ in range(findings.total, len(tests.cases)):
+        findings.add(CodeReason.TIME_LIMIT_EXCEEDED)
+    return findings
 
 
-class _BadJudge(Exception):
-    """The special judge is no program; the message says why."""
+def _ends_the_cases(findings: Findings, plan: Plan) -> bool:
+    """Whether a case failed after which no other is run."""
+    if findings.reason == CodeReason.PASSED:
+        return False
+    # A program that is not compiled for one case is compiled for none.
+    return not plan.run_all or findings.reason == CodeReason.COMPILE_ERROR
 
 
-async def _judge_accepts(judge: _Repeated, case: StdioCase, printed: str) -> bool:
-    """Whether a special judge accepts what was printed.
+class _BadSpecialJudge(Exception):
+    """The special judge does not compile; the message is the compiler's."""
 
-    A judge that takes too much, or fails, does not: what was printed may be why.
+
+async def _judge_accepts(judge: _RepeatedProgram, case: StdioCase, printed: str) -> bool:
+    """Whether the special judge accepts what the program printed.
+
+    A judge that fails or meets a limit does not accept: the output may be the cause.
 
     Raises:
-        _BadJudge: it cannot be compiled, whatever was printed.
+        _BadSpecialJudge: the judge does not compile, whatever the program printed.
     """
     shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
     run = await judge.run(json.dumps(shown))
     if run.reason is ExitReason.COMPILE_ERROR:
-        raise _BadJudge(run.stderr.decode(errors="replace"))
+        raise _BadSpecialJudge(_text(run.stderr))
     return run.succeeded
 
 
-def _is_final(result: Result) -> bool:
-    """Whether every other test would end the same way."""
-    return result is Result.COMPILE_ERROR
+# Calls: the program in one process, its tests in another
 
 
-async def _grade_calls(
+async def _run_calls(
     runner: Runner, source: bytes, tests: Function | Asserts, plan: Plan
-) -> Grade:
+) -> Findings:
     try:
-        asked = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
+        payload = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
     except RecursionError:
-        return _only(Result.UNSUPPORTED_TEST, "nested too deeply")
+        return _failed(CodeReason.UNSUPPORTED_TEST, "nested too deeply")
     limits = plan.limits
     judge_limits = dataclasses.replace(
         limits,
@@ -233,40 +188,36 @@ async def _grade_calls(
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
-        Program(payload=asked.encode(), entry="judge"),
+        Program(payload=payload.encode(), entry="judge"),
         limits,
         judge_limits,
     )
     if pair.program.reason is ExitReason.COMPILE_ERROR:
-        return _only(Result.COMPILE_ERROR, pair.program.stderr.decode(errors="replace"))
-    return _read_findings(pair, tests)
+        return _failed(CodeReason.COMPILE_ERROR, _text(pair.program.stderr))
+    return _findings_of(pair)
 
 
-class _Findings(msgspec.Struct):
-    passed: int
-    total: int
-    reason: str
-    detail: str
-    first_failed: int | None
-
-
-def _read_findings(pair: Pair, tests: Function | Asserts) -> Grade:
+def _findings_of(pair: Pair) -> Findings:
+    """The judge's findings, completed by how the two processes ended."""
     try:
-        said = msgspec.json.decode(pair.judge.result, type=_Findings)
+        findings = msgspec.json.decode(pair.judge.result, type=Findings)
     except msgspec.MsgspecError:
-        said = None
-    if said is None or not pair.judge.succeeded:  # the program's answers were too much for it
-        result = _ENDINGS[pair.judge.reason]
-        if result is not Result.TIME_LIMIT_EXCEEDED:
-            result = Result.INVALID_OUTPUT
-        return _only(result, pair.judge.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:])
-    found = Grade(said.passed, said.total, first_failed=said.first_failed)
-    if said.reason == "program_gone":
-        found.result = _ENDINGS[pair.program.reason]
-        found.shown = pair.program.stderr.decode(errors="replace")[-MAX_SHOWN_CHARACTERS:]
-    elif said.reason == Result.WRONG_ANSWER and isinstance(tests, Asserts):
-        # What test code says of its own accord names what it expects.
-        found.result, found.expected = Result.WRONG_ANSWER, said.detail
-    else:
-        found.result, found.shown = Result(said.reason), said.detail
-    return found
+        findings = None
+    if findings is None or not pair.judge.succeeded:  # returned values were too much for the judge
+        reason = REASON_OF_EXIT[pair.judge.reason]
+        if reason is not CodeReason.TIME_LIMIT_EXCEEDED:
+            reason = CodeReason.INVALID_OUTPUT
+        return _failed(reason, _end(pair.judge.stderr))
+    if findings.reason is None:
+        findings.reason = REASON_OF_EXIT[pair.program.reason]
+        findings.shown = _end(pair.program.stderr)
+    return findings
+
+
+def _text(output: bytes) -> str:
+    return output.decode(errors="replace")
+
+
+def _end(output: bytes) -> str:
+    """The last characters of an output: a traceback ends with the error."""
+    return _text(output)[-MAX_SHOWN_CHARACTERS:]

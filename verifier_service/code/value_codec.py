@@ -1,8 +1,8 @@
 """Values as they cross between a program and its judge: plain data, by exact type.
 
-A message is a frame of JSON. What JSON has no word for is a list of a tag
-and its parts. Nothing is unpickled, no name in a frame is looked up, and what arrives is made of
-built-in types, whatever the sender's objects claimed to be equal to.
+A message is a frame of JSON. A value of a type that JSON lacks is a list of a tag and its parts.
+Nothing is unpickled and no name in a frame is looked up. Values arrive as built-in types, whatever
+the sender's objects claimed to be equal to.
 """
 
 from __future__ import annotations
@@ -26,29 +26,31 @@ _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Malformed(Exception):
-    """A frame is not what the other side should have sent."""
+    """A message is not of the form that the other side should have sent."""
 
 
 class NotPlain(Exception):
-    """A value is not plain data, and nothing stands for it."""
+    """A value is no plain data, and no handle can be sent for it."""
 
 
 class TooMuch(NotPlain):
     """A value is nested too deeply or too large to be sent."""
 
 
-Stand = Callable[[Any], Any]
-"""Gives what is sent for a value that is not plain data, or raises NotPlain."""
+SendHandle = Callable[[Any], Any]
+"""Gives the data to send for a value that is no plain data, or raises NotPlain."""
+ReceiveHandle = Callable[[list[Any]], Any]
+"""Gives the value for a list whose tag is not one of plain data, or raises Malformed."""
 
 
-def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
-    """What JSON says of a value.
+def encode(value: Any, handle: SendHandle, depth: int = 0) -> Any:
+    """A value as data of JSON.
 
     An instance of a subclass is sent as the built-in value it holds, read by the built-in type.
 
     Raises:
-        NotPlain: it is not plain data.
-        TooMuch: it is nested too deeply.
+        NotPlain: the value, or a part of it, is no plain data.
+        TooMuch: the value is nested too deeply.
     """
     if depth > MAX_DEPTH:
         raise TooMuch("nested too deeply")
@@ -62,45 +64,44 @@ def encode(value: Any, stand: Stand, depth: int = 0) -> Any:
     for base, tag in _SEQUENCES:
         if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
             items = list(base.__iter__(value))
-            return [tag, *(encode(item, stand, depth + 1) for item in items)]
+            return [tag, *(encode(item, handle, depth + 1) for item in items)]
     if kind is deque:
-        return ["deque", value.maxlen, *(encode(item, stand, depth + 1) for item in value)]
+        return ["deque", value.maxlen, *(encode(item, handle, depth + 1) for item in value)]
     if isinstance(value, dict):
         pairs = list(dict.items(value))
         return [
             _MAPPING_TAGS.get(kind, "dict"),
-            *([encode(k, stand, depth + 1), encode(v, stand, depth + 1)] for k, v in pairs),
+            *([encode(k, handle, depth + 1), encode(v, handle, depth + 1)] for k, v in pairs),
         ]
     for base, tag, text in _TEXTS:
         if kind is base:
             return [tag, text(value)]
-    return _encode_subclass(value, stand, depth)
+    return _encode_subclass(value, handle, depth)
 
 
-def _encode_subclass(value: Any, stand: Stand, depth: int) -> Any:
-    # datetime is a date too: the order matters.
+def _encode_subclass(value: Any, handle: SendHandle, depth: int) -> Any:
     for base, copy in _COPIES:
         if isinstance(value, base):
-            return encode(copy(value), stand, depth)
+            return encode(copy(value), handle, depth)
     if (
         type(value).__module__ == "numpy"
         and hasattr(value, "item")
         and not getattr(value, "ndim", 1)
     ):
-        return encode(value.item(), stand, depth)
-    return stand(value)
+        return encode(value.item(), handle, depth)
+    return handle(value)
 
 
-def decode(data: Any, stand: Callable[[list[Any]], Any], depth: int = 0) -> Any:
-    """The value that JSON says.
+def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
+    """The value that `encode` made the data of.
 
     Args:
-        data: what JSON says.
-        stand: gives the value for a list whose tag is not one of plain data.
-        depth: of the data.
+        data: the data of JSON.
+        handle: gives the value for a list whose tag is not one of plain data.
+        depth: depth at which the data are taken to begin, of `MAX_DEPTH`.
 
     Raises:
-        Malformed: it is not what `encode` makes.
+        Malformed: the data are not of a form that `encode` makes.
     """
     if depth > MAX_DEPTH:
         raise Malformed("nested too deeply")
@@ -111,14 +112,14 @@ def decode(data: Any, stand: Callable[[list[Any]], Any], depth: int = 0) -> Any:
     tag, *parts = data
     try:
         if tag in _SEQUENCE_TYPES:
-            return _SEQUENCE_TYPES[tag](decode(part, stand, depth + 1) for part in parts)
+            return _SEQUENCE_TYPES[tag](decode(part, handle, depth + 1) for part in parts)
         if tag == "deque":
             maxlen, *items = parts
-            return deque((decode(item, stand, depth + 1) for item in items), maxlen)
+            return deque((decode(item, handle, depth + 1) for item in items), maxlen)
         if tag in _MAPPING_TYPES:
             return _MAPPING_TYPES[tag](
                 {
-                    decode(key, stand, depth + 1): decode(value, stand, depth + 1)
+                    decode(key, handle, depth + 1): decode(value, handle, depth + 1)
                     for key, value in parts
                 }
             )
@@ -129,14 +130,14 @@ def decode(data: Any, stand: Callable[[list[Any]], Any], depth: int = 0) -> Any:
             return _READERS[tag](text)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise Malformed(f"not a {tag}") from error
-    return stand(data)
+    return handle(data)
 
 
-def send(connection: socket.socket, message: Any) -> None:
+def send_message(connection: socket.socket, message: Any) -> None:
     """Send a message of JSON.
 
     Raises:
-        TooMuch: it is too large.
+        TooMuch: the message is too large.
     """
     frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
@@ -144,15 +145,15 @@ def send(connection: socket.socket, message: Any) -> None:
     connection.sendall(frames.pack(frame))
 
 
-def receive(connection: socket.socket) -> tuple[Any, int]:
+def receive_message(connection: socket.socket) -> tuple[Any, int]:
     """The next message, and its size in bytes.
 
     Raises:
         EOFError: the other side has closed the connection.
-        Malformed: the frame is too large or not JSON.
+        Malformed: the frame is too large, or is not JSON.
     """
     try:
-        frame = frames.receive(connection, max_bytes=MAX_FRAME_BYTES)
+        frame = frames.receive_frame(connection, max_bytes=MAX_FRAME_BYTES)
     except frames.FrameTooLarge as error:
         raise Malformed("too large a frame") from error
     try:
@@ -215,4 +216,4 @@ _COPIES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (bytes, lambda value: bytes.__add__(value, b"")),
     (bytearray, lambda value: bytearray.__add__(bytearray(), value)),
 )
-"""Plain copies of instances of subclasses, made by the built-in type and not by theirs."""
+"""Plain copies of instances of subclasses, made by the built-in type and not by the subclass."""

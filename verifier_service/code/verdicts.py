@@ -1,36 +1,36 @@
-"""What a run means: from a verifier's settings to a plan, and from what happened to a verdict."""
+"""Verdicts on programs: from a verifier's settings to limits, and from findings to a verdict."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verifier_service.code import languages
-from verifier_service.code.reference_tests import Asserts, Function, Stdio
-from verifier_service.code.run_tests import Grade, Plan, Result, grade
+from verifier_service.code.findings import Findings
+from verifier_service.code.reasons import UNVERIFIABLE, CodeReason
+from verifier_service.code.reference_tests import Tests
+from verifier_service.code.run_tests import Plan, run_tests
 from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import EngineReason, Outcome, Verdict
-from verifier_service.verifiers.code import Code, CodeReason
+from verifier_service.verdict import Outcome, Verdict
 
-Tests = Stdio | Function | Asserts
-UNVERIFIABLE = {
-    Result.UNSUPPORTED_TEST: CodeReason.UNSUPPORTED_TEST,
-    Result.BAD_TESTS: EngineReason.BAD_REFERENCE,
-}
-REASONS = {result: CodeReason[result.name] for result in Result if result not in UNVERIFIABLE}
-WALL_SHARE, MIN_WAIT_SECONDS = 3.0, 5.0
-"""Wall time in shares of CPU time, and at least so much more: on a busy machine a program waits."""
+if TYPE_CHECKING:
+    from verifier_service.verifiers.code import Code
+
+WALL_SHARE = 3.0
+"""Wall time as a multiple of CPU time: on a busy machine a program waits."""
+MIN_WAIT_SECONDS = 5.0
+"""Least wall time beyond CPU time."""
 
 
 async def judge_completion(
     runner: Runner, verifier: Code, tests: Tests, completion: Completion
 ) -> Verdict:
-    """The verdict on a completion; the runner has the entries and tools of `grading`.
+    """The verdict on a completion; `run_tests` tells what the runner has to have.
 
     Raises:
-        SandboxError: its program could not be run, which is nobody's fault but ours.
+        SandboxError: the completion's program could not be run, which is our failure.
     """
     return await judge_program(runner, verifier, tests, verifier.program_in(completion.text))
 
@@ -38,7 +38,11 @@ async def judge_completion(
 async def judge_program(
     runner: Runner, verifier: Code, tests: Tests, source: str | None
 ) -> Verdict:
-    """The verdict on a program, or on there being none. Raises SandboxError, see above."""
+    """The verdict on a program's source; None is a completion without a program.
+
+    Raises:
+        SandboxError: the program could not be run, which is our failure.
+    """
     start = time.perf_counter()
     language = languages.LANGUAGES[verifier.language]
     missing = await language.missing(runner)
@@ -48,12 +52,12 @@ async def judge_program(
         return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
     if source is None:
         return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, time.perf_counter() - start)
-    found = await grade(runner, language, source, tests, plan_of(verifier))
-    return _verdict(verifier, found, time.perf_counter() - start)
+    findings = await run_tests(runner, language, source, tests, plan_of(verifier))
+    return _verdict(verifier, findings, time.perf_counter() - start)
 
 
 def plan_of(verifier: Code) -> Plan:
-    """How the verifier's settings have tests run."""
+    """The limits and the choice of tests that follow from the verifier's settings."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
         wall_seconds=_wall_seconds(verifier.cpu_seconds),
@@ -69,16 +73,19 @@ def _wall_seconds(cpu_seconds: float) -> float:
     return max(WALL_SHARE * cpu_seconds, cpu_seconds + MIN_WAIT_SECONDS)
 
 
-def _verdict(verifier: Code, found: Grade, seconds: float) -> Verdict:
-    details: dict[str, Any] = {"passed": found.passed, "total": found.total}
-    if found.first_failed is not None:
-        details["first_failed"] = found.first_failed
-        details["output"] = found.shown
+def _verdict(verifier: Code, findings: Findings, seconds: float) -> Verdict:
+    assert findings.reason is not None
+    details: dict[str, Any] = {"passed": findings.passed, "total": findings.total}
+    if findings.first_failed is not None:
+        details["first_failed"] = findings.first_failed
+        details["output"] = findings.shown
         if verifier.reveal_expected:
-            details["expected"] = found.expected
-    if (reason := UNVERIFIABLE.get(found.result)) is not None:
-        details["message"] = found.shown or "the tests cannot be run"
-        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
-    share = found.passed / found.total if found.total else 0.0
-    score = share if verifier.scoring == "fraction" else float(found.result is Result.PASSED)
-    return Verdict(Outcome.SCORED, score, REASONS[found.result], seconds, None, details)
+            details["expected"] = findings.expected
+    if findings.reason in UNVERIFIABLE:
+        details["message"] = findings.shown or "the tests cannot be run"
+        return Verdict(Outcome.UNVERIFIABLE, None, findings.reason, seconds, None, details)
+    if verifier.scoring == "fraction":
+        score = findings.passed / findings.total if findings.total else 0.0
+    else:
+        score = float(findings.reason == CodeReason.PASSED)
+    return Verdict(Outcome.SCORED, score, findings.reason, seconds, None, details)

@@ -1,6 +1,6 @@
 """The protocols of other frameworks, each translated to and from the engine of `/v1/score`.
 
-One file per protocol; docs/integrations.md says how each framework is pointed here.
+Each protocol has a file; docs/integrations.md says how each framework is pointed here.
 """
 
 from http import HTTPStatus
@@ -26,5 +26,5 @@ ROUTERS = {
 }
 """The protocols by name, as in the setting `compat`."""
 
-TRY_AGAIN_STATUS = {"/run_code": HTTPStatus.GATEWAY_TIMEOUT}
-"""Where clients try again for another status than 503."""
+TRY_LATER_STATUSES = {"/run_code": HTTPStatus.GATEWAY_TIMEOUT}
+"""Statuses, by path, that make clients try again; 503 on all other paths."""

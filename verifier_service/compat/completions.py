@@ -10,35 +10,40 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 
 from verifier_service.compat.scheduling import NotNow, verdicts_of
-from verifier_service.engine.score_request import reward
-from verifier_service.http.errors import ApiError, try_again, unknown_profile
-from verifier_service.profiles import Verifiers
+from verifier_service.engine.chunks import VerdictsByKey
+from verifier_service.engine.response_json import reward
+from verifier_service.errors import QueueFull, VerdictFailed
+from verifier_service.http.errors import ApiError
+from verifier_service.http.service import service_of
+from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group
 from verifier_service.verdict import Outcome, Verdict
 
 DEFAULT_PROFILE = "accuracy"
 
-ProfileName = Annotated[str, Query(description="name of a list of verifiers, see GET /v1/profiles")]
-Item = tuple[Any, dict[str, Any]]
+ProfileQuery = Annotated[
+    str, Query(description="name of a list of verifiers, see GET /v1/profiles")
+]
+LabelledCompletion = tuple[Any, dict[str, Any]]
 """A completion, as a text or messages, and its reference."""
 
 
 @dataclass(frozen=True)
 class RewardedCompletion:
-    """What came of one completion."""
+    """A completion's reward and the verdicts behind it."""
 
     reward: float | None
-    """None where the reference does not permit to judge."""
-    verdicts: dict[str, Verdict]
+    """Weighted sum of the scores; None where the reference does not permit to judge."""
+    verdicts: VerdictsByKey
 
     @property
     def first(self) -> Verdict:
-        """The verdict of the profile's first verifier, the one that says whether it is right."""
+        """The verdict of the profile's first verifier, by which the completion is right or not."""
         return next(iter(self.verdicts.values()))
 
     @property
     def number(self) -> float:
-        """The reward, for a protocol that has no word for there being none."""
+        """The reward; 0 if it is missing, for a protocol that has no missing reward."""
         return self.reward or 0.0
 
     @property
@@ -47,52 +52,63 @@ class RewardedCompletion:
         return min(max(self.first.score or 0.0, 0.0), 1.0)
 
 
-async def judge(
-    request: Request, items: Sequence[Item], verifiers: Verifiers, *, deadline_seconds: float
+async def rewarded(
+    request: Request,
+    items: Sequence[LabelledCompletion],
+    verifiers: Verifiers,
+    *,
+    deadline_seconds: float,
 ) -> list[RewardedCompletion]:
     """Judge completions, each by its reference.
 
     Raises:
-        ApiError: 503 if some could not be judged this time: the client is to ask again, and never
-            takes that for a score.
+        QueueFull: the client should ask again.
+        VerdictFailed: a completion could not be judged this time; no client may take that for a
+            score.
+        RequestError: as `verdicts_of`.
     """
     try:
-        judged = await judge_each(request, items, verifiers, deadline_seconds=deadline_seconds)
+        judged = await rewarded_or_failed(
+            request, items, verifiers, deadline_seconds=deadline_seconds
+        )
     except NotNow as error:
-        raise try_again("queue_full", str(error)) from error
+        raise QueueFull(str(error)) from error
     for one in judged:
         for name, verdict in one.verdicts.items():
             if verdict.outcome is Outcome.FAILED:
-                raise try_again("not_judged", f"{name} failed: {verdict.reason}")
+                raise VerdictFailed(f"{name} failed: {verdict.reason}")
     return judged
 
 
-async def judge_each(
-    request: Request, items: Sequence[Item], verifiers: Verifiers, *, deadline_seconds: float
+async def rewarded_or_failed(
+    request: Request,
+    items: Sequence[LabelledCompletion],
+    verifiers: Verifiers,
+    *,
+    deadline_seconds: float,
 ) -> list[RewardedCompletion]:
-    """Judge completions, each by its reference; what could not be judged has `failed` verdicts.
+    """Judge completions, each by its reference; one that could not be judged is `failed`.
 
-    Raises NotNow and ApiError as `verdicts_of`.
+    Raises NotNow and RequestError as `verdicts_of`.
     """
     groups = [Group(completions=[text], reference=reference) for text, reference in items]
     found = await verdicts_of(request, groups, verifiers, deadline_seconds=deadline_seconds)
     return [RewardedCompletion(reward(verdicts, verifiers), verdicts) for verdicts in found]
 
 
-def verifiers_of(request: Request, profile: str) -> Verifiers:
+def weighted_verifiers(request: Request, profile: str) -> Verifiers:
     """The verifiers of a profile.
 
     Raises:
-        ApiError: 422 if there is no such profile, or one of its verifiers has no weight.
+        UnknownProfile: no profile has that name.
+        ApiError: 422 if one of its verifiers has no weight.
     """
-    profiles: dict[str, Verifiers] = request.app.state.service.profiles
-    if profile not in profiles:
-        raise unknown_profile(profile, profiles)
-    without = sorted(one.key for one in profiles[profile] if one.weight is None)
+    verifiers = profile_named(profile, service_of(request).profiles)
+    without = sorted(one.key for one in verifiers if one.weight is None)
     if without:
         raise ApiError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "profile_without_weights",
             f"{without} of the profile {profile!r} have no weight, so that there is no reward",
         )
-    return profiles[profile]
+    return verifiers

@@ -1,4 +1,4 @@
-"""What other frameworks call label, gold, solution or ground truth, as a reference."""
+"""References from what other frameworks call label, gold, solution or ground truth."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pydantic_core
 
 
 def reference_of(label: Any) -> dict[str, Any]:
-    """The `reference` of a label.
+    """The `reference` for a label.
 
     | label | reference |
     |---|---|
     | text, number, list of texts | `{"answer": label}` |
-    | object that is tests: with `inputs` and `outputs`, or `type` and `cases` or `code` | \
+    | object of tests: with `inputs` and `outputs`, or `type` and `cases` or `code` | \
 `{"tests": label}` |
-    | any other object | itself |
-    | the JSON text of an object with keys (`{}` is an answer, the empty set) | that of the object |
+    | any other object | the object itself |
+    | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None | `{}` |
 
     >>> reference_of("1/2")

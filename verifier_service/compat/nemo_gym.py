@@ -1,7 +1,7 @@
-"""A resource server of NeMo Gym: `POST /verify` and what belongs to it.
+"""A resource server of NeMo Gym: `POST /verify` and its companions.
 
-The body is a model's response (OpenAI's Responses API) with the task's fields at its top level; the
-answer is the whole body with a `reward`. Which verifier judges follows from the fields:
+The body is a model's response (OpenAI's Responses API) with the task's fields at its top level. The
+response is the whole body with a `reward`. The fields decide which verifier judges:
 
 | fields | verifier | as the server |
 |---|---|---|
@@ -10,8 +10,8 @@ answer is the whole body with a `reward`. Which verifier judges follows from the
 | `expected_answer` | `accuracy` | math_with_judge |
 | `reference` | those of the profile | |
 
-axolotl and verifiers speak it too; axolotl waits 30 s. Where the task does not permit to judge, the
-reward is 0 and `_ng_failure_class` says so, which NeMo Gym sorts out.
+axolotl and verifiers speak this protocol too; axolotl waits 30 s. If the task does not permit to
+judge, the reward is 0 and `_ng_failure_class` says so; NeMo Gym then leaves the sample out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.compat.completions import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
+from verifier_service.compat.completions import (
+    DEFAULT_PROFILE,
+    ProfileQuery,
+    rewarded,
+    weighted_verifiers,
+)
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
 from verifier_service.profiles import Verifiers
@@ -36,7 +41,7 @@ from verifier_service.verifiers.multiple_choice import MultipleChoice
 DEADLINE_SECONDS = 25.0
 JUDGE_FAILED = "judge_failed"
 NOT_SERVED = ("instruction_id_list", "verifier", "extraction_mode")
-"""Fields of tasks of other servers, which would be judged by the wrong rules here."""
+"""Fields of tasks for other servers; they would be judged by the wrong rules here."""
 
 router = APIRouter(route_class=StrictRoute, tags=["NeMo Gym"])
 
@@ -84,7 +89,7 @@ class VerifyRequest(BaseModel):
 
 
 class VerifyResponse(BaseModel):
-    """The request with what came of it."""
+    """The request with its reward and verdict."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -96,7 +101,7 @@ class VerifyResponse(BaseModel):
 
 
 class AggregateRequest(BaseModel):
-    """Answers of `/verify`."""
+    """Responses of `/verify`."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -104,7 +109,7 @@ class AggregateRequest(BaseModel):
 
 
 class AggregateResponse(BaseModel):
-    """The mean of each finite number in the answers, those without a verdict left out."""
+    """The mean of each finite number in the responses that have a verdict."""
 
     agent_metrics: dict[str, float]
     key_metrics: dict[str, float]
@@ -115,19 +120,19 @@ class SeedSessionResponse(BaseModel):
 
 
 class ReverifyModeResponse(BaseModel):
-    """Whether answers can be verified again later."""
+    """Whether responses can be verified again later."""
 
     reverify_mode: Literal["stateless"] = "stateless"
 
 
 @router.post("/verify")
 async def verify(
-    body: VerifyRequest, request: Request, profile: ProfileName | None = None
+    body: VerifyRequest, request: Request, profile: ProfileQuery | None = None
 ) -> VerifyResponse:
     """Reward a model's response by its task, as a resource server of NeMo Gym does."""
-    verifiers, reference = _task(request, body, profile)
-    items = [(_text(body.response), reference)]
-    (judged,) = await judge(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
+    verifiers, reference = _verifiers_and_reference(request, body, profile)
+    items = [(_text_of(body.response), reference)]
+    (judged,) = await rewarded(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
     found: dict[str, Any] = {
         "reward": judged.number,
         "reward_components": {
@@ -146,19 +151,19 @@ async def verify(
 
 @router.post("/seed_session")
 async def seed_session(body: dict[str, Any]) -> SeedSessionResponse:
-    """Begin a session, which is nothing to be done here."""
+    """Begin a session, which needs nothing here."""
     return SeedSessionResponse()
 
 
 @router.post("/aggregate_metrics")
 async def aggregate_metrics(body: AggregateRequest) -> AggregateResponse:
-    """The means over answers of `/verify`."""
+    """The means over responses of `/verify`."""
     numbers = defaultdict(list)
-    for answer in body.verify_responses:
-        if answer.get("_ng_failure_class") is not None:
+    for response in body.verify_responses:
+        if response.get("_ng_failure_class") is not None:
             continue
-        for key, value in answer.items():
-            # NaN is not; nor are integers that no float can hold.
+        for key, value in response.items():
+            # The comparison leaves out NaN too, and integers that no float can hold.
             if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
                 numbers[key].append(float(value))
     means = {f"mean/{key}": sum(values) / len(values) for key, values in numbers.items()}
@@ -173,17 +178,17 @@ async def reverify_mode() -> ReverifyModeResponse:
     return ReverifyModeResponse()
 
 
-def _task(
+def _verifiers_and_reference(
     request: Request, body: VerifyRequest, profile: str | None
 ) -> tuple[Verifiers, dict[str, Any]]:
-    """How to judge, and by what. Raises ApiError."""
+    """The verifiers and the reference of a task. Raises RequestError."""
     reference = body.reference or {}
     if body.expected_answer is not None:
         reference = {"answer": body.expected_answer, **reference}
     if isinstance(tests := (body.verifier_metadata or {}).get("unit_tests"), Mapping):
         reference = {"tests": dict(tests), **reference}
     if profile is not None:
-        return verifiers_of(request, profile), reference
+        return weighted_verifiers(request, profile), reference
     unknown = sorted(set(NOT_SERVED) & (body.model_extra or {}).keys())
     if unknown:
         raise ApiError(
@@ -195,20 +200,20 @@ def _task(
     if "tests" in reference:
         return [Code(weight=1.0)], reference
     if body.options is not None:
-        choices = {"choices": _choices(body.options)}
+        choices = {"choices": _merged_options(body.options)}
         return [MultipleChoice(weight=1.0)], {**choices, **reference}
-    return verifiers_of(request, DEFAULT_PROFILE), reference
+    return weighted_verifiers(request, DEFAULT_PROFILE), reference
 
 
-def _choices(options: Any) -> Any:
-    """`[{"A": "Paris"}, {"B": "Rome"}]`, as NeMo Gym has them, as one object."""
+def _merged_options(options: Any) -> Any:
+    """NeMo Gym's options, `[{"A": "Paris"}, {"B": "Rome"}]`, as one object."""
     if isinstance(options, list) and all(isinstance(option, dict) for option in options):
         return {letter: text for option in options for letter, text in option.items()}
     return options
 
 
-def _text(response: ModelResponse) -> str:
-    """What the model wrote in its messages."""
+def _text_of(response: ModelResponse) -> str:
+    """The text of the model's messages."""
     texts = []
     for item in response.output:
         if item.type != "message" or item.role not in (None, "assistant"):

@@ -1,8 +1,8 @@
 """open-instruct's code API: `/test_program`, `/test_program_stdio` and `/health`.
 
-The client waits ten times `max_execution_time`, at least 30 s and at most 300 s, and tries 500,
-502, 503 and 504 three times again. Its other form of tests, a pickle, is refused: to read one is
-to run what is in it.
+The client waits ten times `max_execution_time`, at least 30 s and at most 300 s. It tries again
+three times after 500, 502, 503 and 504. Its other form of tests, a pickle, is refused: reading one
+runs the code in it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.compat.completions import RewardedCompletion, judge
+from verifier_service.compat.completions import RewardedCompletion, rewarded
 from verifier_service.compat.route import StrictRoute
-from verifier_service.http.errors import ApiError, first_problem
+from verifier_service.http.errors import ApiError
+from verifier_service.validation import first_problem
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers.code import Code
 
@@ -32,7 +33,7 @@ FAILED_RUNTIME = -1.0
 
 
 class TestCase(BaseModel):
-    """What a program reads and what it must print."""
+    """The input of a program and the output that it must print."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -51,14 +52,14 @@ class TestRequest(BaseModel):
 
 
 class TestResponse(BaseModel):
-    """For each test: 1 or 0, and the seconds it took, or -1.0 for one that failed."""
+    """The result of each test, 1 or 0, and its seconds; -1.0 seconds for a failed test."""
 
     results: list[int]
     runtimes: list[float]
 
 
 class Health(BaseModel):
-    """`healthy`."""
+    """The status, `healthy`."""
 
     status: str
 
@@ -70,15 +71,15 @@ _asserts = TypeAdapter(list[str])
 @router.post("/test_program")
 async def test_program(body: TestRequest, request: Request) -> TestResponse:
     """Run a program against lines of test code, such as `assert add(1, 2) == 3`."""
-    tests = _read(body.tests, _asserts, "a list of lines of test code")
-    return await _test(request, body, [{"type": "asserts", "code": test} for test in tests])
+    tests = _read_cases(body.tests, _asserts, "a list of lines of test code")
+    return await _run_tests(request, body, [{"type": "asserts", "code": test} for test in tests])
 
 
 @router.post("/test_program_stdio")
 async def test_program_stdio(body: TestRequest, request: Request) -> TestResponse:
     """Run a program against standard input and output."""
-    cases = _read(body.tests, _cases, "a list of objects with `input` and `output`")
-    return await _test(
+    cases = _read_cases(body.tests, _cases, "a list of objects with `input` and `output`")
+    return await _run_tests(
         request,
         body,
         [
@@ -98,7 +99,7 @@ async def health() -> Health:
     return Health(status="healthy")
 
 
-async def _test(
+async def _run_tests(
     request: Request, body: TestRequest, tests: Sequence[dict[str, Any]]
 ) -> TestResponse:
     seconds = min(max(10 * body.max_execution_time, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
@@ -108,7 +109,7 @@ async def _test(
         cpu_seconds=body.max_execution_time,
         total_cpu_seconds=body.max_execution_time,
     )
-    judged = await judge(
+    judged = await rewarded(
         request,
         [(body.program, {"tests": test}) for test in tests],
         [verifier],
@@ -128,8 +129,8 @@ def _passed(judged: RewardedCompletion) -> bool:
     return judged.first.outcome is Outcome.SCORED and judged.first.score == 1.0
 
 
-def _read(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
-    """Raises ApiError."""
+def _read_cases(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
+    """The tests of a request. Raises ApiError if they are unreadable or too many."""
     if isinstance(tests, str):
         try:
             tests = pydantic_core.from_json(tests)

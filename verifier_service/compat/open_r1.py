@@ -2,11 +2,11 @@
 
 open-r1's `code_reward` does not send programs with tests. It sends scripts that hold a program and
 test cases, start the program with `subprocess` and end with the share of the cases that passed.
-Such a script is not run here, where no process may start another: its program and its cases are
-read, and judged as everywhere. Any other script is run, and has no value.
+Such a script is not run: no program may start another here. Its program and its cases are read from
+its text, and judged like any other. Any other script is run, and has no value.
 
-The clients have no time-out, or one of 28 s, and take what is not 200 for a bug. What could not be
-judged has `exception_str`; the reward is None then.
+The clients have no time-out, or one of 28 s, and treat every status but 200 as a bug. A script that
+could not be judged has `exception_str`; its reward is None then.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from verifier_service.code.plain_run import Asked, ProgramRun
-from verifier_service.compat.completions import Item, judge_each
+from verifier_service.code.plain_run import RunOptions, RunReport
+from verifier_service.compat.completions import LabelledCompletion, rewarded_or_failed
 from verifier_service.compat.open_instruct import TestCase
 from verifier_service.compat.programs import as_text, run_programs
 from verifier_service.compat.route import StrictRoute
@@ -31,41 +31,45 @@ from verifier_service.verifiers.code import Code
 
 router = APIRouter(route_class=StrictRoute, tags=["open-r1"])
 
+CLIENT_WAIT_SECONDS = 28.0
 DEADLINE_SECONDS = 26.0
+"""Time until a response to a client that waits CLIENT_WAIT_SECONDS; others get the same share."""
 MAX_RUN_SECONDS = 20.0
 MAX_SCRIPTS = 4096
 VERIFIER = Code(
     part="completion", scoring="fraction", cpu_seconds=5.0, total_cpu_seconds=20.0, weight=1.0
 )
-"""With the 5 seconds that open-r1's script gives each case."""
+"""Judges the programs of `code_reward`; each case has the 5 seconds of open-r1's script."""
 
-# Both values are texts of json.dumps, so neither can hold a line break.
+# The line of a script with its program: `code_snippet = "print(1)"`. Its value is a text of
+# json.dumps, so it cannot hold a line break.
 _PROGRAM = re.compile(r"^[ ]*code_snippet = (\".*\")[ ]*$", re.MULTILINE)
+# The line with its cases: `test_cases = json.loads("[{\"input\": \"1\", \"output\": \"2\"}]")`
 _CASES = re.compile(r"^[ ]*test_cases = json\.loads\((\".*\")\)[ ]*$", re.MULTILINE)
 _CALL = "evaluate_code(code_snippet, test_cases)"
 
 
 class BatchRequest(BaseModel):
-    """Scripts with their languages, and seconds for each and for all."""
+    """Scripts with their languages, and the seconds for each and for all."""
 
     model_config = ConfigDict(extra="ignore")
 
     scripts: list[str] = Field(max_length=MAX_SCRIPTS)
     languages: list[str] = []
     timeout: float = Field(default=30.0, gt=0)
-    request_timeout: float = Field(default=28.0, gt=0)
+    request_timeout: float = Field(default=CLIENT_WAIT_SECONDS, gt=0)
 
 
 class ScriptError(BaseModel):
-    """How a script ended, if not well."""
+    """The error that ended a script."""
 
     name: str
     value: str
     traceback: str
 
 
-class Execution(BaseModel):
-    """As E2B describes one; the value of the script is the text of the main result."""
+class E2BExecution(BaseModel):
+    """An execution in E2B's form; the value of a script is the text of its main result."""
 
     results: list[dict[str, Any]]
     logs: dict[str, list[str]]
@@ -74,47 +78,47 @@ class Execution(BaseModel):
 
 
 class ScriptResult(BaseModel):
-    """What came of a script; `text` is read by the client of the Morph router."""
+    """The result of a script; the client of the Morph router reads `text`."""
 
-    execution: Execution | None = None
+    execution: E2BExecution | None = None
     text: str | None = None
     exception_str: str | None = None
 
 
 @router.post("/execute_batch")
 async def execute_batch(body: BatchRequest, request: Request) -> list[ScriptResult]:
-    """Run scripts, as open-r1's routers do; those of `code_reward` are judged."""
-    deadline = min(DEADLINE_SECONDS, body.request_timeout * DEADLINE_SECONDS / 28.0)
+    """Run scripts, as open-r1's routers do; scripts of `code_reward` are judged."""
+    deadline = min(DEADLINE_SECONDS, body.request_timeout * DEADLINE_SECONDS / CLIENT_WAIT_SECONDS)
     found = [item_in(script) for script in body.scripts]
-    items = {place: item for place, item in enumerate(found) if item is not None}
-    others = [place for place in _in_python(body) if place not in items]
-    results = [_refused(place) for place in range(len(body.scripts))]
+    items = {index: item for index, item in enumerate(found) if item is not None}
+    others = [index for index in _in_python(body) if index not in items]
+    results = [_other_language(index) for index in range(len(body.scripts))]
     judging = asyncio.create_task(
-        judge_each(request, list(items.values()), [VERIFIER], deadline_seconds=deadline)
+        rewarded_or_failed(request, list(items.values()), [VERIFIER], deadline_seconds=deadline)
     )
-    running = asyncio.create_task(_run(request, body, others, deadline))
+    running = asyncio.create_task(_run_scripts(request, body, others, deadline))
     try:
         judged, runs = await asyncio.gather(judging, running)
     except NotNow as error:
         return [ScriptResult(exception_str=str(error))] * len(body.scripts)
-    finally:  # where one of them ends with an error, the other is still at work
+    finally:  # if one of them ends with an error, the other would go on
         judging.cancel()
         running.cancel()
         await asyncio.gather(judging, running, return_exceptions=True)
-    for place, one in zip(items, judged, strict=True):
-        results[place] = _judged(one.first)
-    for place, run in zip(others, runs, strict=True):
-        results[place] = _ran(run)
+    for index, one in zip(items, judged, strict=True):
+        results[index] = _judged(one.first)
+    for index, run in zip(others, runs, strict=True):
+        results[index] = _ran(run)
     return results
 
 
-def item_in(script: str) -> Item | None:
+def item_in(script: str) -> LabelledCompletion | None:
     """The program and the tests that a script of `code_reward` holds; None for another script."""
     program, cases = _PROGRAM.search(script), _CASES.search(script)
     if program is None or cases is None or not script.rstrip().endswith(_CALL):
         return None
     try:
-        # Strict, unlike `json`: a lone surrogate is in no text that can be passed on.
+        # Unlike `json`, this refuses a lone surrogate, which no text for the workers may hold.
         tests = _cases.validate_json(pydantic_core.from_json(cases[1]))
         source = pydantic_core.from_json(program[1])
     except (ValueError, ValidationError):
@@ -131,25 +135,25 @@ _cases = TypeAdapter(list[TestCase])
 
 
 def _in_python(body: BatchRequest) -> list[int]:
-    """Places of the scripts in the one language; without languages, all of them."""
+    """Indices of the scripts in Python; all of them if no languages are given."""
     languages = body.languages or ["python"] * len(body.scripts)
     return [
-        place
-        for place, language in enumerate(languages[: len(body.scripts)])
+        index
+        for index, language in enumerate(languages[: len(body.scripts)])
         if language == "python"
     ]
 
 
-def _refused(place: int) -> ScriptResult:
-    return ScriptResult(exception_str=f"script {place} is not in python, the only language here")
+def _other_language(index: int) -> ScriptResult:
+    return ScriptResult(exception_str=f"script {index} is not in python, the only language here")
 
 
-async def _run(
-    request: Request, body: BatchRequest, places: Sequence[int], deadline_seconds: float
-) -> list[ProgramRun | NotNow]:
-    """Raises NotNow."""
-    asked = Asked(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
-    programs = [(body.scripts[place], asked) for place in places]
+async def _run_scripts(
+    request: Request, body: BatchRequest, indices: Sequence[int], deadline_seconds: float
+) -> list[RunReport | NotNow]:
+    """The runs of the scripts at these indices. Raises NotNow."""
+    asked = RunOptions(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
+    programs = [(body.scripts[index], asked) for index in indices]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
 
@@ -159,7 +163,7 @@ def _judged(verdict: Verdict) -> ScriptResult:
     text = str(verdict.score)
     return ScriptResult(
         text=text,
-        execution=Execution(
+        execution=E2BExecution(
             results=[{"text": text, "is_main_result": True}],
             logs={"stdout": [], "stderr": []},
             error=None,
@@ -167,12 +171,12 @@ def _judged(verdict: Verdict) -> ScriptResult:
     )
 
 
-def _ran(found: ProgramRun | NotNow) -> ScriptResult:
+def _ran(found: RunReport | NotNow) -> ScriptResult:
     if isinstance(found, NotNow):
         return ScriptResult(exception_str=str(found))
     if found.problem is not None:
         return ScriptResult(exception_str=found.problem)
-    assert found.run is not None  # Python is not compiled apart
+    assert found.run is not None  # Python has no compile step
     run, stderr = found.run, as_text(found.run.stderr)
     error = None
     if run.exit_code != 0 or run.note:
@@ -180,7 +184,7 @@ def _ran(found: ProgramRun | NotNow) -> ScriptResult:
         name, _, value = said.partition(": ")
         error = ScriptError(name=run.note or name, value=value, traceback=stderr)
     return ScriptResult(
-        execution=Execution(
+        execution=E2BExecution(
             results=[], logs={"stdout": [as_text(run.stdout)], "stderr": [stderr]}, error=error
         )
     )

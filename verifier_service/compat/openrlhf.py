@@ -2,8 +2,8 @@
 
     {"query": [...], "prompts": [...], "labels": [...]} -> {"rewards", "scores", "extra_logs"}
 
-The client waits 180 s and tries five times, whatever the error. It knows no missing reward: where
-the label does not permit to judge, the reward is 0 and `extra_logs.unjudged` 1.
+The client waits 180 s and tries five times, whatever the error. It knows no missing reward: if the
+label does not permit to judge, the reward is 0 and `extra_logs.unjudged` is 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from verifier_service.compat.completions import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
+from verifier_service.compat.completions import (
+    DEFAULT_PROFILE,
+    ProfileQuery,
+    rewarded,
+    weighted_verifiers,
+)
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
 
@@ -23,8 +28,8 @@ DEADLINE_SECONDS = 150.0
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenRLHF"])
 
-# The last turn of the assistant begins after one of these, in the templates of ChatML (Qwen), Llama
-# 3 and 4, Gemma, Mistral, Phi, DeepSeek and Granite.
+# The marker before a turn of the assistant in the templates of ChatML (Qwen), Llama 3 and 4,
+# Gemma, Mistral, Phi, DeepSeek and Granite: `<|im_start|>assistant`.
 _ASSISTANT = re.compile(
     r"<\|im_start\|>assistant\n?"
     r"|<\|(?:start_header_id|header_start)\|>assistant<\|(?:end_header_id|header_end)\|>\s{0,2}"
@@ -36,7 +41,8 @@ _END_MARKERS = (
     *("<|end|>", "<|begin_of_text|>", "<end_of_turn>", "<eos>", "<pad>", "</s>"),
     "<｜end▁of▁sentence｜>",  # noqa: RUF001
 )
-# Of the text read backwards: from the front, each marker would be looked for up to the end again.
+# End markers at the end of a text, matched in the reversed text: `</s>` as `>s/<`. Matched forward,
+# every marker within the text would start a search up to its end.
 _END = re.compile(rf"(?:\s*+(?:{'|'.join(re.escape(marker[::-1]) for marker in _END_MARKERS)}))*+")
 
 
@@ -63,7 +69,7 @@ class RewardRequest(BaseModel):
         }
 
     @model_validator(mode="after")
-    def _as_many(self) -> RewardRequest:
+    def _lengths_agree(self) -> RewardRequest:
         for name, part in (("prompts", self.prompts), ("labels", self.labels)):
             if part and len(part) != len(self.query):
                 raise ValueError(f"{len(part)} {name} for {len(self.query)} queries")
@@ -85,20 +91,20 @@ class RewardResponse(BaseModel):
 async def get_reward(
     body: RewardRequest,
     request: Request,
-    profile: ProfileName = DEFAULT_PROFILE,
+    profile: ProfileQuery = DEFAULT_PROFILE,
     strip: Annotated[
-        bool, Query(description="judge what follows the prompt, without chat markers")
+        bool, Query(description="judge the text after the prompt, without chat markers")
     ] = True,
 ) -> RewardResponse:
     """Reward queries by their labels, as OpenRLHF's reward server does."""
-    verifiers = verifiers_of(request, profile)
+    verifiers = weighted_verifiers(request, profile)
     prompts = body.prompts or [None] * len(body.query)
     labels = body.labels or [None] * len(body.query)
     items = [
         (response_in(query, prompt) if strip else query, reference_of(label))
         for query, prompt, label in zip(body.query, prompts, labels, strict=True)
     ]
-    judged = await judge(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
+    judged = await rewarded(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
     logs = {
         verifier.key: [one.verdicts[verifier.key].score or 0.0 for one in judged]
         for verifier in verifiers
@@ -111,10 +117,10 @@ async def get_reward(
 
 
 def response_in(query: str, prompt: Any) -> str:
-    """The response in a query: what follows the prompt, or the last turn of the assistant.
+    """The response in a query: the text after the prompt, or the last turn of the assistant.
 
-    The prompt is looked for first: a response may write markers itself, which must not make text
-    before them disappear. Markers of the end are removed from the end only.
+    A prompt is looked for first. A response may contain a marker itself, and the text before it
+    would be lost. End markers are removed at the end only.
 
     >>> response_in("<|im_start|>user\\n2+2?<|im_end|>\\n<|im_start|>assistant\\n4<|im_end|>", None)
     '4'
@@ -124,7 +130,7 @@ def response_in(query: str, prompt: Any) -> str:
     if isinstance(prompt, str) and prompt and query.startswith(prompt):
         response = query[len(prompt) :]
     else:
-        # The last one; a list of them all could take gigabytes.
+        # A deque keeps the last one only: a list of all matches could take gigabytes.
         openings = deque(_ASSISTANT.finditer(query), maxlen=1)
         response = query[openings[0].end() :] if openings else query
     if not response.rstrip().endswith(">"):

@@ -1,8 +1,8 @@
 """Piston's `POST /api/v2/execute` and `GET /api/v2/runtimes`.
 
-open-r1's client waits 30 s for an answer, and tries five times whatever is not 200. The runtimes
-are the plain ones, `python` and `c++`; those of open-r1's own packages (`cms_ioi`, `codeforces`)
-are scripts that start a grader, and are refused by name.
+open-r1's client waits 30 s for a response, and tries five times after any status but 200. The
+runtimes are the plain ones, `python` and `c++`. The runtimes of open-r1's own packages (`cms_ioi`,
+`codeforces`) are scripts that start a grader, and are refused by name.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
     MIN_MEMORY_BYTES,
-    Asked,
-    Ran,
+    ProcessReport,
+    RunOptions,
 )
 from verifier_service.compat.programs import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
@@ -36,9 +36,9 @@ router = APIRouter(route_class=StrictRoute, tags=["Piston"])
 
 DEADLINE_SECONDS = 28.0
 MAX_TIMEOUT_MS = 60_000
-"""A request for more is refused."""
+"""Longest time limit that a request may ask for; a longer one is refused."""
 MAX_COMPILE_SECONDS, MAX_RUN_SECONDS = 10.0, 15.0
-"""What a program gets at most, so that the answer comes before the client gives up."""
+"""Most time that a program gets, so that the response comes before the client gives up."""
 ALIASES: dict[str, LanguageName] = {
     "python": "python",
     "py": "python",
@@ -82,7 +82,7 @@ class ExecuteRequest(BaseModel):
 
 
 class Stage(BaseModel):
-    """What came of compiling, or of running."""
+    """The result of compiling, or of running."""
 
     stdout: str
     stderr: str
@@ -97,7 +97,7 @@ class Stage(BaseModel):
 
 
 class ExecuteResponse(BaseModel):
-    """What came of the program; `compile` only where it was compiled."""
+    """The result of a program; `compile` only if it was compiled."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -106,8 +106,8 @@ class ExecuteResponse(BaseModel):
     run: Stage
 
 
-class Message(BaseModel):
-    """Piston's error."""
+class PistonError(BaseModel):
+    """Piston's body of an error."""
 
     message: str
 
@@ -124,14 +124,14 @@ class PistonRuntime(BaseModel):
     "/api/v2/execute",
     response_model=ExecuteResponse,
     responses={
-        400: {"model": Message, "description": "it cannot be run here"},
-        503: {"model": Message, "description": "not run this time; try again"},
+        400: {"model": PistonError, "description": "it cannot be run here"},
+        503: {"model": PistonError, "description": "not run this time; try again"},
     },
 )
 async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | JSONResponse:
     """Run a program, as Piston does."""
     try:
-        source, asked = _asked(body)
+        source, asked = _program(body)
     except ValueError as error:
         return _error(HTTPStatus.BAD_REQUEST, str(error))
     try:
@@ -142,8 +142,8 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
         return _error(HTTPStatus.BAD_REQUEST, found.problem)
     stages = {"compile": found.compiled, "run": found.run or _NOT_RUN}
     try:
-        version = await _version(asked.language)
-    except ToolchainError:  # what has come of the program is not lost for it
+        version = await _language_version(asked.language)
+    except ToolchainError:  # without this, the result of the program would be lost
         version = ""
     return ExecuteResponse.model_validate(
         {
@@ -160,21 +160,21 @@ async def runtimes() -> list[PistonRuntime]:
     found = []
     for language, name in NAMES.items():
         with contextlib.suppress(ToolchainError):
-            version = await _version(language)
+            version = await _language_version(language)
             aliases = [alias for alias, one in ALIASES.items() if one == language and alias != name]
             found.append(PistonRuntime(language=name, version=version, aliases=aliases))
     return found
 
 
-async def _version(language: LanguageName) -> str:
-    """Raises ToolchainError."""
+async def _language_version(language: LanguageName) -> str:
+    """The version of a language. Raises ToolchainError."""
     if language == "python":
         return platform.python_version()
     return await asyncio.to_thread(gxx_version)
 
 
-def _asked(body: ExecuteRequest) -> tuple[str, Asked]:
-    """Raises ValueError: it cannot be run here."""
+def _program(body: ExecuteRequest) -> tuple[str, RunOptions]:
+    """The source and how to run it. Raises ValueError if it cannot be run here."""
     language = ALIASES.get(body.language)
     if language is None:
         raise ValueError(
@@ -187,10 +187,10 @@ def _asked(body: ExecuteRequest) -> tuple[str, Asked]:
     if body.run_memory_limit > MAX_MEMORY_BYTES:
         raise ValueError(f"run_memory_limit cannot exceed the configured limit {MAX_MEMORY_BYTES}")
     main, *others = body.files
-    files = {one.name or f"file{place}.code": _content(one) for place, one in enumerate(others, 1)}
+    files = {one.name or f"file{index}.code": _content(one) for index, one in enumerate(others, 1)}
     check_files(files)
     memory_bytes = body.run_memory_limit if body.run_memory_limit > 0 else DEFAULT_MEMORY_BYTES
-    return _content(main).decode(errors="replace"), Asked(
+    return _content(main).decode(errors="replace"), RunOptions(
         language=language,
         stdin=body.stdin,
         arguments=tuple(body.args),
@@ -206,7 +206,7 @@ def _seconds(wall_ms: int, cpu_ms: int | None, limit: float) -> float:
 
 
 def _content(file: PistonFile) -> bytes:
-    """Raises ValueError."""
+    """The bytes of a file. Raises ValueError if they are not encoded as it says."""
     if file.encoding == "utf8":
         return file.content.encode()
     if file.encoding == "hex":
@@ -214,7 +214,7 @@ def _content(file: PistonFile) -> bytes:
     return base64.b64decode(file.content, validate=True)
 
 
-def _stage(ran: Ran) -> Stage:
+def _stage(ran: ProcessReport) -> Stage:
     stdout, stderr = as_text(ran.stdout), as_text(ran.stderr)
     code, number = ran.exit_code, ran.signal
     if ran.note and code is None and number is None:
@@ -236,11 +236,11 @@ def _stage(ran: Ran) -> Stage:
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # of real-time signals Python names the first and the last
+    except ValueError:  # Python names only the first and the last of the real-time signals
         return f"SIGRTMIN{number - signal.SIGRTMIN:+d}"
 
 
-def _status(ran: Ran) -> Literal["RE", "SG", "TO", "OL"] | None:
+def _status(ran: ProcessReport) -> Literal["RE", "SG", "TO", "OL"] | None:
     if ran.is_timeout:
         return "TO"
     if ran.reason is ExitReason.OUTPUT_LIMIT:
@@ -251,10 +251,10 @@ def _status(ran: Ran) -> Literal["RE", "SG", "TO", "OL"] | None:
 
 
 def _error(status: HTTPStatus, message: str) -> JSONResponse:
-    return JSONResponse(Message(message=message).model_dump(), status_code=status)
+    return JSONResponse(PistonError(message=message).model_dump(), status_code=status)
 
 
-_NOT_RUN = Ran(
+_NOT_RUN = ProcessReport(
     reason=ExitReason.STOPPED,
     exit_code=None,
     signal=None,

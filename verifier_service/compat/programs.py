@@ -1,4 +1,4 @@
-"""Programs of other protocols, run by the workers of `/v1/score` as their clients ask."""
+"""Programs of other protocols, run by the workers of `/v1/score`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fastapi import Request
 
 from verifier_service.code.plain_run import (
     SPACE_BYTES,
-    Asked,
-    ProgramRun,
+    RunOptions,
     RunProgram,
+    RunReport,
     as_reference,
-    program_run,
+    report_in,
 )
 from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.sandbox.execution import MAX_FETCHED_FILES, check_name
@@ -23,28 +23,30 @@ from verifier_service.verdict import Outcome, Verdict
 
 MAX_FILES = 256
 MAX_FILE_BYTES = SPACE_BYTES // 2
-"""Of all files that a program is given, so that there is room for its own."""
+"""Most bytes of all files that a program is given; the rest of the space is for its own files."""
 
 
 async def run_programs(
-    request: Request, programs: Sequence[tuple[str, Asked]], *, deadline_seconds: float
-) -> list[ProgramRun | NotNow]:
-    """Run sources, each as asked; for what was not run by the deadline there is a NotNow.
+    request: Request, programs: Sequence[tuple[str, RunOptions]], *, deadline_seconds: float
+) -> list[RunReport | NotNow]:
+    """Run programs: sources, each with how to run it.
 
-    Raises NotNow and ApiError as `verdicts_of`.
+    A program that was not run by the deadline has a NotNow in the list.
+
+    Raises NotNow and RequestError as `verdicts_of`.
     """
     groups = [
         Group(reference=as_reference(asked), completions=[source]) for source, asked in programs
     ]
     verifier = RunProgram()
     found = await verdicts_of(request, groups, [verifier], deadline_seconds=deadline_seconds)
-    return [_run(verdicts[verifier.key]) for verdicts in found]
+    return [_run_of(verdicts[verifier.key]) for verdicts in found]
 
 
 async def run_one(
-    request: Request, source: str, asked: Asked, *, deadline_seconds: float
-) -> ProgramRun:
-    """Run a source. Raises NotNow and ApiError as `verdicts_of`."""
+    request: Request, source: str, asked: RunOptions, *, deadline_seconds: float
+) -> RunReport:
+    """Run a source. Raises NotNow and RequestError as `verdicts_of`."""
     programs = [(source, asked)]
     (found,) = await run_programs(request, programs, deadline_seconds=deadline_seconds)
     if isinstance(found, NotNow):
@@ -52,22 +54,23 @@ async def run_one(
     return found
 
 
-def _run(verdict: Verdict) -> ProgramRun | NotNow:
+def _run_of(verdict: Verdict) -> RunReport | NotNow:
     if verdict.outcome is Outcome.FAILED:
         return NotNow(f"the program was not run: {verdict.reason}")
-    # Asking again would not help: it is too large, or its worker was killed over it.
+    # The same request would end the same way, so the client must not be told to ask again: the
+    # program is too large, or its worker was killed over it.
     problem = None
     if verdict.outcome is Outcome.UNVERIFIABLE:
         problem = f"the program's input and files are more than is taken ({verdict.reason})"
     elif verdict.details is None:
         problem = f"the program is {verdict.reason}"
     if problem is not None:
-        return ProgramRun(compiled=None, run=None, problem=problem)
-    return program_run(verdict)
+        return RunReport(compiled=None, run=None, problem=problem)
+    return report_in(verdict)
 
 
 def decoded_files(files: Mapping[str, str]) -> dict[str, bytes]:
-    """Files by name, from base64. Raises ValueError: a text that is not."""
+    """The content of each file by name. Raises ValueError if one is not base64."""
     found = {}
     for name, content in files.items():
         try:
@@ -78,7 +81,7 @@ def decoded_files(files: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def check_files(files: Mapping[str, bytes], fetched_files: Sequence[str] = ()) -> None:
-    """Raise ValueError: a name, or too much of them."""
+    """Raise ValueError if a name is not allowed, or if the files are too many or too large."""
     for name in (*files, *fetched_files):
         check_name(name)
     num_bytes = sum(map(len, files.values()))
@@ -91,5 +94,5 @@ def check_files(files: Mapping[str, bytes], fetched_files: Sequence[str] = ()) -
 
 
 def as_text(output: bytes) -> str:
-    """What a program printed."""
+    """The output of a program as text; bytes that are not UTF-8 are replaced."""
     return output.decode(errors="replace")

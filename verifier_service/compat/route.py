@@ -1,4 +1,4 @@
-"""Routes whose bodies are parsed as strictly as those of `/v1/score`."""
+"""Routes whose bodies are parsed as strictly as the body of `/v1/score`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from fastapi.routing import APIRoute
 class StrictRoute(APIRoute):
     """A route that refuses lone surrogates and endless nesting, and passes our own errors on.
 
-    FastAPI's own parser lets the former through, which then fail wherever text is encoded. An error
-    while the body is read, such as that it is too large, would become a 400.
+    FastAPI's own parser lets lone surrogates through, which then fail wherever text is encoded. It
+    also turns every error while the body is read, such as BodyTooLarge, into a 400.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See `APIRoute`."""
+        """The handler of `APIRoute`, which gets a request with a strict parser."""
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
@@ -36,7 +36,7 @@ class _StrictRequest(Request):
         self._body = body
 
     async def json(self) -> Any:
-        """The body; raises JSONDecodeError."""
+        """The body as JSON. Raises JSONDecodeError."""
         try:
             return pydantic_core.from_json(self._body)
         except ValueError as error:

@@ -1,7 +1,7 @@
 """SandboxFusion's `POST /run_code` and `GET /v1/ping`.
 
-verl, SkyRL-agent, tinker-cookbook and ROLL call it. The answer is 200 with a `status`, whatever the
-program does; only what could not be run this time is 504, since that is what verl tries again.
+verl, SkyRL-agent, tinker-cookbook and ROLL call it. The response is 200 with a `status`, whatever
+the program does. A program that could not be run this time is 504, the status that verl retries.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from verifier_service.code.plain_run import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
     MIN_MEMORY_BYTES,
-    Asked,
-    ProgramRun,
-    Ran,
+    ProcessReport,
+    RunOptions,
+    RunReport,
 )
 from verifier_service.compat.programs import (
     as_text,
@@ -38,9 +38,10 @@ from verifier_service.schemas import ErrorResponse
 router = APIRouter(route_class=StrictRoute, tags=["SandboxFusion"])
 
 MARGIN_SECONDS = 8.0
-"""verl waits for 10 s more than compiling and running may take."""
+"""Time beyond the limits of compiling and running; verl waits 10 s more than these."""
 SHORT_MARGIN_SECONDS = 1.5
-"""SkyRL-agent sends no time for compiling and waits for 2 s more than running may take."""
+"""Time beyond the limit of running, for a client that sends none for compiling: SkyRL-agent, which
+waits 2 s more than that."""
 
 
 class RunCodeRequest(BaseModel):
@@ -59,15 +60,15 @@ class RunCodeRequest(BaseModel):
 
 
 class RunStatus(StrEnum):
-    """Of one command."""
+    """The end of one command."""
 
     FINISHED = "Finished"
     ERROR = "Error"
     TIME_LIMIT_EXCEEDED = "TimeLimitExceeded"
 
 
-class Status(StrEnum):
-    """Of the whole."""
+class OverallStatus(StrEnum):
+    """The end of the whole run."""
 
     SUCCESS = "Success"
     FAILED = "Failed"
@@ -75,7 +76,7 @@ class Status(StrEnum):
 
 
 class CommandRunResult(BaseModel):
-    """What came of a command."""
+    """The result of a command."""
 
     status: RunStatus
     execution_time: float | None
@@ -85,9 +86,9 @@ class CommandRunResult(BaseModel):
 
 
 class RunCodeResponse(BaseModel):
-    """What came of the program."""
+    """The result of a program."""
 
-    status: Status
+    status: OverallStatus
     message: str
     compile_result: CommandRunResult | None = None
     run_result: CommandRunResult | None = None
@@ -109,9 +110,9 @@ async def run_code(
 ) -> RunCodeResponse:
     """Run a program, as SandboxFusion does."""
     try:
-        asked = _asked(body)
+        asked = _run_settings(body)
     except ValueError as error:
-        return RunCodeResponse(status=Status.SANDBOX_ERROR, message=str(error))
+        return RunCodeResponse(status=OverallStatus.SANDBOX_ERROR, message=str(error))
     deadline = wait_seconds or _wait_seconds(body)
     try:
         found = await run_one(request, body.code, asked, deadline_seconds=deadline)
@@ -119,7 +120,7 @@ async def run_code(
         raise ApiError(
             HTTPStatus.GATEWAY_TIMEOUT, "not_run", f"{error}; try again later"
         ) from error
-    return _response(found)
+    return _run_code_response(found)
 
 
 @router.get("/v1/ping")
@@ -128,8 +129,8 @@ async def ping() -> str:
     return "pong"
 
 
-def _asked(body: RunCodeRequest) -> Asked:
-    """Raises ValueError: it cannot be run here."""
+def _run_settings(body: RunCodeRequest) -> RunOptions:
+    """The settings of the run. Raises ValueError if the program cannot be run here."""
     if not is_language(body.language):
         raise ValueError(
             f"language {body.language[:50]!r} is not served; there are {sorted(LANGUAGES)}"
@@ -142,7 +143,7 @@ def _asked(body: RunCodeRequest) -> Asked:
     memory_bytes = (
         body.memory_limit_MB * 2**20 if body.memory_limit_MB > 0 else DEFAULT_MEMORY_BYTES
     )
-    return Asked(
+    return RunOptions(
         language=body.language,
         stdin=body.stdin or "",
         files=files,
@@ -154,19 +155,19 @@ def _asked(body: RunCodeRequest) -> Asked:
 
 
 def _wait_seconds(body: RunCodeRequest) -> float:
-    """For less time than the client waits."""
+    """The time until a response must be sent: less than the client waits."""
     if "compile_timeout" in body.model_fields_set:
         return body.compile_timeout + body.run_timeout + MARGIN_SECONDS
     return body.run_timeout + SHORT_MARGIN_SECONDS
 
 
-def _response(found: ProgramRun) -> RunCodeResponse:
+def _run_code_response(found: RunReport) -> RunCodeResponse:
     if found.problem is not None:
-        return RunCodeResponse(status=Status.SANDBOX_ERROR, message=found.problem)
+        return RunCodeResponse(status=OverallStatus.SANDBOX_ERROR, message=found.problem)
     results = [_result(ran) for ran in (found.compiled, found.run)]
     succeeded = found.run is not None and found.run.exit_code == 0 and not found.run.note
     return RunCodeResponse(
-        status=Status.SUCCESS if succeeded else Status.FAILED,
+        status=OverallStatus.SUCCESS if succeeded else OverallStatus.FAILED,
         message="",
         compile_result=results[0],
         run_result=results[1],
@@ -174,7 +175,7 @@ def _response(found: ProgramRun) -> RunCodeResponse:
     )
 
 
-def _result(ran: Ran | None) -> CommandRunResult | None:
+def _result(ran: ProcessReport | None) -> CommandRunResult | None:
     if ran is None:
         return None
     status = RunStatus.FINISHED

@@ -2,8 +2,8 @@
 
     {"prompt", "response", "label"} -> a number, or with ?reward_key=score an object
 
-The client waits 120 s, tries ten times whatever the error, then ends the run. A number has no word
-for a label that does not permit to judge, and is 0; the object has `judged`.
+The client waits 120 s, tries ten times whatever the error, then ends the run. If the label does not
+permit to judge, the number is 0; the object tells the two apart by `judged`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.compat.completions import DEFAULT_PROFILE, ProfileName, judge, verifiers_of
+from verifier_service.compat.completions import (
+    DEFAULT_PROFILE,
+    ProfileQuery,
+    rewarded,
+    weighted_verifiers,
+)
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
 
@@ -23,7 +28,7 @@ router = APIRouter(route_class=StrictRoute, tags=["slime"])
 
 
 class Sample(BaseModel):
-    """One sample."""
+    """A response of a model and the label of its prompt."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -36,15 +41,15 @@ class Sample(BaseModel):
 async def rm(
     body: Sample,
     request: Request,
-    profile: ProfileName = DEFAULT_PROFILE,
+    profile: ProfileQuery = DEFAULT_PROFILE,
     reward_key: Annotated[
-        str | None, Query(description="answer an object with the reward under this key")
+        str | None, Query(description="respond with an object that has the reward under this key")
     ] = None,
 ) -> float | dict[str, float | str]:
     """Reward a sample by its label, as slime's `remote_rm` expects it."""
-    verifiers = verifiers_of(request, profile)
+    verifiers = weighted_verifiers(request, profile)
     items = [(body.response, reference_of(body.label))]
-    (judged,) = await judge(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
+    (judged,) = await rewarded(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
     if reward_key is None:
         return judged.number
     scores = {name: verdict.score or 0.0 for name, verdict in judged.verdicts.items()}

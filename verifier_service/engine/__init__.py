@@ -1,1 +1,1 @@
-"""Judging a request: bounds, cache, tasks for workers, verdicts in order, the response."""
+"""Judging a request: admission, cache, tasks for workers, verdicts in order, response."""

@@ -1,61 +1,57 @@
-"""From the bytes of a body to a request that may be scored."""
+"""Reading a body: decompressed, parsed, and checked against the limits on a request."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from http import HTTPStatus
 
 import zstandard
 from pydantic import ValidationError
 
-from verifier_service.http.errors import (
-    ApiError,
-    invalid_request,
-    not_enabled,
-    too_many_completions,
-    unknown_profile,
-)
-from verifier_service.large_requests.messages import RequestLimits
-from verifier_service.profiles import Verifiers
+from verifier_service.engine.body_limit import BodyLimit
+from verifier_service.engine.request_limits import RequestLimits
+from verifier_service.errors import BrokenCompression
+from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import ScoreRequest
+from verifier_service.validation import invalid_request
+from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.regex import QuickPatterns
 
 CONTENT_ENCODINGS = ("identity", "gzip", "zstd")
 MAX_ZSTD_WINDOW_BYTES = 8 * 2**20
-"""As RFC 8878 recommends to those who decompress."""
+"""Largest window of a zstd frame; RFC 8878 recommends 8 MiB for decompressors."""
 READ_BYTES = 2**16
 GZIP_READ_BYTES = 2**12
 
 
 def decompressed(body: bytes, content_encoding: str, *, max_bytes: int) -> bytes:
-    """The body as it was before it was compressed, never more than max_bytes of it in memory.
+    """The body without its compression, never more than max_bytes of it in memory.
 
     Raises:
-        ApiError: it is larger (413), or not what its encoding says (400).
+        BodyTooLarge: the decompressed body exceeds max_bytes.
+        BrokenCompression: the body does not have its declared encoding.
     """
     if content_encoding == "identity":
         return body
     inflate = _gzip_pieces if content_encoding == "gzip" else _zstd_pieces
-    parts = bytearray()
+    limit = BodyLimit(max_bytes)
+    content = bytearray()
     try:
         for piece in inflate(body):
-            parts += piece
-            if len(parts) > max_bytes:
-                raise body_too_large(max_bytes)
+            limit.add(len(piece))
+            content += piece
     except (zlib.error, EOFError, zstandard.ZstdError) as error:
-        raise ApiError(
-            HTTPStatus.BAD_REQUEST,
-            "broken_compression",
-            f"the body is not {content_encoding}, as Content-Encoding says: {error}"[:200],
+        raise BrokenCompression(
+            f"the body is not {content_encoding}, as Content-Encoding says: {error}"[:200]
         ) from error
-    return bytes(parts)
+    return bytes(content)
 
 
 def _gzip_pieces(body: bytes) -> Iterator[bytes]:
-    """A gzip file may have several members.
+    """The content of a gzip file, which may have several members.
 
-    zlib copies what it leaves of its input, so it is given little at a time.
+    zlib copies the input that it leaves unread. A large input would be copied once for each piece,
+    so zlib gets little at a time.
     """
     rest = memoryview(body)
     while rest:
@@ -65,7 +61,7 @@ def _gzip_pieces(body: bytes) -> Iterator[bytes]:
                 raise EOFError("it ends too early")
             part = rest[:GZIP_READ_BYTES]
             yield member.decompress(part, READ_BYTES)
-            # At the end of a member zlib's tail may hold the unused data once more.
+            # At the end of a member, `unconsumed_tail` may hold the unused data a second time.
             left = member.unused_data if member.eof else member.unconsumed_tail
             rest = rest[len(part) - len(left) :]
 
@@ -77,15 +73,6 @@ def _zstd_pieces(body: bytes) -> Iterator[bytes]:
             yield piece
 
 
-def body_too_large(max_bytes: int) -> ApiError:
-    """413."""
-    return ApiError(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        "body_too_large",
-        f"the body is larger than {max_bytes} bytes",
-    )
-
-
 def read_request(
     body: bytes,
     limits: RequestLimits,
@@ -93,38 +80,32 @@ def read_request(
     *,
     quick_patterns: QuickPatterns | None = None,
 ) -> ScoreRequest:
-    """The request, with the verifiers of its profile.
+    """The request of a body, with the verifiers of its profile.
 
-    Parsed straight from its bytes: faster than by way of Python's `json`, and strict. Lone
-    surrogates and endless nesting are refused here, so that nothing behind meets them.
+    It is parsed straight from its bytes, which is faster than Python's `json` and strict. Lone
+    surrogates and endless nesting are refused here, so no later step meets them.
 
     Args:
         body: JSON.
-        limits: on what it may ask for.
-        profiles: gives the lists of verifiers by name.
-        quick_patterns: where others wait.
+        limits: on one request.
+        profiles: returns the lists of verifiers by name; called only for a request with a profile.
+        quick_patterns: refuses patterns that take long to compile, where other requests wait.
 
     Raises:
-        ApiError: it is malformed, too large, or asks for what is not served.
-        SlowPattern: its patterns are for a process that nobody waits for.
+        InvalidRequest: the body is malformed.
+        TooManyCompletions: it has more than the limit.
+        UnknownProfile: no profile has the name.
+        VerifierNotEnabled: one of its verifiers is not served.
+        SlowPattern: a pattern takes too long to compile where other requests wait.
     """
     try:
         request = ScoreRequest.model_validate_json(body, strict=True, context=quick_patterns)
     except ValidationError as error:
-        raise invalid_request(error.errors(include_input=False, include_url=False)) from error
-    if request.num_completions > limits.max_completions:
-        raise too_many_completions(request.num_completions, limits.max_completions)
+        found = error.errors(include_input=False, include_url=False)
+        raise invalid_request(found, VERIFIERS) from error
+    limits.check_num_completions(request.num_completions)
     if request.profile is not None:
-        request = _with_profile(request, request.profile, profiles())
-    disabled = {verifier.type for verifier in request.verifiers} - set(limits.enabled)
-    if disabled:
-        raise not_enabled(disabled, limits.enabled)
+        verifiers = profile_named(request.profile, profiles())
+        request = request.model_copy(update={"verifiers": verifiers})
+    limits.check_enabled(verifier.type for verifier in request.verifiers)
     return request
-
-
-def _with_profile(
-    request: ScoreRequest, name: str, profiles: Mapping[str, Verifiers]
-) -> ScoreRequest:
-    if name not in profiles:
-        raise unknown_profile(name, profiles)
-    return request.model_copy(update={"verifiers": profiles[name]})

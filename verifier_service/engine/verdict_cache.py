@@ -1,4 +1,4 @@
-"""Verdicts of past requests, by what they were given for: bounded, the latest used ones."""
+"""The cache of verdicts that past requests had; when it is full, the least recently used leaves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from verifier_service.verdict import Outcome, Verdict
 
 
 class VerdictCache:
-    """Keeps verdicts by the hash of options, reference and completion.
+    """Verdicts by the hash of options, reference and completion.
 
     Args:
-        max_verdicts: kept at most; 0 keeps none.
+        max_verdicts: most verdicts to keep; 0 keeps none.
     """
 
     def __init__(self, max_verdicts: int) -> None:
@@ -25,7 +25,7 @@ class VerdictCache:
         return len(self._verdicts)
 
     def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
-        """The verdict of each key, None where there is none."""
+        """The verdict of each key; None where the cache has none."""
         found = [self._verdicts.get(key) for key in keys]
         for key, verdict in zip(keys, found, strict=True):
             if verdict is not None:
@@ -35,7 +35,7 @@ class VerdictCache:
         return found
 
     def keep(self, key: bytes, verdict: Verdict) -> None:
-        """Keep a verdict; what failed may succeed the next time."""
+        """Keep a verdict, unless it `failed`: the next try may succeed."""
         if verdict.outcome is Outcome.FAILED:
             return
         self._verdicts[key] = verdict

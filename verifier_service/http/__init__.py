@@ -1,1 +1,1 @@
-"""The API process: routes, one call from its first byte to its last, errors as HTTP answers."""
+"""HTTP: routes, one call from its first byte to its last, errors as responses."""

@@ -1,4 +1,4 @@
-"""API keys: who may ask. Only their hashes are kept."""
+"""API keys, by which calls are allowed. The service keeps only their hashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIX = "rv-"
 
 
 def new_key() -> str:
-    """A key that nobody can guess, which is why a plain hash of it is enough."""
+    """A new key; nobody can guess it, so a plain hash protects it."""
     return PREFIX + secrets.token_urlsafe(KEY_BYTES)
 
 
@@ -26,12 +26,12 @@ def hash_of(key: str) -> str:
 
 
 def is_hash(text: str) -> bool:
-    """Whether it can be the hash of a key."""
+    """Whether the text can be the hash of a key."""
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def is_accepted(key: str, hashes: Iterable[str]) -> bool:
-    """Whether a key has one of the hashes; takes the same time for each of them."""
+    """Whether the key has one of the hashes; the time taken does not tell which."""
     found = hash_of(key)
     accepted = False
     for known in hashes:

@@ -1,4 +1,4 @@
-"""What surrounds each call: its id, its API key, its line in the log, its metrics."""
+"""The context of each call: its id, its API key, its line in the log, its metrics."""
 
 from __future__ import annotations
 
@@ -7,46 +7,57 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from verifier_service.compat import TRY_AGAIN_STATUS
-from verifier_service.engine.metrics import Metrics
+from verifier_service.errors import Draining, RequestError
 from verifier_service.http.api_keys import is_accepted
 from verifier_service.http.drain import Drain
-from verifier_service.http.error_handlers import bug, refused
+from verifier_service.http.error_handlers import internal_error, refused
 from verifier_service.http.errors import ApiError
+from verifier_service.http.metrics import Metrics
 
 access_log = logging.getLogger("verifier_service.access")
 
 REQUEST_ID_HEADER = "X-Request-Id"
 OPEN_PATHS = ("/healthz", "/readyz")
-"""Which tell nothing and are asked by what starts and stops services."""
+"""Paths without an API key: they tell nothing, and ask whether the service runs."""
 NOT_LOGGED_PATHS = ("/healthz", "/readyz", "/metrics")
+# An id that cannot spoil a line of the log: `step-7.group-2`.
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 
 class CallContext:
-    """Gives calls an id, refuses those without a key, and counts and logs them.
+    """Gives calls an id, refuses calls without a key, and counts and logs all of them.
 
     Args:
-        app: what answers.
-        key_hashes: of API keys; none opens the service to all.
-        drain: refuses calls while the service ends, and waits for those under way.
-        metrics: are told of each call.
+        app: the next layer.
+        key_hashes: hashes of the accepted API keys; without any, all calls are accepted.
+        drain: tells whether the service is ending, and counts the calls under way.
+        metrics: count each call.
+        draining_statuses: statuses of refusals while the service ends, by path, for clients that
+            retry another status than 503.
     """
 
     def __init__(
-        self, app: ASGIApp, *, key_hashes: Sequence[str], drain: Drain, metrics: Metrics
+        self,
+        app: ASGIApp,
+        *,
+        key_hashes: Sequence[str],
+        drain: Drain,
+        metrics: Metrics,
+        draining_statuses: Mapping[str, HTTPStatus],
     ) -> None:
         self._app = app
         self._key_hashes = key_hashes
         self._drain = drain
         self._metrics = metrics
+        self._draining_statuses = draining_statuses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on."""
@@ -71,31 +82,30 @@ class CallContext:
         try:
             refusal = self._refusal(scope, headers)
             if refusal is not None:
-                answer = refused(refusal, scope, self._metrics)
-                await answer(scope, receive, send_with_id)
+                await refusal(scope, receive, send_with_id)
             elif scope["method"] == "POST":
                 with self._drain.under_way():
                     await self._app(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
-        except Exception as error:  # which is logged with its traceback outside of this
-            if status and isinstance(error.__cause__, ApiError):
-                return  # refused after its first line: the server breaks an unfinished answer off
+        except Exception as error:  # the layer around this one logs its traceback
+            if status and isinstance(error.__cause__, RequestError):
+                return  # refused after its first line: the server breaks the response off
             state["error"] = "internal_error"
             if not status:
-                await bug()(scope, receive, send_with_id)
+                await internal_error()(scope, receive, send_with_id)
             raise
         finally:
             self._metrics.in_flight.dec()
             self._finish(scope, status, time.perf_counter() - start)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> ApiError | None:
+    def _refusal(self, scope: Scope, headers: Headers) -> JSONResponse | None:
         if not self._is_allowed(scope["path"], headers):
-            return _unauthorized(has_key=_key(headers.get("authorization", "")) is not None)
+            has_key = _key(headers.get("authorization", "")) is not None
+            return refused(_unauthorized(has_key=has_key), scope, self._metrics)
         if self._drain.is_draining and scope["method"] == "POST":
-            refusal = self._drain.refusal()
-            refusal.status = TRY_AGAIN_STATUS.get(scope["path"], refusal.status)
-            return refusal
+            status = self._draining_statuses.get(scope["path"])
+            return refused(Draining(), scope, self._metrics, status=status)
         return None
 
     def _is_allowed(self, path: str, headers: Headers) -> bool:
@@ -106,7 +116,7 @@ class CallContext:
 
     def _finish(self, scope: Scope, status: int, seconds: float) -> None:
         path = _path(scope)
-        self._metrics.answered(path, status, seconds)
+        self._metrics.count_response(path, status, seconds)
         if path in NOT_LOGGED_PATHS:
             return
         state = scope["state"]
@@ -126,7 +136,7 @@ class CallContext:
 
 
 def _path(scope: Scope) -> str:
-    """Of the route that a call is for, also of one that was refused before it was looked for."""
+    """The path of a call's route, which is looked up if the call was refused before routing."""
     route = scope.get("route")
     if route is None:
         routes = getattr(scope.get("app"), "routes", ())
@@ -135,9 +145,9 @@ def _path(scope: Scope) -> str:
 
 
 def _key(authorization: str) -> str | None:
-    """The key of a call: a bearer token, or the password of a URL.
+    """The API key of a call: its bearer token, or the password in its URL.
 
-    Clients that know of no keys take a URL with one: http://any:KEY@host.
+    Clients without a setting for keys accept a URL with one: http://any:KEY@host.
     """
     scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() == "bearer":
@@ -151,7 +161,7 @@ def _key(authorization: str) -> str | None:
 
 
 def _call_id(given: str) -> str:
-    """The client's id if it is a harmless one, else one of ours."""
+    """The client's id if it is harmless, else a new one."""
     return given if _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
 
 

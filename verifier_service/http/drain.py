@@ -1,4 +1,4 @@
-"""How the service ends: it finishes what it has accepted, within a limit, and refuses the rest."""
+"""The end of the service: it finishes the calls that it accepted, within a limit, and no others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from verifier_service.http.errors import ApiError, try_again
-
 log = logging.getLogger(__name__)
 
 
 class Drain:
-    """Whether the service is ending, and how many calls are under way."""
+    """Tells whether the service is ending, and waits for the calls under way."""
 
     def __init__(self) -> None:
         self.is_draining = False
@@ -24,7 +22,7 @@ class Drain:
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """A call that is to be finished."""
+        """A call that the service finishes before it ends."""
         self.num_under_way += 1
         self._idle.clear()
         try:
@@ -35,7 +33,7 @@ class Drain:
                 self._idle.set()
 
     async def run(self, limit_seconds: float) -> None:
-        """Wait until no call is under way; give up those that take longer than the limit."""
+        """Wait until no call is under way; give up the calls that take longer than the limit."""
         self.is_draining = True
         log.info("ending: %d calls are under way", self.num_under_way)
         try:
@@ -46,10 +44,5 @@ class Drain:
             self._stopped.set()
 
     async def wait_stopped(self) -> None:
-        """Wait until calls that are under way must end."""
+        """Wait until the calls under way are given up."""
         await self._stopped.wait()
-
-    @staticmethod
-    def refusal() -> ApiError:
-        """503: ask another instance, or this one when it is back."""
-        return try_again("draining", "the service is ending")

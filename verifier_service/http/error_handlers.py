@@ -1,4 +1,4 @@
-"""One error body for every answer that is not 200."""
+"""Every response with an error has the same body; its status is in `http.errors`."""
 
 from __future__ import annotations
 
@@ -10,28 +10,40 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from verifier_service.engine.metrics import Metrics
-from verifier_service.http.errors import MAX_EXCERPT_CHARACTERS, ApiError, invalid_request
+from verifier_service.errors import RequestError
+from verifier_service.http.errors import ApiError, headers_of, status_of
+from verifier_service.http.metrics import Metrics
+from verifier_service.http.service import service_of
 from verifier_service.schemas import ErrorBody, ErrorResponse
+from verifier_service.validation import MAX_EXCERPT_CHARACTERS, invalid_request
 
 
 def install_error_handlers(app: FastAPI) -> None:
     """Give every error of the app the same body."""
-    app.add_exception_handler(ApiError, _api_error)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(RequestError, _handle_request_error)
+    app.add_exception_handler(HTTPException, _handle_http_exception)
+    app.add_exception_handler(RequestValidationError, _handle_validation_error)
 
 
-def refused(error: ApiError, scope: Scope, metrics: Metrics) -> JSONResponse:
-    """The answer to a call that is refused: counted, and named in the call's line of the log."""
-    metrics.rejected(error.kind)
+def refused(
+    error: RequestError, scope: Scope, metrics: Metrics, *, status: HTTPStatus | None = None
+) -> JSONResponse:
+    """The response to a refused call: counted, and named in the call's line of the log.
+
+    Args:
+        error: why the call is refused.
+        scope: of the call.
+        metrics: counts the refusal.
+        status: for clients that retry another status than the error's own; None for that.
+    """
+    metrics.count_refusal(error.kind)
     scope["state"]["error"] = error.kind
-    return _response(error)
+    return _error_response(error, status=status)
 
 
-def bug() -> JSONResponse:
-    """The answer to a call that met a bug."""
-    return _response(
+def internal_error() -> JSONResponse:
+    """The response to a call that met a bug of the service."""
+    return _error_response(
         ApiError(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "internal_error",
@@ -40,21 +52,23 @@ def bug() -> JSONResponse:
     )
 
 
-def _response(error: ApiError) -> JSONResponse:
+def _error_response(error: RequestError, *, status: HTTPStatus | None = None) -> JSONResponse:
     body = ErrorResponse(
         error=ErrorBody(type=error.kind, message=error.message, details=error.details)
     )
     return JSONResponse(
-        body.model_dump(exclude_none=True), status_code=error.status, headers=error.headers
+        body.model_dump(exclude_none=True),
+        status_code=status or status_of(error),
+        headers=headers_of(error),
     )
 
 
-async def _api_error(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ApiError)
-    return _refused(error, request)
+async def _handle_request_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestError)
+    return _refused_call(error, request)
 
 
-async def _http_error(request: Request, error: Exception) -> JSONResponse:
+async def _handle_http_exception(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     path = request.url.path[:MAX_EXCERPT_CHARACTERS]
@@ -64,13 +78,13 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     }.get(status, str(error.detail))
     kind = status.name.lower()
     headers = dict(error.headers) if error.headers else None
-    return _refused(ApiError(status, kind, message, headers=headers), request)
+    return _refused_call(ApiError(status, kind, message, headers=headers), request)
 
 
-async def _validation_error(request: Request, error: Exception) -> JSONResponse:
+async def _handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return _refused(invalid_request(error.errors()), request)
+    return _refused_call(invalid_request(error.errors()), request)
 
 
-def _refused(error: ApiError, request: Request) -> JSONResponse:
-    return refused(error, request.scope, request.app.state.service.metrics)
+def _refused_call(error: RequestError, request: Request) -> JSONResponse:
+    return refused(error, request.scope, service_of(request).metrics)

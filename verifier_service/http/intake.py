@@ -1,4 +1,4 @@
-"""Taking in a body: refused while it is only declared, where that tells enough, and bounded."""
+"""The intake of a body: refused by its headers if possible, else held as it arrives."""
 
 from __future__ import annotations
 
@@ -7,18 +7,49 @@ import os
 from http import HTTPStatus
 
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from verifier_service.engine.request_body import CONTENT_ENCODINGS, body_too_large
-from verifier_service.engine.scheduler import QueueFull, Reservation, Scheduler
-from verifier_service.http.errors import ApiError, try_again
+from verifier_service.engine.admission import Reservation
+from verifier_service.engine.body_limit import BodyLimit
+from verifier_service.engine.request_body import CONTENT_ENCODINGS
+from verifier_service.errors import RequestFailed
+from verifier_service.http.errors import ApiError
 
 SMALL_BODY_BYTES = 2**15
-"""What this process reads itself: larger bodies would hold up other requests."""
+"""Largest body that the API process reads itself: a larger one would hold up other requests."""
 RECEIVE_SECONDS = 60.0
+"""Longest time that a body may take to arrive."""
+
+
+class LimitArrivingBody:
+    """Middleware that refuses a body over the limit while it arrives, not when it is in memory.
+
+    Args:
+        app: the next layer.
+        max_bytes: largest body of a call.
+    """
+
+    def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the call on, and count its body."""
+        limit = BodyLimit(self._max_bytes)
+
+        async def limited_receive() -> Message:
+            message = await receive()
+            limit.add(len(message.get("body", b"")))
+            return message
+
+        await self._app(scope, limited_receive, send)
 
 
 class Body:
-    """The bytes of a request, in memory where they are few, else in a file in memory."""
+    """The bytes of a body: a small one in memory, a large one in a file in memory.
+
+    The process of a large request inherits the file.
+    """
 
     def __init__(self) -> None:
         self.num_bytes = 0
@@ -27,52 +58,52 @@ class Body:
 
     @property
     def is_small(self) -> bool:
-        """Whether it may be read here."""
+        """Whether the API process may read the body."""
         return self._file is None
 
     @property
     def content(self) -> bytes:
-        """Of a small body."""
+        """The bytes of a small body."""
         return bytes(self._small)
 
     def file(self) -> int:
-        """The descriptor of a file that has the body; closed by `close`. Raises ApiError."""
+        """The descriptor of a file with the body; `close` closes it. Raises RequestFailed."""
         if self._file is None:
             try:
                 self._file = os.memfd_create("body")
             except OSError as error:
-                raise try_again("request_failed", f"no file for the body: {error}") from error
-            _write(self._file, self._small)
+                raise RequestFailed(f"no file for the body: {error}") from error
+            _write_all(self._file, self._small)
             self._small.clear()
         return self._file
 
     def add(self, part: bytes) -> None:
-        """The next bytes. Raises ApiError."""
+        """Append the next bytes. Raises RequestFailed."""
         self.num_bytes += len(part)
         if self._file is None and self.num_bytes > SMALL_BODY_BYTES:
             self.file()
         if self._file is None:
             self._small += part
         else:
-            _write(self._file, part)
+            _write_all(self._file, part)
 
     def close(self) -> None:
-        """Give back its memory."""
+        """Release the file."""
         if self._file is not None:
             os.close(self._file)
 
 
-def _write(file: int, part: bytes | bytearray) -> None:
+def _write_all(file: int, part: bytes | bytearray) -> None:
     view = memoryview(part)
     while view:
         view = view[os.write(file, view) :]
 
 
 def content_encoding(request: Request) -> str:
-    """How the body is compressed.
+    """The compression of the body, one of CONTENT_ENCODINGS.
 
     Raises:
-        ApiError: the body is not JSON, or compressed in another way than we know.
+        ApiError: the body is not declared as JSON, or has another compression.
     """
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
@@ -93,28 +124,13 @@ def content_encoding(request: Request) -> str:
     return encoding
 
 
-def admit(request: Request, scheduler: Scheduler, reservation: Reservation, max_bytes: int) -> None:
-    """Decide by what is declared, before anything of the body is read.
+async def receive_body(request: Request, body: Body, reservation: Reservation) -> None:
+    """Receive the body, whose size `LimitArrivingBody` bounds.
 
     Raises:
-        ApiError: the body is too large.
-        QueueFull: there is no room.
-    """
-    declared = request.headers.get("content-length", "")
-    num_bytes = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
-    if num_bytes > max_bytes:
-        raise body_too_large(max_bytes)
-    if scheduler.is_full:
-        raise QueueFull(scheduler.state)
-    reservation.grow(num_bytes=num_bytes)
-
-
-async def receive(request: Request, body: Body, reservation: Reservation) -> None:
-    """Take in the body, whose size is bounded where it arrives.
-
-    Raises:
-        ApiError: it is too large, or comes too slowly.
-        QueueFull: there is no room for a body whose size was not declared.
+        ApiError: the body takes longer than RECEIVE_SECONDS.
+        BodyTooLarge: it exceeds the limit.
+        QueueFull: the queue has no room for a body whose size was not declared.
         ClientDisconnect: the client is gone.
     """
     try:
@@ -132,11 +148,6 @@ async def receive(request: Request, body: Body, reservation: Reservation) -> Non
 
 
 async def disconnected(request: Request) -> None:
-    """Wait until the client is gone; its body must have been received."""
+    """Wait until the client is gone; the body must have been received."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def queue_full(error: QueueFull) -> ApiError:
-    """503 with the state of the queue."""
-    return try_again("queue_full", str(error), details=error.state)

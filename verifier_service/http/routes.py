@@ -1,15 +1,16 @@
-"""The HTTP routes."""
+"""The HTTP routes of the service's own API."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from verifier_service.engine.score_request import NDJSON
-from verifier_service.http.errors import try_again
-from verifier_service.http.score_call import Service, answer_score_call
+from verifier_service.errors import Draining, NotReady
+from verifier_service.http.score_call import NDJSON, respond_to_score_call
+from verifier_service.http.service import CallService
+from verifier_service.reason import EngineReason, Reason
 from verifier_service.schemas import (
     ErrorResponse,
     HealthResponse,
@@ -20,7 +21,6 @@ from verifier_service.schemas import (
     VerifierDescription,
     VerifiersResponse,
 )
-from verifier_service.verdict import EngineReason, Reason
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 
@@ -50,11 +50,6 @@ SCORE_RESPONSES |= {
 }
 
 
-def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
-
-
 @router.post(
     "/v1/score",
     response_model=ScoreResponse,
@@ -68,7 +63,7 @@ def _service(request: Request) -> Service:
     },
     responses=SCORE_RESPONSES,
 )
-async def score(request: Request, service: Annotated[Service, Depends(_service)]) -> Response:
+async def score(request: Request, service: CallService) -> Response:
     """Score groups of completions.
 
     Always 200, whatever the verdicts: one completion that hangs, or a reference that cannot be
@@ -76,19 +71,19 @@ async def score(request: Request, service: Annotated[Service, Depends(_service)]
     (`seconds` aside), so asking again is safe. The body may be compressed (`Content-Encoding: gzip`
     or `zstd`).
     """
-    return await answer_score_call(request, service)
+    return await respond_to_score_call(request, service)
 
 
 @router.get("/v1/verifiers", response_model=VerifiersResponse)
-async def verifiers(service: Annotated[Service, Depends(_service)]) -> VerifiersResponse:
+async def verifiers(service: CallService) -> VerifiersResponse:
     """The verifiers served here: purpose, options, what each needs, and its reasons."""
     return VerifiersResponse(
-        verifiers=[_describe(name, VERIFIERS[name]) for name in service.settings.enabled]
+        verifiers=[_describe(name, VERIFIERS[name]) for name in service.limits.enabled]
     )
 
 
 @router.get("/v1/profiles", response_model=ProfilesResponse)
-async def profiles(service: Annotated[Service, Depends(_service)]) -> ProfilesResponse:
+async def profiles(service: CallService) -> ProfilesResponse:
     """The lists of verifiers that `profile` can name."""
     return ProfilesResponse(
         profiles=[
@@ -109,14 +104,14 @@ async def healthz() -> HealthResponse:
     response_model=HealthResponse,
     responses={503: {"model": ErrorResponse, "description": "the message says what is missing"}},
 )
-async def readyz(service: Annotated[Service, Depends(_service)]) -> HealthResponse:
+async def readyz(service: CallService) -> HealthResponse:
     """Every enabled verifier can be served."""
     if service.drain.is_draining:
-        raise service.drain.refusal()
+        raise Draining
     pools = service.pools.items()
     problems = [f"{kind}: {pool.problem}" for kind, pool in pools if pool.problem]
     if problems:
-        raise try_again("not_ready", "; ".join(problems))
+        raise NotReady("; ".join(problems))
     return HealthResponse(status="ok")
 
 
@@ -125,7 +120,7 @@ async def readyz(service: Annotated[Service, Depends(_service)]) -> HealthRespon
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-async def metrics(service: Annotated[Service, Depends(_service)]) -> Response:
+async def metrics(service: CallService) -> Response:
     """Counters and histograms in Prometheus' text format."""
     return Response(service.metrics.encode(), media_type=METRICS_MEDIA_TYPE)
 

@@ -1,1 +1,1 @@
-"""The way of a call's body: taken in, read, and, where it is large, in a process of its own."""
+"""Large requests: each is read and encoded by a process of its own."""

@@ -1,6 +1,6 @@
-"""Large requests, each in a process of its own: see `large_requests.request_process`.
+"""Launches a process for each large request, see `large_requests.request_process`.
 
-This process passes tasks on to the workers and verdicts back, and never reads what is large.
+The API process passes its tasks to the workers, and their verdicts back, without reading them.
 """
 
 from __future__ import annotations
@@ -10,33 +10,34 @@ import contextlib
 import logging
 import os
 import signal
-from http import HTTPStatus
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.engine.request_scoring import Unavailable
-from verifier_service.engine.scheduler import Reservation, Scheduler
-from verifier_service.engine.score_request import Answer, Counts, OnGroupLine
-from verifier_service.http.errors import ApiError, try_again
+from verifier_service.engine.admission import Reservation
+from verifier_service.engine.engine import NoWorkers
+from verifier_service.engine.response import EncodedResponse, OnGroupLine
+from verifier_service.engine.response_json import VerdictCounts
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.errors import BodyTooLarge, RequestFailed
 from verifier_service.large_requests.messages import (
     Accepted,
+    CachedVerdicts,
     Done,
     FromProcess,
     GiveUp,
     GroupLine,
-    Job,
-    JudgedTask,
     JudgeTask,
     Keep,
-    Known,
+    LargeRequest,
     LookUp,
     Parsed,
-    Piece,
+    ReferencePart,
     Refusal,
-    Share,
+    ResponsePiece,
+    TaskReply,
     ToProcess,
     from_process,
     kept_verdicts,
@@ -49,12 +50,12 @@ log = logging.getLogger(__name__)
 
 MAX_PROCESSES = 32
 TRIES = 3
-"""A process that dies is not the request's fault until this many have."""
+"""Processes that a request gets, one after the other: the first may have died by chance."""
 MIN_MEMORY_BYTES = 2**30
 MEMORY_PER_BODY_BYTE = 16
-"""JSON of nothing but brackets takes as much."""
+"""Memory for each byte of the largest body; JSON of nothing but brackets takes as much."""
 MAX_MEMORY_PER_BODY_BYTE = 64
-"""No JSON takes more, read and checked."""
+"""Most memory that any JSON takes for each of its bytes, read and checked."""
 
 
 class RequestDied(Exception):
@@ -65,15 +66,15 @@ class RequestProcesses:
     """Forks a process for each large request.
 
     Args:
-        scheduler: judges.
-        max_body_bytes: of a request, from which its memory follows.
+        scheduler: judges their tasks.
+        max_body_bytes: largest body; the memory limit of a process follows from it.
     """
 
     def __init__(self, scheduler: Scheduler, *, max_body_bytes: int) -> None:
         self._scheduler = scheduler
         self._max_body_bytes = max_body_bytes
         self._memory_bytes = max(MIN_MEMORY_BYTES, MEMORY_PER_BODY_BYTE * max_body_bytes)
-        self._places = asyncio.Semaphore(MAX_PROCESSES)
+        self._slots = asyncio.Semaphore(MAX_PROCESSES)
         self._fork_lock = asyncio.Lock()
         self._source: ForkServer | None = None
         self.num_deaths = 0
@@ -95,44 +96,45 @@ class RequestProcesses:
     def _new_source(self) -> ForkServer:
         return ForkServer("verifier_service.large_requests.request_process", self._memory_bytes)
 
-    async def answer(
-        self, job: Job, body: int, reservation: Reservation, on_line: OnGroupLine
-    ) -> Answer:
-        """Have a process answer a request.
+    async def respond(
+        self, request: LargeRequest, body: int, reservation: Reservation, on_line: OnGroupLine
+    ) -> EncodedResponse:
+        """Have a process respond to a request.
 
         Args:
-            job: what to do.
-            body: a file that has the body.
+            request: how to read its body, and how to respond.
+            body: descriptor of a file with the body.
             reservation: grows when the size of the request is known.
-            on_line: is given the lines of groups of an answer that is streamed, each once.
+            on_line: is called with the line of each group of a streamed response, once.
 
         Raises:
-            ApiError: the request is refused, or its processes died.
-            QueueFull: there is no room for it.
+            RequestError: the request is refused.
+            RequestFailed: its processes died.
+            QueueFull: the queue has no room for it.
         """
         sent: set[int] = set()
-        run = None
-        async with self._places:
+        attempt = None
+        async with self._slots:
             for _ in range(TRIES):
                 try:
                     async with await self._process(body) as process:
-                        run = _Run(process, self._scheduler, job, reservation, sent, on_line)
-                        return await run.answer()
+                        attempt = _Attempt(
+                            process, self._scheduler, request, reservation, sent, on_line
+                        )
+                        return await attempt.response()
                 except (RequestDied, WorkerStartError) as error:
                     self.num_deaths += 1
                     log.warning("the process of a request died: %s", error)
-        if run is not None and not run.is_parsed and self._may_need_too_much(job):
-            raise ApiError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                "body_too_large",
-                f"reading the body ended its process {TRIES} times: it takes too much memory",
+        if attempt is not None and not attempt.is_parsed and self._may_need_too_much(request):
+            raise BodyTooLarge(
+                f"reading the body ended its process {TRIES} times: it takes too much memory"
             )
-        raise request_failed(f"the process of the request died {TRIES} times")
+        raise RequestFailed(f"the process of the request died {TRIES} times")
 
-    def _may_need_too_much(self, job: Job) -> bool:
-        """Whether memory can be why reading the body ended a process, and not only a kill."""
-        is_plain = job.content_encoding == "identity"
-        num_bytes = job.num_bytes if is_plain else self._max_body_bytes
+    def _may_need_too_much(self, request: LargeRequest) -> bool:
+        """Whether reading the body may exceed the memory of a process, so that each one dies."""
+        is_plain = request.content_encoding == "identity"
+        num_bytes = request.num_bytes if is_plain else self._max_body_bytes
         return num_bytes * MAX_MEMORY_PER_BODY_BYTE > self._memory_bytes
 
     async def _process(self, body: int) -> _Process:
@@ -141,7 +143,7 @@ class RequestProcesses:
                 if self._source is not None:
                     await asyncio.to_thread(self._source.close)
                 self._source = await asyncio.to_thread(self._new_source)
-            # A cancelled fork would lose its descriptors.
+            # Cancelling the fork itself would lose its descriptors, so wait for it and close them.
             forking = asyncio.ensure_future(asyncio.to_thread(self._source.fork_with, body))
             try:
                 _, pidfd, connection = await asyncio.shield(forking)
@@ -164,7 +166,7 @@ class RequestProcesses:
 
 
 class _Process:
-    """A process, killed at the end, and messages to and from it."""
+    """The process of a request, which exchanges messages; killed at the end."""
 
     def __init__(
         self, pidfd: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -190,7 +192,7 @@ class _Process:
             await self._writer.wait_closed()
 
     async def send(self, message: ToProcess) -> None:
-        """Send a message; one to a dead process is lost."""
+        """Send a message; it is lost if the process is dead."""
         with contextlib.suppress(ConnectionError):
             self._writer.write(frames.pack(msgspec.msgpack.encode(message)))
             await self._writer.drain()
@@ -198,26 +200,26 @@ class _Process:
     async def receive(self) -> FromProcess:
         """The next message. Raises RequestDied."""
         try:
-            return from_process.decode(await frame_stream.read(self._reader))
+            return from_process.decode(await frame_stream.read_frame(self._reader))
         except frame_stream.BROKEN as error:
             raise RequestDied(str(error)) from error
 
 
-class _Run:
+class _Attempt:
     """One process at one request."""
 
     def __init__(
         self,
         process: _Process,
         scheduler: Scheduler,
-        job: Job,
+        request: LargeRequest,
         reservation: Reservation,
         sent: set[int],
         on_line: OnGroupLine,
     ) -> None:
         self._process = process
         self._scheduler = scheduler
-        self._job = job
+        self._request = request
         self._reservation = reservation
         self._sent = sent
         self._on_line = on_line
@@ -226,20 +228,20 @@ class _Run:
         self._replies: set[asyncio.Task[None]] = set()
         self.is_parsed = False
 
-    async def answer(self) -> Answer:
-        """Pass messages on until the answer is there. Raises ApiError, QueueFull, RequestDied."""
+    async def response(self) -> EncodedResponse:
+        """Pass messages on until the response is complete. Raises RequestError, RequestDied."""
         pieces: list[bytes] = []
-        await self._process.send(self._job)
+        await self._process.send(self._request)
         try:
             while True:
                 match message := await self._process.receive():
-                    case Piece():
-                        self._reservation.grow_by_answer(num_bytes=len(message.data))
+                    case ResponsePiece():
+                        self._reservation.grow_by_response(num_bytes=len(message.data))
                         pieces.append(message.data)
                     case Refusal():
-                        raise _api_error(message)
+                        raise message.error()
                     case Done():
-                        return _done(message, pieces)
+                        return _complete(message, pieces)
                     case _:
                         await self._pass_on(message)
         except RequestDied:
@@ -259,12 +261,13 @@ class _Run:
                 await self._process.send(Accepted())
             case LookUp():
                 found = await self._scheduler.look_up(message.keys)
-                await self._process.send(Known(message.number, msgspec.json.encode(found)))
+                reply = CachedVerdicts(message.number, msgspec.json.encode(found))
+                await self._process.send(reply)
             case Keep():
                 verdicts = kept_verdicts.decode(message.verdicts)
                 self._scheduler.keep(list(zip(message.keys, verdicts, strict=True)))
-            case Share():
-                self._references.setdefault(message.name, []).append(message.part)
+            case ReferencePart():
+                self._references.setdefault(message.name, []).append(message.data)
             case JudgeTask():
                 self._judge(message)
             case GiveUp():
@@ -276,7 +279,7 @@ class _Run:
                     self._on_line(message.index, message.line)
 
     def _reserve(self, parsed: Parsed) -> None:
-        """Raises QueueFull."""
+        """Reserve the size that the process found. Raises QueueFull."""
         reservation = self._reservation
         self._reservation.grow(
             completions=max(0, parsed.num_completions - reservation.num_completions),
@@ -298,31 +301,16 @@ class _Run:
     async def _reply(
         self, number: int, judging: asyncio.Task[None], verdicts: list[Verdict | OpenQuestion]
     ) -> None:
-        """Send what a task brought; of one that was given up, what it has so far."""
+        """Send the verdicts of a task when it ends; it has fewer if it was given up."""
         await asyncio.wait([judging])
         del self._tasks[number]
         error = None if judging.cancelled() else judging.exception()
-        if error is not None and not isinstance(error, Unavailable):
+        if error is not None and not isinstance(error, NoWorkers):
             log.error("a task could not be judged", exc_info=error)
         encoded = msgspec.json.encode(verdicts)
-        await self._process.send(JudgedTask(number, encoded, unavailable=error is not None))
+        await self._process.send(TaskReply(number, encoded, no_workers=error is not None))
 
 
-def _done(message: Done, pieces: list[bytes]) -> Answer:
-    counts = Counts({(a, b, c): number for a, b, c, number in message.counts})
-    return Answer(pieces, message.last_line, counts, message.num_completions)
-
-
-def request_failed(message: str) -> ApiError:
-    """503: the request has no answer, and it may have one the next time."""
-    return try_again("request_failed", message)
-
-
-def _api_error(refusal: Refusal) -> ApiError:
-    return ApiError(
-        HTTPStatus(refusal.status),
-        refusal.kind,
-        refusal.message,
-        details=refusal.details,
-        headers=refusal.headers,
-    )
+def _complete(message: Done, pieces: list[bytes]) -> EncodedResponse:
+    counts = VerdictCounts({(a, b, c): number for a, b, c, number in message.counts})
+    return EncodedResponse(pieces, message.last_line, counts, message.num_completions)

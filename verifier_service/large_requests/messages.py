@@ -1,155 +1,186 @@
-"""What travels between the API process and the process of a large request.
+"""Messages between the API process and the process of a large request.
 
-Frames of msgpack, since most of what they carry are bytes that the API process passes on unread.
+They are frames of msgpack: most of their content is bytes that the API process passes on unread.
 Verdicts are JSON in bytes, because msgpack has no whole numbers over 64 bits.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
+from verifier_service.engine.request_limits import RequestLimits
+from verifier_service.errors import (
+    BodyTooLarge,
+    BrokenCompression,
+    InvalidRequest,
+    RequestError,
+    ResponseTooLarge,
+    TooManyCompletions,
+    UnknownProfile,
+    VerifierNotEnabled,
+)
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.tasks import EncodedTask
 
+_REFUSALS: dict[str, type[RequestError]] = {
+    error.kind: error
+    for error in (
+        *(BrokenCompression, BodyTooLarge, TooManyCompletions, ResponseTooLarge),
+        *(InvalidRequest, UnknownProfile, VerifierNotEnabled),
+    )
+}
+"""The errors that reading a request and encoding its response may raise, by kind."""
 
-class Job(msgspec.Struct, frozen=True, tag=True):
-    """To the process: what to do with the body in its descriptor."""
+
+class LargeRequest(msgspec.Struct, frozen=True, tag=True):
+    """Message to the process: how to read the body in its descriptor, and how to respond."""
 
     num_bytes: int
-    """Of the body as it came."""
+    """Size of the body as it arrived, before decompression."""
     content_encoding: str
     stream: bool
-    """Whether groups are answered one by one."""
+    """Whether the response has a line for each group."""
     started: float
     """When the request came, by `time.monotonic`, which all processes of a machine share."""
     limits: RequestLimits
     profiles: bytes
     """JSON: lists of verifiers by name."""
     num_workers: dict[str, int]
-    """By kind."""
-
-
-class RequestLimits(msgspec.Struct, frozen=True):
-    """What a request may ask for."""
-
-    enabled: tuple[str, ...]
-    max_body_bytes: int
-    """After decompression."""
-    max_completions: int
-    max_deadline_seconds: float
+    """Numbers of workers by kind."""
 
 
 class Accepted(msgspec.Struct, frozen=True, tag=True):
-    """To the process: there is room for the request."""
+    """Message to the process: the request is admitted."""
 
 
-class Known(msgspec.Struct, frozen=True, tag=True):
-    """To the process: what the cache has; an answer to `LookUp`."""
-
-    number: int
-    verdicts: bytes
-
-
-class JudgedTask(msgspec.Struct, frozen=True, tag=True):
-    """To the process: what came of `Judge`, which may be less than it asked for."""
+class CachedVerdicts(msgspec.Struct, frozen=True, tag=True):
+    """Message to the process: the reply to `LookUp`."""
 
     number: int
+    """The number of the message that this replies to."""
     verdicts: bytes
-    unavailable: bool = False
-    """There are no such workers."""
+    """JSON: a verdict, or null, for each key."""
+
+
+class TaskReply(msgspec.Struct, frozen=True, tag=True):
+    """Message to the process: the reply to `JudgeTask`."""
+
+    number: int
+    """The number of the message that this replies to."""
+    verdicts: bytes
+    """JSON: the verdicts so far; fewer than completions if the task was given up."""
+    no_workers: bool = False
+    """Whether no worker could take the task."""
 
 
 class Parsed(msgspec.Struct, frozen=True, tag=True):
-    """From the process: how large the request is; it waits for `Accepted`."""
+    """Message from the process: the size of the request, for which it waits for `Accepted`."""
 
     num_completions: int
     num_bytes: int
-    """After decompression."""
+    """Size of the body after decompression."""
 
 
 class LookUp(msgspec.Struct, frozen=True, tag=True):
-    """From the process: which of these verdicts are known?"""
+    """Message from the process: asks for cached verdicts."""
 
     number: int
     keys: list[bytes]
 
 
 class Keep(msgspec.Struct, frozen=True, tag=True):
-    """From the process: verdicts for the cache."""
+    """Message from the process: verdicts for the cache."""
 
     keys: list[bytes]
     verdicts: bytes
+    """JSON: a verdict for each key."""
 
 
-class Share(msgspec.Struct, frozen=True, tag=True):
-    """From the process: the next part of a large reference that its tasks name."""
+class ReferencePart(msgspec.Struct, frozen=True, tag=True):
+    """Message from the process: the next bytes of a large reference that its tasks name."""
 
     name: str
-    part: bytes
+    data: bytes
 
 
 class JudgeTask(msgspec.Struct, frozen=True, tag=True):
-    """From the process: have a task judged. Its shared reference was sent before."""
+    """Message from the process: a task to judge. Its shared reference was sent before."""
 
     number: int
     task: EncodedTask
     keys: list[bytes]
-    """By which the cache knows the verdicts; none if it may not."""
+    """Cache keys of the verdicts; none if they may not be cached."""
 
 
 class GiveUp(msgspec.Struct, frozen=True, tag=True):
-    """From the process: end a task; what it has so far comes back."""
+    """Message from the process: ends a task; the reply has the verdicts so far."""
 
     number: int
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """From the process, its last message: the request is not accepted. See `ApiError`."""
+    """Last message from the process: the request is refused."""
 
-    status: int
     kind: str
     message: str
     details: dict[str, Any] | list[dict[str, Any]] | None
-    headers: dict[str, str] | None = None
+
+    @classmethod
+    def of(cls, error: RequestError) -> Self:
+        """The message that carries an error."""
+        return cls(error.kind, error.message, error.details)
+
+    def error(self) -> RequestError:
+        """The error that the message carries."""
+        return _REFUSALS[self.kind](self.message, details=self.details)
 
 
 class GroupLine(msgspec.Struct, frozen=True, tag=True):
-    """From the process: a group is complete."""
+    """Message from the process: a group is complete."""
 
     index: int
     line: bytes
 
 
-class Piece(msgspec.Struct, frozen=True, tag=True):
-    """From the process: the next bytes of an answer that is not streamed."""
+class ResponsePiece(msgspec.Struct, frozen=True, tag=True):
+    """Message from the process: the next bytes of a response that is not streamed."""
 
     data: bytes
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """From the process, its last message."""
+    """Last message from the process: the response is complete."""
 
     last_line: bytes
-    """Of an answer that is streamed."""
+    """The last line of a streamed response."""
     counts: list[tuple[str, str, str, int]]
-    """Verdicts by verifier type, outcome and reason."""
+    """Numbers of verdicts by verifier type, outcome and reason."""
     num_completions: int
 
 
-ToProcess = Job | Accepted | Known | JudgedTask
+ToProcess = LargeRequest | Accepted | CachedVerdicts | TaskReply
 FromProcess = (
-    Parsed | LookUp | Keep | Share | JudgeTask | GiveUp | Refusal | GroupLine | Piece | Done
+    Parsed
+    | LookUp
+    | Keep
+    | ReferencePart
+    | JudgeTask
+    | GiveUp
+    | Refusal
+    | GroupLine
+    | ResponsePiece
+    | Done
 )
 
 to_process: msgspec.msgpack.Decoder[ToProcess] = msgspec.msgpack.Decoder(ToProcess)
 from_process: msgspec.msgpack.Decoder[FromProcess] = msgspec.msgpack.Decoder(FromProcess)
-found_verdicts: msgspec.json.Decoder[list[Verdict | None]] = msgspec.json.Decoder(
+cached_verdicts: msgspec.json.Decoder[list[Verdict | None]] = msgspec.json.Decoder(
     list[Verdict | None]
 )
-judged_verdicts: msgspec.json.Decoder[list[Verdict | OpenQuestion]] = msgspec.json.Decoder(
+task_verdicts: msgspec.json.Decoder[list[Verdict | OpenQuestion]] = msgspec.json.Decoder(
     list[Verdict | OpenQuestion]
 )
 kept_verdicts: msgspec.json.Decoder[list[Verdict]] = msgspec.json.Decoder(list[Verdict])

@@ -1,11 +1,11 @@
-"""The process of one large request: reads its body, has it judged, writes its answer.
+"""The process of one large request: reads its body, has it judged, encodes the response.
 
-    API process --socket--> request worker (this module: JSON, validation, deduplication, answer)
-        '-- tasks and verdicts, which the API process passes on --> workers
+    API process --socket--> this process (JSON, validation, deduplication, response)
+        '-- passes tasks and verdicts on --> workers
 
-Reading 64 MiB of JSON takes longer than other requests can wait, and can take more memory than the
-service has. Here it holds up nobody, and what it takes is given back at the end. The process judges
-nothing and is confined as those that judge are.
+Reading 64 MiB of JSON takes longer than other requests can wait, and may take more memory than the
+service has. This process holds up nobody, and its memory is free again when it ends. It judges
+nothing, and is confined like the workers, which do.
 """
 
 from __future__ import annotations
@@ -18,141 +18,140 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import NoReturn
 
 import msgspec
 
 from verifier_service import frame_stream, frames
+from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.request_body import decompressed, read_request
-from verifier_service.engine.request_scoring import Unavailable
-from verifier_service.engine.score_request import PIECE_BYTES, answer_request
-from verifier_service.http.errors import ApiError
+from verifier_service.engine.response import respond
+from verifier_service.engine.response_json import PIECE_BYTES
+from verifier_service.errors import BodyTooLarge, RequestError
 from verifier_service.large_requests.messages import (
     Accepted,
+    CachedVerdicts,
     Done,
     FromProcess,
     GiveUp,
     GroupLine,
-    Job,
-    JudgedTask,
     JudgeTask,
     Keep,
-    Known,
+    LargeRequest,
     LookUp,
     Parsed,
-    Piece,
+    ReferencePart,
     Refusal,
-    Share,
+    ResponsePiece,
+    TaskReply,
     ToProcess,
-    found_verdicts,
-    judged_verdicts,
+    cached_verdicts,
+    task_verdicts,
     to_process,
 )
+from verifier_service.logs import raised_at
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.fork_server import fork_server, place
+from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.tasks import EncodedTask
 
 log = logging.getLogger(__name__)
 
 
-def serve(connection: socket.socket, body: int) -> None:
-    """Answer one request.
+def serve_request(connection: socket.socket, body: int) -> None:
+    """Respond to one request.
 
     Args:
-        connection: to the parent.
-        body: a file that has the body.
+        connection: to the API process.
+        body: descriptor of a file with the body.
     """
-    asyncio.run(_serve(connection, body))
+    asyncio.run(_serve_request(connection, body))
 
 
-async def _serve(connection: socket.socket, body: int) -> None:
+async def _serve_request(connection: socket.socket, body: int) -> None:
     connection.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
-    parent = Parent(reader, writer)
-    job = await parent.receive()
-    assert isinstance(job, Job), job
+    parent = ParentEngine(reader, writer)
+    large = await parent.receive()
+    assert isinstance(large, LargeRequest), large
     try:
-        request, num_bytes = _read(job, body)
+        request, num_bytes = _parsed(large, body)
         parent.send(Parsed(request.num_completions, num_bytes))
         accepted = await parent.receive()
         assert isinstance(accepted, Accepted), accepted
-        await _answer(request, parent, job)
-    except ApiError as error:
-        status = int(error.status)
-        parent.send(Refusal(status, error.kind, error.message, error.details, error.headers))
+        await _respond(request, parent, large)
+    except RequestError as error:
+        parent.send(Refusal.of(error))
     except MemoryError:
-        parent.send(_too_much_memory())
+        parent.send(Refusal.of(BodyTooLarge("the request takes more memory than one may")))
     await writer.drain()
     writer.close()
     await writer.wait_closed()
 
 
-def _read(job: Job, body: int) -> tuple[ScoreRequest, int]:
-    """The request, and how many bytes it has without compression. Raises ApiError."""
-    content = os.pread(body, job.num_bytes, 0)
-    limits = job.limits
-    content = decompressed(content, job.content_encoding, max_bytes=limits.max_body_bytes)
+def _parsed(large: LargeRequest, body: int) -> tuple[ScoreRequest, int]:
+    """The request, and the size of its body without compression. Raises RequestError."""
+    content = os.pread(body, large.num_bytes, 0)
+    limits = large.limits
+    content = decompressed(content, large.content_encoding, max_bytes=limits.max_body_bytes)
 
     def profiles() -> Mapping[str, Verifiers]:
-        return profiles_from_json(job.profiles)
+        return profiles_from_json(large.profiles)
 
     return read_request(content, limits, profiles), len(content)
 
 
-def _too_much_memory() -> Refusal:
-    message = "the request takes more memory than one may"
-    return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", message, None)
-
-
-async def _answer(request: ScoreRequest, parent: Parent, job: Job) -> None:
+async def _respond(request: ScoreRequest, parent: ParentEngine, large: LargeRequest) -> None:
     def on_line(index: int, line: bytes) -> None:
         parent.send(GroupLine(index, line))
 
-    parent.engine_sizes = job.num_workers
+    parent.worker_counts = large.num_workers
     listening = asyncio.create_task(parent.listen())
-    answering = asyncio.create_task(
-        answer_request(
+    responding = asyncio.create_task(
+        respond(
             request,
             parent,
-            started=job.started,
-            max_deadline_seconds=job.limits.max_deadline_seconds,
-            on_line=on_line if job.stream else None,
+            started=large.started,
+            max_deadline_seconds=large.limits.max_deadline_seconds,
+            on_line=on_line if large.stream else None,
         )
     )
-    await asyncio.wait([listening, answering], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([listening, responding], return_when=asyncio.FIRST_COMPLETED)
     if listening.done():
-        _end(listening)  # what waits for its messages does not even end when it is cancelled
+        # Cancelling would not end it: its calls wait for replies that nobody receives any more.
+        _end_process(listening)
     listening.cancel()
-    answer = answering.result()
-    if not job.stream:
-        for data in answer.pieces:
-            parent.send(Piece(data))
+    response = responding.result()
+    if not large.stream:
+        for data in response.pieces:
+            parent.send(ResponsePiece(data))
             await parent.drain()
-    flat = [(*labels, number) for labels, number in answer.counts.items()]
-    parent.send(Done(answer.last_line, flat, answer.num_completions))
+    flat = [(*labels, number) for labels, number in response.counts.items()]
+    parent.send(Done(response.last_line, flat, response.num_completions))
 
 
-def _end(failed: asyncio.Task[None]) -> NoReturn:
-    """End the process over a task that failed; the message may have text of a model."""
+def _end_process(failed: asyncio.Task[None]) -> NoReturn:
+    """End the process because of a task that failed.
+
+    The log names the error's type and position only: its message may have text of a model.
+    """
     error = failed.exception()
     assert error is not None, "listening has no end"
-    log.error("the process of a request ends: %s at %s", type(error).__name__, place(error))
+    log.error("the process of a request ends: %s at %s", type(error).__name__, raised_at(error))
     os._exit(1)
 
 
-class Parent:
-    """The API process, which has the workers and the cache: the `Engine` of this request."""
+class ParentEngine:
+    """The `Engine` of this request: the API process, which has the workers and the cache."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.engine_sizes: dict[str, int] = {}
+        self.worker_counts: dict[str, int] = {}
         self._reader = reader
         self._writer = writer
         self._numbers = itertools.count()
-        self._expected: dict[int, asyncio.Future[Known | JudgedTask]] = {}
+        self._expected: dict[int, asyncio.Future[CachedVerdicts | TaskReply]] = {}
         self._shared: set[str] = set()
 
     def send(self, message: FromProcess) -> None:
@@ -160,80 +159,81 @@ class Parent:
         self._writer.write(frames.pack(msgspec.msgpack.encode(message)))
 
     async def drain(self) -> None:
-        """Wait while too much is on its way."""
+        """Wait while too many bytes are unsent."""
         await self._writer.drain()
 
     async def receive(self) -> ToProcess:
         """The next message."""
-        return to_process.decode(await frame_stream.read(self._reader))
+        return to_process.decode(await frame_stream.read_frame(self._reader))
 
     async def listen(self) -> None:
-        """Give answers to those who wait for them."""
+        """Hand each reply to the call that waits for it, until cancelled."""
         while True:
             try:
                 message = await self.receive()
             except (asyncio.IncompleteReadError, ConnectionError):
-                os._exit(0)  # the client is gone, or the service: nobody waits for the answer
-            assert isinstance(message, Known | JudgedTask), message
+                os._exit(0)  # the client or the service is gone: nobody waits for the response
+            assert isinstance(message, CachedVerdicts | TaskReply), message
             waiting = self._expected.pop(message.number)
             if not waiting.cancelled():
                 waiting.set_result(message)
 
     def num_workers(self, kind: str) -> int:
-        """See `Engine`."""
-        return self.engine_sizes[kind]
+        """Implements `Engine.num_workers`."""
+        return self.worker_counts[kind]
 
     async def judge(
         self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
     ) -> None:
-        """See `Engine`."""
+        """Implements `Engine.judge`."""
         if task.shared_name is not None:
             if task.shared_name not in self._shared:
                 self._shared.add(task.shared_name)
                 for whole in task.shared_reference:
                     for start in range(0, len(whole), PIECE_BYTES):
-                        self.send(Share(task.shared_name, whole[start : start + PIECE_BYTES]))
+                        piece = whole[start : start + PIECE_BYTES]
+                        self.send(ReferencePart(task.shared_name, piece))
             task = msgspec.structs.replace(task, shared_reference=())
-        number, answered = self._expect()
+        number, replied = self._expect()
         self.send(JudgeTask(number, task, list(keys)))
         try:
             await self.drain()
-            reply = await asyncio.shield(answered)
+            reply = await asyncio.shield(replied)
         except asyncio.CancelledError:
             self.send(GiveUp(number))
-            with contextlib.suppress(Unavailable):
-                _add(await answered, verdicts)
+            with contextlib.suppress(NoWorkers):
+                _add(await replied, verdicts)
             raise
         _add(reply, verdicts)
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
-        """See `Engine`."""
-        number, answered = self._expect()
+        """Implements `Engine.look_up`."""
+        number, replied = self._expect()
         self.send(LookUp(number, list(keys)))
-        reply = await answered
-        assert isinstance(reply, Known), reply
-        return found_verdicts.decode(reply.verdicts)
+        reply = await replied
+        assert isinstance(reply, CachedVerdicts), reply
+        return cached_verdicts.decode(reply.verdicts)
 
     def keep(self, verdicts: Sequence[tuple[bytes, Verdict]]) -> None:
-        """See `Engine`."""
+        """Implements `Engine.keep`."""
         if verdicts:
             encoded = msgspec.json.encode([verdict for _, verdict in verdicts])
             self.send(Keep([key for key, _ in verdicts], encoded))
 
-    def _expect(self) -> tuple[int, asyncio.Future[Known | JudgedTask]]:
+    def _expect(self) -> tuple[int, asyncio.Future[CachedVerdicts | TaskReply]]:
         number = next(self._numbers)
-        answered = asyncio.get_running_loop().create_future()
-        self._expected[number] = answered
-        return number, answered
+        replied = asyncio.get_running_loop().create_future()
+        self._expected[number] = replied
+        return number, replied
 
 
-def _add(reply: Known | JudgedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
-    """Append what a task brought. Raises Unavailable."""
-    assert isinstance(reply, JudgedTask), reply
-    if reply.unavailable:
-        raise Unavailable
-    verdicts += judged_verdicts.decode(reply.verdicts)
+def _add(reply: CachedVerdicts | TaskReply, verdicts: list[Verdict | OpenQuestion]) -> None:
+    """Append the verdicts of a task. Raises NoWorkers."""
+    assert isinstance(reply, TaskReply), reply
+    if reply.no_workers:
+        raise NoWorkers
+    verdicts += task_verdicts.decode(reply.verdicts)
 
 
 if __name__ == "__main__":
-    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve)
+    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve_request)

@@ -1,9 +1,22 @@
-"""What the `accuracy` verifier knows of mathematics, each stage in a file of its own.
+"""Mathematics for the `accuracy` verifier: reads final answers, and compares them.
 
-    completion --extraction--> final answer --notation--> tokens --expressions, reading--> Answer
-    two Answers --comparison--> equal, different, or not decided
+Each stage has a file of its own:
+
+    completion --extraction, denials--> text of the final answer
+    text --plain_text--> simpler text --notation--> tokens --answer_parser--> Answer (`values`)
+    two Answers --comparison, equations--> equal, different, or not decided
     not decided --math_verify_comparison--> equal, different
 
-No stage hands a string to anything that evaluates it: tokens become dataclasses, dataclasses become
-numbers.
+`answer_parser` reads an answer from the outside in, with a file for each part:
+
+    splitting          lists, relations and rows, outside brackets
+    conditions         `if x > 0`, `k \\in \\mathbb{Z}`
+    ranges             inequalities and intervals
+    quantities         numbers with units, angles, ratios; `units` is the table
+    wording            numbers in words, set phrases, dates and times
+    expression_parser  everything else: from tokens to the trees of `expressions`
+
+`evaluation` finds the values of expressions. No stage hands a string to anything that evaluates it:
+tokens become dataclasses, dataclasses become numbers. Where a text is something else, functions
+`parse_...` raise `Unreadable`, and functions `read_...` return None or an empty text.
 """

@@ -15,6 +15,8 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Literal
 
+from verifier_service.mathematics.answer_parser import parse_answer, parse_as_list
+from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.equations import same_equation, same_relation
 from verifier_service.mathematics.evaluation import (
     DIGITS,
@@ -22,6 +24,7 @@ from verifier_service.mathematics.evaluation import (
     numeric,
     same,
 )
+from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
@@ -31,7 +34,6 @@ from verifier_service.mathematics.expressions import (
     Symbol,
     difference,
     has_symbol,
-    number,
     quotient,
     substitute,
     variables,
@@ -40,8 +42,8 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.notation import GREEK, Unreadable
+from verifier_service.mathematics.plain_text import text_key, unwrapped, without_text_commands
 from verifier_service.mathematics.ranges import as_ranges
-from verifier_service.mathematics.reading import read, read_as_list, read_condition
 from verifier_service.mathematics.units import Unit
 from verifier_service.mathematics.values import (
     Answer,
@@ -55,7 +57,7 @@ from verifier_service.mathematics.values import (
     Value,
     Words,
 )
-from verifier_service.mathematics.wording import read_as_time, text_key, unwrapped, unwrapped_text
+from verifier_service.mathematics.wording import read_as_time
 
 MAX_UNORDERED = 200
 """Elements of lists that are compared without regard to order: each with each."""
@@ -106,11 +108,11 @@ _NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASCII)
 def reading(text: str) -> Reading:
     """Read a text once for any number of comparisons."""
     if (plain := _NUMBER.fullmatch(text)) is not None:  # what most answers are
-        return Reading(text, plain[1], (Value(number(plain[1])),), None)
+        return Reading(text, plain[1], (Value(parse_number(plain[1])),), None)
     answers: list[Answer] = []
     try:
-        answers.append(read(text))
-        as_list = read_as_list(text)
+        answers.append(parse_answer(text))
+        as_list = parse_as_list(text)
         if as_list is not None:
             answers.append(as_list)
     except (Unreadable, RecursionError):
@@ -149,7 +151,7 @@ def joined(readings: Sequence[Reading], text: str, joint: Joint) -> Reading:
 def _choice(text: str) -> tuple[str, str] | None:
     if len(text) > _MAX_CHOICE_CHARACTERS:
         return None
-    match = _CHOICE.fullmatch(unwrapped(unwrapped_text(text)))
+    match = _CHOICE.fullmatch(unwrapped(without_text_commands(text)))
     if match is None or _SEVERAL_CHOICES.search(match["rest"] or match["rest2"] or ""):
         return None
     rest = match["rest"] or match["rest2"] or ""

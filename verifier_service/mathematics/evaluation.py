@@ -1,9 +1,10 @@
 """Values of expressions: exact rationals, or complex numbers of many digits.
 
-Two expressions are the same if they are equal wherever both are defined. Rational ones are
-evaluated exactly at several rational points, which follow from both (a polynomial identity that
-fails, fails at almost every point: Schwartz 1980, Zippel 1979). Others are evaluated with mpmath at
-two precisions; a difference that is zero shrinks with the precision, one that is not stays.
+Two expressions are the same if they are equal wherever both are defined. Rational expressions are
+evaluated exactly, at several rational points that follow from both expressions. A polynomial
+identity that fails, fails at almost every point (Schwartz 1980, Zippel 1979). Other expressions are
+evaluated with mpmath at two precisions: a difference of zero shrinks with the precision, any other
+difference stays.
 """
 
 from __future__ import annotations
@@ -11,15 +12,13 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import mpmath
 
 from verifier_service.mathematics.expressions import (
-    MAX_EXACT_BITS,
-    MAX_FACTORIAL,
     Call,
     Expression,
     Number,
@@ -35,14 +34,24 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.notation import Unreadable
 
+MAX_EXACT_BITS = 20_000
+"""Most bits of the numerator or denominator of an exact value."""
+MAX_FACTORIAL = 3_000
+"""Largest whole number whose factorial or binomials are computed exactly."""
 DIGITS = 50
+"""Precision of numeric values, in decimal digits."""
 MORE_DIGITS = 80
+"""Precision at which a small difference of two values is computed again."""
 MAX_EXPONENT_BITS = 4_000_000
-"""Of a floating-point value; its functions would take seconds beyond."""
+"""Largest binary exponent of a numeric value; functions of larger values would take seconds."""
+MAX_ANGLE_BITS = 10_000
+"""Largest binary exponent of an angle; its remainder by pi needs as many digits."""
+MAX_NUMERIC_FACTORIAL = 1e6
+"""Largest argument of a factorial or binomial that is computed numerically."""
 _POINT_DENOMINATOR = 97
 _BOXES = (
-    # Smallest and largest numerator, sign (0 for either): roots and logarithms are real at positive
-    # points, absolute values and powers of 1 show at negative and at small ones.
+    # Smallest and largest numerator, and the sign (0 for either). Roots and logarithms are real at
+    # positive points; mistakes in absolute values and powers of 1 show at negative and small ones.
     (98, 600, 1), (1, 97, 1), (1, 600, 1),
     (300, 2000, -1), (1, 97, -1),
     (98, 600, -1), (1, 600, 0), (98, 600, 0),
@@ -54,15 +63,22 @@ class NotExact(Exception):
 
 
 class Undefined(Exception):
-    """The expression has no finite value there."""
+    """The expression has no finite value at the point."""
 
 
 def exact(expression: Expression, point: Mapping[str, Fraction]) -> Fraction:
     """The value of a rational expression.
 
+    Args:
+        expression: any expression.
+        point: a value for each variable, by its name.
+
     Raises:
         NotExact: it has roots, functions or constants, or grows beyond MAX_EXACT_BITS.
         Undefined: a division by zero.
+
+    >>> exact(Power(Symbol("x"), Number(Fraction(2))), {"x": Fraction(1, 3)})
+    Fraction(1, 9)
     """
     match expression:
         case Number(value, _):
@@ -80,33 +96,54 @@ def exact(expression: Expression, point: Mapping[str, Fraction]) -> Fraction:
             return product
         case Power(base, exponent):
             return _exact_power(exact(base, point), exact(exponent, point))
-        case Call("factorial", (inside,)):
-            value = exact(inside, point)
-            if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
-                raise NotExact
-            return Fraction(math.factorial(int(value)))
-        case Call("binom", (above, below)):
-            n, k = exact(above, point), exact(below, point)
-            if n.denominator != 1 or k.denominator != 1 or not 0 <= k <= n <= MAX_FACTORIAL:
-                raise NotExact
-            return Fraction(math.comb(int(n), int(k)))
-        case Call("abs", (inside,)):
-            return abs(exact(inside, point))
-        case Call("floor", (inside,)):
-            return Fraction(math.floor(exact(inside, point)))
-        case Call("ceil", (inside,)):
-            return Fraction(math.ceil(exact(inside, point)))
-        case Call("max", arguments):
-            return max(exact(one, point) for one in arguments)
-        case Call("min", arguments):
-            return min(exact(one, point) for one in arguments)
-        case Call(("gcd" | "lcm") as name, arguments):
-            values = [exact(one, point) for one in arguments]
-            if any(value.denominator != 1 for value in values):
-                raise NotExact
-            function = math.gcd if name == "gcd" else math.lcm
-            return Fraction(function(*(int(value) for value in values)))
+        case Call(name, arguments):
+            return _exact_function(name, len(arguments))([exact(one, point) for one in arguments])
     raise NotExact
+
+
+_ExactFunction = Callable[[Sequence[Fraction]], Fraction]
+
+
+def _exact_function(name: str, num_arguments: int) -> _ExactFunction:
+    """A function of rationals with a rational value. Raises NotExact for any other function."""
+    function, expected_arguments = _EXACT_FUNCTIONS.get(name, (None, None))
+    if function is None or expected_arguments not in (None, num_arguments):
+        raise NotExact
+    return function
+
+
+def _exact_factorial(arguments: Sequence[Fraction]) -> Fraction:
+    (value,) = arguments
+    if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
+        raise NotExact
+    return Fraction(math.factorial(int(value)))
+
+
+def _exact_binomial(arguments: Sequence[Fraction]) -> Fraction:
+    n, k = arguments
+    if n.denominator != 1 or k.denominator != 1 or not 0 <= k <= n <= MAX_FACTORIAL:
+        raise NotExact
+    return Fraction(math.comb(int(n), int(k)))
+
+
+def _whole(values: Sequence[Fraction]) -> list[int]:
+    if any(value.denominator != 1 for value in values):
+        raise NotExact
+    return [int(value) for value in values]
+
+
+_EXACT_FUNCTIONS: dict[str, tuple[_ExactFunction, int | None]] = {
+    # name: the function and how many arguments it takes, None for any number of them
+    "factorial": (_exact_factorial, 1),
+    "binom": (_exact_binomial, 2),
+    "abs": (lambda values: abs(values[0]), 1),
+    "floor": (lambda values: Fraction(math.floor(values[0])), 1),
+    "ceil": (lambda values: Fraction(math.ceil(values[0])), 1),
+    "max": (max, None),
+    "min": (min, None),
+    "gcd": (lambda values: Fraction(math.gcd(*_whole(values))), None),
+    "lcm": (lambda values: Fraction(math.lcm(*_whole(values))), None),
+}
 
 
 def _bounded(value: Fraction) -> Fraction:
@@ -129,7 +166,7 @@ def _exact_power(base: Fraction, exponent: Fraction) -> Fraction:
 
 
 def _exact_root(base: Fraction, exponent: Fraction) -> Fraction:
-    """Square and cube roots of perfect powers; the rest is not exact."""
+    """A root of a perfect power, of degree 10 at most. Raises NotExact for any other root."""
     degree = exponent.denominator
     if base < 0 or degree > 10:
         raise NotExact
@@ -147,11 +184,16 @@ def _integer_root(value: int, degree: int) -> int:
 
 
 def numeric(expression: Expression, point: Mapping[str, Any], digits: int) -> Any:
-    """The value as an mpmath number of that many digits, complex where it has to be.
+    """The value as an mpmath number, complex where no real number is the value.
+
+    Args:
+        expression: any expression.
+        point: a value for each variable, by its name.
+        digits: the precision, in decimal digits.
 
     Raises:
-        Undefined: a pole, infinity or an argument outside a function's domain.
-        Unreadable: it cannot be evaluated within reason.
+        Undefined: at a pole, at infinity, or outside the domain of a function.
+        Unreadable: the value is too large, or the function unknown.
     """
     with mpmath.workdps(digits):
         try:
@@ -234,30 +276,46 @@ def _real_root(base: Any, exponent: Expression) -> Any:
 
 def _numeric_call(name: str, values: Sequence[Any]) -> Any:
     first = values[0]
-    if name in ("sin", "cos", "tan", "cot", "sec", "csc", "cosec") and mpmath.mag(first) > 10_000:
+    if name in _OF_ANGLES and mpmath.mag(first) > MAX_ANGLE_BITS:
         raise Unreadable("too large an angle")
-    if name in ("exp", "sinh", "cosh") and abs(first) > MAX_EXPONENT_BITS:
+    if name in _EXPONENTIAL and abs(first) > MAX_EXPONENT_BITS:
         raise Unreadable("too large a power")
-    function = _FUNCTIONS.get(name)
-    if function is not None and len(values) == 1:
-        return function(first)
-    if name == "log" and len(values) in (1, 2):
-        if first == 0:
-            raise Undefined
-        return mpmath.log(*values)
-    if name == "factorial":
-        if abs(first) > 1e6:
-            raise Unreadable("too large a factorial")
-        return mpmath.factorial(first)
-    if name == "binom":
-        if max(abs(value) for value in values) > 1e6:
-            raise Unreadable("too large a binomial")
-        return mpmath.binomial(*values)
-    if name in ("max", "min") and not any(isinstance(value, mpmath.mpc) for value in values):
-        return max(values) if name == "max" else min(values)
+    if len(values) == 1 and name in _FUNCTIONS:
+        return _FUNCTIONS[name](first)
+    if name in _FUNCTIONS_OF_SEVERAL:
+        return _FUNCTIONS_OF_SEVERAL[name](values)
     raise Unreadable(name)
 
 
+def _logarithm(values: Sequence[Any]) -> Any:
+    """The logarithm of the first value, to the base of the second if there are two."""
+    if len(values) > 2:
+        raise Unreadable("a logarithm of several numbers")
+    if values[0] == 0:
+        raise Undefined
+    return mpmath.log(*values)
+
+
+def _factorial(values: Sequence[Any]) -> Any:
+    if abs(values[0]) > MAX_NUMERIC_FACTORIAL:
+        raise Unreadable("too large a factorial")
+    return mpmath.factorial(values[0])
+
+
+def _binomial(values: Sequence[Any]) -> Any:
+    if max(abs(value) for value in values) > MAX_NUMERIC_FACTORIAL:
+        raise Unreadable("too large a binomial")
+    return mpmath.binomial(*values)
+
+
+def _real(values: Sequence[Any]) -> Sequence[Any]:
+    if any(isinstance(value, mpmath.mpc) for value in values):
+        raise Unreadable("an order of complex numbers")
+    return values
+
+
+_OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc", "cosec"})
+_EXPONENTIAL = frozenset({"exp", "sinh", "cosh"})
 _FUNCTIONS: dict[str, Any] = {
     "sin": mpmath.sin,
     "cos": mpmath.cos,
@@ -279,13 +337,20 @@ _FUNCTIONS: dict[str, Any] = {
     "floor": mpmath.floor,
     "ceil": mpmath.ceil,
 }
+_FUNCTIONS_OF_SEVERAL: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "log": _logarithm,
+    "factorial": _factorial,
+    "binom": _binomial,
+    "max": lambda values: max(_real(values)),
+    "min": lambda values: min(_real(values)),
+}
 
 
 def points(names: Sequence[str], left: Expression, right: Expression) -> list[dict[str, Fraction]]:
-    """Where two expressions of these variables are compared.
+    """Points at which two expressions of these variables are compared.
 
-    The points follow from the expressions themselves, in either order, so that nobody can write an
-    expression that differs from another everywhere but there.
+    The points follow from the expressions themselves, in either order. Fixed points would let an
+    answer be written that agrees with another at these points and nowhere else.
     """
     seed = "\0".join(sorted((repr(left), repr(right)))).encode()
     source = random.Random(hashlib.blake2b(seed).digest())
@@ -302,18 +367,19 @@ def points(names: Sequence[str], left: Expression, right: Expression) -> list[di
 
 
 def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
-    """Whether two expressions are equal wherever both are defined; None if that cannot be told.
+    """Whether two expressions are equal wherever both are defined; None if that stays open.
 
     Args:
         left: an expression.
-        right: another; the answer does not depend on their order.
-        tolerance: relative, used where a number was written with a decimal point; 0 for never.
+        right: another; the result does not depend on their order.
+        tolerance: a relative difference that is allowed where a number has a decimal point; 0 for
+            none.
     """
     if left == right:
         return True
     if isinstance(left, Number) and isinstance(right, Number):
         approximate = tolerance if left.decimals or right.decimals else 0.0
-        return left.value == right.value or close(left.value, right.value, approximate)
+        return left.value == right.value or _is_close(left.value, right.value, approximate)
     ends = (_infinite(left), _infinite(right))
     if any(ends):
         return ends[0] == ends[1]
@@ -340,28 +406,25 @@ def _same_exactly(
     left: Expression, right: Expression, names: Sequence[str], tolerance: float
 ) -> bool | None:
     num_compared = 0
-    for point in points(names, left, right):
-        values: list[Fraction | None] = []
-        for expression in (left, right):
-            try:
-                values.append(exact(expression, point))
-            except Undefined:
-                values.append(None)
-        one, other = values
+    for point in points(names, left, right) if names else [{}]:
+        one, other = _exact_if_defined(left, point), _exact_if_defined(right, point)
         if one is None or other is None:
-            if not names:
-                return None
             continue
-        num_compared += 1
-        if one != other and not close(one, other, tolerance):
+        if one != other and not _is_close(one, other, tolerance):
             return False
-        if not names:
-            return True
-    return True if num_compared >= 3 else None
+        num_compared += 1
+    return True if num_compared >= (3 if names else 1) else None
 
 
-def close(one: Fraction, other: Fraction, tolerance: float) -> bool:
-    """Whether two rationals agree within a relative tolerance."""
+def _exact_if_defined(expression: Expression, point: Mapping[str, Fraction]) -> Fraction | None:
+    try:
+        return exact(expression, point)
+    except Undefined:
+        return None
+
+
+def _is_close(one: Fraction, other: Fraction, tolerance: float) -> bool:
+    """Whether two rationals agree within a relative tolerance; false where it is 0."""
     return bool(tolerance) and abs(one - other) <= Fraction(repr(tolerance)) * max(
         abs(one), abs(other)
     )
@@ -370,37 +433,50 @@ def close(one: Fraction, other: Fraction, tolerance: float) -> bool:
 def _same_numerically(
     left: Expression, right: Expression, names: Sequence[str], tolerance: float
 ) -> bool | None:
-    is_complex = has_symbol(left, "i") or has_symbol(right, "i")
-    is_partial = bool(names) and not is_complex
-    num_equal = num_real = num_different = 0
-    for point in points(names, left, right):
+    """Compare values at several points. Real values decide; complex ones if none is real."""
+    if not names:
         try:
-            if is_partial and any(_leaves_the_reals(one, point) for one in (left, right)):
-                continue
-            verdict, is_real = _same_at(left, right, point, tolerance)
+            return _same_at(left, right, {}, tolerance)[0]
         except Undefined:
-            if not names:
-                return None
-            continue
-        if is_real or is_complex or not names:
-            if not verdict:
+            return None
+    is_complex = has_symbol(left, "i") or has_symbol(right, "i")
+    num_equal = num_different = num_decisive = 0
+    for is_equal, is_real in _comparisons(left, right, names, tolerance, is_complex=is_complex):
+        if is_real or is_complex:
+            if not is_equal:
                 return False
-            num_real += 1
-        elif verdict:
+            num_decisive += 1
+        elif is_equal:
             num_equal += 1
         else:
             num_different += 1
-        if not names:
-            return True
-    if num_real >= 2:
+    if num_decisive >= 2:
         return True
     if num_different:
-        return False if num_real == 0 else None
-    return True if num_equal + num_real >= 2 else None
+        return None if num_decisive else False
+    return True if num_equal + num_decisive >= 2 else None
+
+
+def _comparisons(
+    left: Expression,
+    right: Expression,
+    names: Sequence[str],
+    tolerance: float,
+    *,
+    is_complex: bool,
+) -> Iterator[tuple[bool, bool]]:
+    """For each point where both are defined: whether the values are equal, and both real."""
+    for point in points(names, left, right):
+        try:
+            if not is_complex and any(_leaves_the_reals(one, point) for one in (left, right)):
+                continue
+            yield _same_at(left, right, point, tolerance)
+        except Undefined:
+            continue
 
 
 def _leaves_the_reals(expression: Expression, point: Mapping[str, Fraction]) -> bool:
-    """Whether a root or logarithm of a negative number is on the way to the value there."""
+    """Whether the value at a point takes a root or logarithm of a negative number."""
     for part in walk(expression):
         inside = None
         if isinstance(part, Power) and not (

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from latex2sympy2_extended import NormalizationConfig
 from math_verify import LatexExtractionConfig, parse, verify
 
-from verifier_service.mathematics.wording import unwrapped
+from verifier_service.mathematics.plain_text import unwrapped
 
 PeerMode = Literal["math_verify", "open_r1"]
 

@@ -1,7 +1,8 @@
-"""From the ways people and models write mathematics to one list of tokens.
+"""Tokens of the notations in which people and models write mathematics.
 
-LaTeX, Unicode symbols, Python syntax and plain text all end here, so that no later stage needs to
-know how something was written. Reading is linear in the length of the text.
+LaTeX, Unicode symbols, Python syntax and plain text become the same tokens, so that no later stage
+needs to know how something was written. New commands and symbols belong here. Tokenizing takes time
+linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from verifier_service.mathematics.units import UNITS
 
 MAX_TOKENS = 5_000
+"""Most tokens of a text; longer ones are unreadable."""
 
 
 class Unreadable(Exception):
@@ -20,7 +22,7 @@ class Unreadable(Exception):
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     NUMBER = auto()
     """Digits with an optional decimal part, as written."""
@@ -31,34 +33,37 @@ class Kind(Enum):
     SIGN = auto()
     """An operator, relation, bracket or separator."""
     WORD = auto()
-    """A word of prose or a unit, lower case kept."""
+    """A word of prose or a unit, in the case in which it was written."""
 
 
 class Token(NamedTuple):
-    """A token; `spaced` says whether white space stands before it."""
+    """A number, name, sign or word of a text."""
 
     kind: Kind
     text: str
+    """The token in normal form: `<=` for `\\leq` and for `≤`."""
     spaced: bool = False
+    """Whether white space stands before the token."""
 
 
 FUNCTIONS = frozenset(
+    # Functions and operators with a name of their own, in LaTeX (`\\sin`) or as a word (`sin`).
     (
         "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth log ln lg exp sqrt "
         "max min gcd lcm abs floor ceil arccot asin acos atan cosec"
     ).split()
 )
 GREEK = frozenset(
+    # LaTeX commands that are variables or constants.
     (
         "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho "
         "sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi "
         "Omega infty ell hbar mho aleph imath jmath square triangle star dagger wp"
     ).split()
 )
-_GREEK_COMMANDS = {"varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho"}
-
-_COMMANDS: dict[str, str] = {
-    # command: what stands for it
+_GREEK_VARIANTS = {"varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho"}
+_SIGN_COMMANDS: dict[str, str] = {
+    # command: the sign or the word that it stands for
     "cdot": "*", "times": "*", "ast": "*", "div": "/", "pm": "±", "mp": "∓", "le": "<=",
     "leq": "<=", "leqslant": "<=", "leqq": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=",
     "geqq": ">=", "lt": "<", "gt": ">", "ne": "!=", "neq": "!=", "cup": "∪",
@@ -66,33 +71,48 @@ _COMMANDS: dict[str, str] = {
     "to": "→", "rightarrow": "→", "implies": "→", "Rightarrow": "→", "mid": "mid", "vert": "|",
     "lvert": "|", "rvert": "|", "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋",
     "lceil": "⌈", "rceil": "⌉", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]",
-    "circ": "°", "degree": "°", "textdegree": "°", "prime": "'", "colon": ":", "setminus": "∖",
-    "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "approx": "≈", "equiv": "≡", "sim": "~",
-    "lor": "or", "vee": "or", "land": "and", "wedge": "and", "cdots": "…", "ldots": "…",
-    "dots": "…", "dotsc": "…", "dotsb": "…", "vdots": "…", "choose": "choose", "percent": "%",
+    "circ": "°", "degree": "°", "textdegree": "°", "textcirc": "°", "prime": "'", "colon": ":",
+    "setminus": "∖", "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "approx": "≈",
+    "equiv": "≡", "sim": "~", "cdots": "…", "ldots": "…", "dots": "…", "dotsc": "…", "dotsb": "…",
+    "vdots": "…", "choose": "choose", "percent": "%",
 }  # fmt: skip
+_WORD_COMMANDS = {"lor": "or", "vee": "or", "land": "and", "wedge": "and"}
+_FUNCTION_COMMANDS: dict[str, str] = {
+    # command: the function that it stands for
+    "frac": "frac", "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "nicefrac": "frac",
+    "sfrac": "frac", "binom": "binom", "dbinom": "binom", "tbinom": "binom", "boxed": "boxed",
+    "fbox": "boxed",
+}  # fmt: skip
+_COMMAND_TOKENS: dict[str, tuple[Kind, str]] = {
+    **{name: (Kind.SIGN, sign) for name, sign in _SIGN_COMMANDS.items()},
+    **{name: (Kind.WORD, word) for name, word in _WORD_COMMANDS.items()},
+    **{name: (Kind.LETTER, name) for name in GREEK},
+    **{name: (Kind.LETTER, letter) for name, letter in _GREEK_VARIANTS.items()},
+    **{name: (Kind.FUNCTION, name) for name in FUNCTIONS},
+    **{name: (Kind.FUNCTION, function) for name, function in _FUNCTION_COMMANDS.items()},
+}
+"""Kind and text of the token that a command stands for; any other command is a function."""
 _IGNORED_COMMANDS = frozenset(
+    # Spaces, sizes and styles: they say nothing.
     (
         "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle "
         "displaystyle textstyle limits nolimits quad qquad thinspace enspace hfill newline "
         "nonumber boldsymbol mathstrut hline centering scriptstyle rm bf it"
     ).split()
-)
-_FONT_COMMANDS = frozenset(
+) | frozenset(
+    # Fonts: their argument is read as if they were not there.
     (
         "mathbf mathit mathsf mathcal mathfrak vec bm pmb large Large LARGE huge small "
         "mathbb underline"
     ).split()
 )
-"""Commands whose one argument is read as if they were not there."""
 _TEXT_COMMANDS = frozenset(
+    # Their argument is text, in which a single letter is a word.
     (
         "text mathrm textrm textbf textit textsf mbox hbox operatorname texttt textnormal emph"
     ).split()
 )
-FRACTIONS = frozenset({"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac"})
-_BINOMIALS = frozenset({"binom", "dbinom", "tbinom"})
-MATRICES = frozenset("matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix array".split())
+_COMMANDS_IGNORED_WITH_ARGUMENT = frozenset("hspace vspace phantom label tag color".split())
 
 _UNICODE = str.maketrans(
     {
@@ -112,15 +132,18 @@ _UNICODE = str.maketrans(
 )  # fmt: skip
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ", "0123456789+-nx")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
+# Superscripts and subscripts in a row: the `⁻¹` of `x⁻¹`, the `₁₂` of `a₁₂`.
 _SUPERSCRIPT_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ]+")
 _SUBSCRIPT_RUN = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋]+")
+# A decimal digit that is not an ASCII one: Arabic-Indic `٣`, full-width ones.
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
-"""Full-width, Arabic-Indic and other decimal digits."""
-
+# A backslash with the character after it, or a brace: tells `{` from `\{`.
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+# One token. In `3.5\text{ cm} \le x^2`: number, command, sign, word, sign, space, command, ...
 _TOKEN = re.compile(
     r"""
       (?P<space>[ \t\r\n~]+ | \\[,;:!>\ ] | \\(?![a-zA-Z{}%$\\&_\#|]) )
-    | (?P<number>
+    | (?P<number>  # 12, 3.5, .5, 1e-3; `0.` only before the period of a repeating decimal
         (?:\d+(?:\.\d+|\.(?=\\overline|\\dot|\\bar))?|\.\d+)
         (?:[eE][+-]?\d{1,4}(?![0-9a-zA-Z.]))?
       )
@@ -133,7 +156,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _SIGN_SYNONYMS = {"==": "=", "**": "^", "->": "→", "=>": "→", "...": "…", "''": '"'}
-"""Python's and typewriter signs."""
+"""Signs of Python and of typewriters, in normal form."""
+_ESCAPED_SIGNS = {"{": "\\{", "}": "\\}", "|": "|", "%": "%", "$": "$", "&": "&"}
+"""Signs after a backslash, in normal form; any other is left out."""
 
 SHORT_WORDS = frozenset(
     (
@@ -149,14 +174,14 @@ SHORT_WORDS = frozenset(
         "ben dan don sue max min ted ray roy hen ham jam toe dna usa dne sq cu"
     ).split()
 )
-"""Words of two or three letters that are not products of variables."""
+"""Words of two or three letters; any others are products of variables: `xy`."""
 
 
 def tokenize(text: str) -> list[Token]:
     """The tokens of a text.
 
     Raises:
-        Unreadable: more than MAX_TOKENS, or unbalanced `\\text{`.
+        Unreadable: there are more than MAX_TOKENS, or a `\\text{` never closes.
 
     >>> [token.text for token in tokenize(r"\\dfrac{1}{2}x \\le 3\\text{ cm}")]
     ['frac', '{', '1', '}', '{', '2', '}', 'x', '<=', '3', 'cm']
@@ -167,13 +192,14 @@ def tokenize(text: str) -> list[Token]:
 
 
 def _plain(text: str) -> str:
+    """The text with LaTeX and ASCII for Unicode symbols: `x^{2}` for `x²`, `\\pi` for `π`."""
     if not text.isascii():
         text = _SUPERSCRIPT_RUN.sub(lambda run: f"^{{{run[0].translate(_SUPERSCRIPTS)}}}", text)
         text = _SUBSCRIPT_RUN.sub(lambda run: f"_{{{run[0].translate(_SUBSCRIPTS)}}}", text)
         text = _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text).translate(_UNICODE)
     if "\f" in text or "\t" in text:
-        # "\frac" and "\text" whose escape a careless JSON or Python writer has taken for a
-        # control character.
+        # JSON and Python read the \f of "\frac" as a form feed and the \t of "\text" as a tab.
+        # Without this, answers of writers who forget to escape them are unreadable.
         text = text.replace("\frac", "\\frac").replace("\text", "\\text")
     return text.replace("\\newline", " ")
 
@@ -200,60 +226,49 @@ def _scan(text: str, tokens: list[Token]) -> None:
         elif kind == "command":
             position = _command(found, text, position, spaced, tokens)
         elif kind == "escaped":
-            if found in "{}":
-                tokens.append(Token(Kind.SIGN, "\\" + found, spaced))
-            elif found == "|":
-                tokens.append(Token(Kind.SIGN, "|", spaced))
-            elif found in "%$&":
-                tokens.append(Token(Kind.SIGN, found, spaced))
+            if found in _ESCAPED_SIGNS:
+                tokens.append(Token(Kind.SIGN, _ESCAPED_SIGNS[found], spaced))
         elif kind == "word":
             _word(found, spaced, tokens)
-        elif found != '"' or tokens:
+        elif found != '"' or tokens:  # inches, but not an opening quotation mark
             tokens.append(Token(Kind.SIGN, _SIGN_SYNONYMS.get(found, found), spaced))
         spaced = False
 
 
 def _command(name: str, text: str, position: int, spaced: bool, tokens: list[Token]) -> int:
-    """Add what a LaTeX command stands for; return where reading goes on."""
+    """Add the tokens of a LaTeX command; return the position after it and its argument."""
+    if name in _COMMAND_TOKENS:
+        kind, stands_for = _COMMAND_TOKENS[name]
+        tokens.append(Token(kind, stands_for, spaced))
+        return position
+    if name in _IGNORED_COMMANDS:
+        is_invisible = name in ("left", "right") and text[position : position + 1] == "."
+        return position + is_invisible
     if name in _TEXT_COMMANDS:
         return _text_argument(text, position, spaced, tokens)
     if name in ("begin", "end"):
-        start, stop = text.find("{", position), text.find("}", position)
-        if start != position or stop < 0:
-            raise Unreadable(f"\\{name} without a name")
-        tokens.append(Token(Kind.FUNCTION, f"{name} {text[start + 1 : stop].rstrip('*')}", spaced))
-        stop += 1
-        if tokens[-1].text == "begin array" and text[stop : stop + 1] == "{":
-            stop = text.find("}", stop) + 1 or stop
-        return stop
-    if name in _IGNORED_COMMANDS:
-        if name in ("left", "right") and text[position : position + 1] == ".":
-            position += 1
-        return position
-    if name in _FONT_COMMANDS:
-        return position
-    if name in FRACTIONS:
-        tokens.append(Token(Kind.FUNCTION, "frac", spaced))
-    elif name in _BINOMIALS:
-        tokens.append(Token(Kind.FUNCTION, "binom", spaced))
-    elif name in FUNCTIONS or name in ("overline", "boxed", "fbox", "dot", "bar"):
-        tokens.append(Token(Kind.FUNCTION, "boxed" if name == "fbox" else name, spaced))
-    elif name in GREEK or name in _GREEK_COMMANDS:
-        tokens.append(Token(Kind.LETTER, _GREEK_COMMANDS.get(name, name), spaced))
-    elif name in _COMMANDS:
-        sign = _COMMANDS[name]
-        kind = Kind.WORD if sign in ("or", "and") else Kind.SIGN
-        tokens.append(Token(kind, sign, spaced))
-    elif name == "textcirc":
-        tokens.append(Token(Kind.SIGN, "°", spaced))
-    elif name in ("hspace", "vspace", "phantom", "label", "tag", "color"):
+        return _environment(name, text, position, spaced, tokens)
+    if name in _COMMANDS_IGNORED_WITH_ARGUMENT:
         return _skip_group(text, position)
-    else:
-        tokens.append(Token(Kind.FUNCTION, name, spaced))
+    tokens.append(Token(Kind.FUNCTION, name, spaced))
     return position
 
 
+def _environment(name: str, text: str, position: int, spaced: bool, tokens: list[Token]) -> int:
+    """Add `begin pmatrix` for `\\begin{pmatrix}`; return the position after it."""
+    stop = text.find("}", position)
+    if text[position : position + 1] != "{" or stop < 0:
+        raise Unreadable(f"\\{name} without a name")
+    token = f"{name} {text[position + 1 : stop].rstrip('*')}"
+    tokens.append(Token(Kind.FUNCTION, token, spaced))
+    stop += 1
+    if token == "begin array" and text[stop : stop + 1] == "{":  # the columns: {c|c}
+        stop = text.find("}", stop) + 1 or stop
+    return stop
+
+
 def _skip_group(text: str, position: int) -> int:
+    """The position after the group that begins here, or the same position if none does."""
     if text[position : position + 1] != "{":
         return position
     end = matching_brace(text, position)
@@ -261,6 +276,7 @@ def _skip_group(text: str, position: int) -> int:
 
 
 def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) -> int:
+    """Add the tokens of the argument of `\\text` and the like; return the position after it."""
     while text[position : position + 1] == " ":
         position += 1
     if text[position : position + 1] != "{":
@@ -278,13 +294,13 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
     if inside.strip() in ("i", "e") and text[max(0, position - 6) : position] == "mathrm":
         return end + 1
     if inside.strip().isalpha() and len(tokens) == before + 1 and inside.strip() not in FUNCTIONS:
-        # One word in \text is a word, even a single letter: a choice, a unit.
+        # A single letter in \text is a word, not a variable: a choice, a unit.
         tokens[before] = Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")
     return end + 1
 
 
 def matching_brace(text: str, start: int) -> int | None:
-    """Where the group closes that opens at `text[start] == "{"`; None if it does not.
+    """Position of the brace that closes the group opened at `start`; None if none closes it.
 
     >>> matching_brace(r"\\frac{1}{\\sqrt{2}}", 8)
     17
@@ -302,7 +318,7 @@ def matching_brace(text: str, start: int) -> int | None:
 
 
 def brace_pairs(text: str, start: int = 0) -> dict[int, int]:
-    """Where each group opens, and where it closes."""
+    """Positions of the braces of each group: the closing one by the opening one."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for match in _BRACE.finditer(text, start):
@@ -314,11 +330,8 @@ def brace_pairs(text: str, start: int = 0) -> dict[int, int]:
     return pairs
 
 
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-
-
 def _word(word: str, spaced: bool, tokens: list[Token]) -> None:
-    """Add a run of letters: a function, the product of a few variables, or a word."""
+    """Add the tokens of a run of letters: a function, a product of variables, or a word."""
     lower = word.lower()
     if len(word) == 1:
         tokens.append(Token(Kind.LETTER, word, spaced))
@@ -336,6 +349,7 @@ def _word(word: str, spaced: bool, tokens: list[Token]) -> None:
 
 
 def _is_product(word: str) -> bool:
+    """Whether letters next to each other are variables, as in `xy`."""
     if len(word) > 2 and word.isupper():  # a triangle, three choices
         return False
     return len(word) <= 3 and word.lower() not in SHORT_WORDS and word not in UNITS

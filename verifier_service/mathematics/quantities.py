@@ -1,4 +1,7 @@
-"""Numbers with units: which tokens are the unit, angles, several units in one quantity."""
+"""Quantities: one expression with its unit, currency or words; ratios, residues and angles.
+
+The hard part is to find which tokens are the unit: `m` is metres in `5 m`, and a variable in `5m`.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from verifier_service.mathematics.expression_parser import parse_expression, parse_number
 from verifier_service.mathematics.expressions import (
+    Expression,
     Number,
+    Product,
     difference,
     negative,
-    number,
-    parse,
     quotient,
-    signs,
+    with_each_sign,
 )
 from verifier_service.mathematics.notation import Kind, Token, Unreadable
 from verifier_service.mathematics.units import (
@@ -25,19 +29,95 @@ from verifier_service.mathematics.units import (
     Unit,
 )
 from verifier_service.mathematics.values import Answer, Several, Value, Words
-from verifier_service.mathematics.wording import NUMBER_WORDS
+from verifier_service.mathematics.wording import NUMBER_WORDS, read_words, scale_of, stem
+
+MAX_BASED_DIGITS = 1000
+"""Most digits of a number that names its base."""
+
+_CURRENCIES = frozenset({"$", "€", "£", "¥", "₹"})
+_MODULO = frozenset({"mod", "pmod", "bmod"})
+_BRACES = frozenset({"{", "}"})
+_ROUND_OR_BRACES = frozenset({"(", ")", "{", "}"})
+_MINUTES_AND_SECONDS = {"'": 60, "''": 3600}
+_BEFORE_UNITS = frozenset({"*", ".", "-", "{", "}", "(", ")", "of", "each", "the"})
+_WORD_SIGNS = frozenset({"-", "&", "'", "."})
+_PLAIN_EXPONENTS = {"2": 2, "3": 3, "squared": 2, "cubed": 3}
+"""Exponents of a unit that are written without `^`: `cm2`, `meters squared`."""
+_MISLEADING_WORDS = frozenset(
+    (
+        "squared cubed factorial below above wrong incorrect not false less more plus times "
+        "tenths hundredths thousandths halves thirds"
+    ).split()
+)
+"""Words after a number that make it another number."""
 
 
-def read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
+def read_quantity(tokens: list[Token]) -> Answer | None:
+    """A number or expression, perhaps with a unit: `5 cm`, `$3`, `3:4`, `60°`, `two dogs`.
+
+    Returns:
+        None if the tokens are prose with mathematics in it.
+
+    Raises:
+        Unreadable: a part that must be an expression is none.
+    """
+    for read in (_read_ratio, _read_residue, _read_with_base, _read_compound):
+        found = read(tokens)
+        if found is not None:
+            return found
+    currency, tokens = _split_currency(tokens)
+    if not tokens:
+        raise Unreadable("a currency without an amount")
+    angle = _read_degrees(tokens)
+    if angle is not None:
+        return angle
+    if all(token.kind is Kind.WORD or token.text in _WORD_SIGNS for token in tokens):
+        return read_words(tokens)
+    return _read_measure(tokens, currency)
+
+
+def _read_ratio(tokens: Sequence[Token]) -> Answer | None:
+    """`3:4` as a quotient, and `1:2:3` as a tuple of quotients by the first term."""
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.text == ":" and token.kind is Kind.SIGN:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    if len(parts) == 1 or any(not part for part in parts):
+        return None
+    terms = [parse_expression(part) for part in parts]
+    if len(terms) == 2:
+        return Value(quotient(terms[0], terms[1]))
+    return Several("tuple", tuple(Value(quotient(term, terms[0])) for term in terms), "::")
+
+
+def _read_residue(tokens: Sequence[Token]) -> Answer | None:
+    """`3 (mod 7)`: a pair of residue and modulus."""
+    tokens = [token for token in tokens if token.text not in _ROUND_OR_BRACES]
+    texts = [token.text for token in tokens]
+    index = next((i for i, text in enumerate(texts) if text in _MODULO), 0)
+    if not 0 < index < len(texts) - 1:
+        return None
+    start = texts.index("≡") + 1 if "≡" in texts else 0
+    residue, modulus = tokens[start:index], tokens[index + 1 :]
+    return Several(
+        "tuple", (Value(parse_expression(residue)), Value(parse_expression(modulus))), "mod"
+    )
+
+
+def _read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
     """`101_2`, `(2A)_{16}`, `204_{\\text{five}}`: digits and their base."""
-    texts = [token.text for token in tokens if token.text not in ("{", "}", "(", ")")]
+    texts = [token.text for token in tokens if token.text not in _ROUND_OR_BRACES]
     if len(texts) < 3 or texts[-2] != "_" or tokens[0].text in ("-", "_"):
         return None
     digits, base_text = "".join(texts[:-2]), texts[-1].lower()
     if not digits[0].isdigit():  # a name with an index
         return None
     base = int(base_text) if base_text.isdigit() else NUMBER_WORDS.get(base_text, 0)
-    if not 2 <= base <= 36 or len(digits) > 1000 or not digits.isalnum() or not digits.isascii():
+    if not 2 <= base <= 36 or len(digits) > MAX_BASED_DIGITS:
+        return None
+    if not digits.isalnum() or not digits.isascii():
         return None
     try:
         value = int(digits, base)
@@ -48,7 +128,7 @@ def read_with_base(tokens: Sequence[Token]) -> Value | Words | None:
     return Value(Number(Fraction(int(digits))), base=base)
 
 
-def read_compound(tokens: Sequence[Token]) -> Value | None:
+def _read_compound(tokens: Sequence[Token]) -> Value | None:
     """`1 hour 30 minutes`, `5 ft 3 in`: a sum of quantities of one dimension."""
     starts = [index for index, token in enumerate(tokens) if token.kind is Kind.NUMBER]
     if len(starts) < 2 or starts[0] != 0:
@@ -62,68 +142,120 @@ def read_compound(tokens: Sequence[Token]) -> Value | None:
         if unit is None or (first is not None and unit.dimension != first.dimension):
             return None
         first = first or unit
-        total += number(tokens[start].text).value * unit.size
+        total += parse_number(tokens[start].text).value * unit.size
     return Value(Number(total / first.size), first) if first else None
 
 
-def signed(value: Value) -> Answer:
+def _split_currency(tokens: list[Token]) -> tuple[Unit | None, list[Token]]:
+    """The currency whose sign stands before an amount, `$5` or `-$5`, and the other tokens."""
+    if tokens[0].kind is Kind.SIGN and tokens[0].text in _CURRENCIES:
+        return UNITS[tokens[0].text], tokens[1:]
+    if len(tokens) > 1 and tokens[0].text == "-" and tokens[1].text in _CURRENCIES:
+        return UNITS[tokens[1].text], [tokens[0], *tokens[2:]]
+    return None, tokens
+
+
+def _read_degrees(tokens: list[Token]) -> Value | None:
+    """`60^\\circ 42'`, an angle in degrees, minutes and seconds, or `20^\\circ C`; else None."""
+    index = next((i for i, token in enumerate(tokens) if token.text == "°"), None)
+    if index is None:
+        return None
+    before = tokens[:index]
+    if any(token.kind is Kind.FUNCTION and token.text not in ("frac", "sqrt") for token in before):
+        return None  # sin 30°: the expression parser knows degrees
+    while before and before[-1].text in ("^", "{"):
+        before = before[:-1]
+    after = [token for token in tokens[index + 1 :] if token.text not in _BRACES]
+    if len(after) == 1 and after[0].text in ("C", "F"):
+        return Value(parse_expression(before), UNITS["°" + after[0].text])
+    if not before:
+        raise Unreadable("an angle without a number")
+    expression, rest = _with_minutes(parse_expression(before), after)
+    if any(token.kind is not Kind.WORD for token in rest):
+        raise Unreadable("an angle in an expression")
+    return Value(expression, DEGREE)
+
+
+def _with_minutes(degrees: Expression, tokens: list[Token]) -> tuple[Expression, list[Token]]:
+    """Degrees with the minutes and seconds after them, `42' 30\"`, and the other tokens."""
+    while (
+        len(tokens) >= 2
+        and tokens[0].kind is Kind.NUMBER
+        and tokens[1].text in _MINUTES_AND_SECONDS
+    ):
+        parts = Number(Fraction(_MINUTES_AND_SECONDS[tokens[1].text]))
+        minutes = quotient(parse_expression(tokens[:1]), parts)
+        degrees = difference(degrees, negative(minutes))
+        tokens = tokens[2:]
+    return degrees, tokens
+
+
+def _read_measure(tokens: list[Token], currency: Unit | None) -> Answer | None:
+    """An expression with the unit or the words after it; None if there is no such expression."""
+    for start in _unit_starts(tokens, _expression_end(tokens)):
+        try:
+            expression = parse_expression(tokens[:start])
+        except Unreadable:
+            continue
+        rest = tokens[start:]
+        unit = read_unit(rest)
+        if unit is None and any(_belongs_to_mathematics(token) for token in rest):
+            continue
+        if unit is None and rest and not _has_number(tokens[:start]):
+            return None  # `a right prism`: an article, not a variable
+        if unit is None and any(token.text.lower() in _MISLEADING_WORDS for token in rest):
+            return Words(" ".join(token.text.lower() for token in tokens))
+        return _with_signs(_scaled(expression, rest, unit, currency))
+    return None
+
+
+def _scaled(
+    expression: Expression, rest: Sequence[Token], unit: Unit | None, currency: Unit | None
+) -> Value:
+    """An expression with what follows it: a unit, words, or a scale: `3 million dollars`."""
+    words = () if unit else tuple(stem(t.text) for t in rest if t.kind is Kind.WORD)
+    scale = scale_of(words)
+    if scale is None:
+        return Value(expression, currency or unit, words)
+    factor, words = scale
+    unit = read_unit([token for token in rest[1:] if token.text != "of"])
+    expression = Product((expression, Number(Fraction(factor))))
+    return Value(expression, currency or unit, () if unit else words)
+
+
+def _with_signs(value: Value) -> Answer:
     """A value, or both values of one with a sign that stands for both."""
-    both = signs(value.expression)
+    both = with_each_sign(value.expression)
     if len(both) == 1:
         return value
     return Several("list", tuple(replace(value, expression=one) for one in both))
 
 
-def read_degrees(tokens: list[Token]) -> tuple[list[Token], Value | None]:
-    """`60^\\circ 42'` is an angle of degrees, minutes and seconds."""
-    index = next((i for i, token in enumerate(tokens) if token.text == "°"), None)
-    if index is None:
-        return tokens, None
-    before = tokens[:index]
-    if any(token.kind is Kind.FUNCTION for token in before) and not all(
-        token.text in ("frac", "sqrt") for token in before if token.kind is Kind.FUNCTION
-    ):
-        return tokens, None  # sin 30°: the expression knows
-    while before and before[-1].text in ("^", "{"):
-        before = before[:-1]
-    after = [token for token in tokens[index + 1 :] if token.text not in ("{", "}")]
-    if after and after[0].text in ("C", "F") and len(after) == 1:
-        return tokens, Value(parse(before), UNITS["°" + after[0].text])
-    if not before:
-        raise Unreadable("an angle without a number")
-    expression = parse(before)
-    sizes = {"'": 60, "''": 3600}
-    while len(after) >= 2 and after[0].kind is Kind.NUMBER and after[1].text in sizes:
-        minutes = quotient(parse(after[:1]), Number(Fraction(sizes[after[1].text])))
-        expression = difference(expression, negative(minutes))
-        after = after[2:]
-    if after and not all(token.kind is Kind.WORD for token in after):
-        raise Unreadable("an angle in an expression")
-    return tokens, Value(expression, DEGREE)
+def _expression_end(tokens: Sequence[Token]) -> int:
+    """The last index before which an expression could end."""
+    end = len(tokens)
+    while end > 0 and not _ends_expression(tokens[end - 1]):
+        end -= 1
+    return end
 
 
-def ends_expression(tokens: Sequence[Token], end: int) -> bool:
-    """Whether an expression could end before `end`."""
-    token = tokens[end - 1]
+def _ends_expression(token: Token) -> bool:
     return token.kind in (Kind.NUMBER, Kind.LETTER) or token.text in (
         ")", "]", "}", "|", "!", "'", "''", "⌋", "⌉", "°"
     )  # fmt: skip
 
 
-def unit_starts(tokens: Sequence[Token], end: int) -> list[int]:
-    """Where a unit may start, the likeliest first."""
+def _unit_starts(tokens: Sequence[Token], end: int) -> list[int]:
+    """Indices at which a unit may start, the likeliest first.
+
+    Args:
+        tokens: a quantity.
+        end: the last index before which its expression could end.
+    """
     starts = [end] if end else []
-    for index in range(end, 0, -1):
-        token = tokens[index - 1] if index <= len(tokens) else None
-        if token is None or index - 1 == 0:
-            continue
-        is_unit = token.text in UNITS and (
-            token.kind is Kind.WORD
-            or (token.text in LETTER_UNITS and token.spaced and _is_measure(tokens[: index - 1]))
-            or token.text == "%"
-        )
-        if is_unit or token.kind is Kind.WORD:
-            starts.insert(0, index - 1)
+    for index in range(end - 1, 0, -1):
+        if tokens[index].kind is Kind.WORD or _is_unit(tokens, index):
+            starts.insert(0, index)
     for index, token in enumerate(tokens):
         if index and (token.kind is Kind.WORD or token.text in ("%", "$", "€", "£")):
             starts.insert(0, index)
@@ -131,68 +263,75 @@ def unit_starts(tokens: Sequence[Token], end: int) -> list[int]:
     return list(dict.fromkeys(starts))
 
 
-def _is_measure(tokens: Sequence[Token]) -> bool:
-    """Whether a letter after these can be a unit: they end in a number and have no variable."""
-    return tokens[-1].kind is Kind.NUMBER and all(token.kind is not Kind.LETTER for token in tokens)
+def _is_unit(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a sign or a letter can be a unit: `%`, or the m of `5 m`, but not of `x m`."""
+    token = tokens[index]
+    if token.text == "%":
+        return True
+    before = tokens[:index]
+    return (
+        token.text in LETTER_UNITS
+        and token.spaced
+        and before[-1].kind is Kind.NUMBER
+        and all(one.kind is not Kind.LETTER for one in before)
+    )
 
 
-def is_not_prose(token: Token) -> bool:
+def _belongs_to_mathematics(token: Token) -> bool:
     """Whether a token belongs to mathematics and not to a sentence."""
     return token.kind is not Kind.WORD and token.text not in (".", "-", "'", ",", "(", ")", "/")
 
 
-def has_number(tokens: Sequence[Token]) -> bool:
-    """Whether there is a number among the tokens."""
+def _has_number(tokens: Sequence[Token]) -> bool:
     return any(token.kind is Kind.NUMBER or token.text == "pi" for token in tokens)
 
 
 def read_unit(tokens: Sequence[Token]) -> Unit | None:
-    """The unit that tokens name, or None: `km/h`, `square meters`, `m^2`, `meters per second`."""
-    if not tokens:
-        return None
+    """The unit that tokens name: `km/h`, `square meters`, `m^2`, `meters per second`.
+
+    Returns:
+        None if they name none, or only the word `units`.
+    """
+    if len(tokens) == 1:
+        return _unit_named(tokens[0].text)
     result, sign, power, found = NO_UNIT, 1, 1, False
     index = 0
     while index < len(tokens):
         text = tokens[index].text
         lower = text.lower()
-        unit = UNITS.get(text) or (UNITS.get(lower) if len(text) > 2 else None)
         if lower in AREA_WORDS:
             power = AREA_WORDS[lower]
         elif lower in ("per", "/", "an") and found:
             sign = -1
-        elif text in ("*", ".", "-", "{", "}", "(", ")", "of", "each", "the"):
-            pass
-        elif unit is not None:
+        elif text not in _BEFORE_UNITS:
+            unit = _unit_named(text)
+            if unit is None:
+                return None
             exponent, index = _exponent_after(tokens, index)
             result = result.times(unit, sign * power * exponent)
             power, found = 1, True
-        elif text == "unit" or text == "units":
-            _, index = _exponent_after(tokens, index)
-            return None
-        else:
-            return None
         index += 1
-    if found and len(tokens) == 1 and (text in UNITS or len(text) > 1):
-        return UNITS.get(tokens[0].text) or UNITS.get(tokens[0].text.lower())
     return result if found else None
 
 
+def _unit_named(text: str) -> Unit | None:
+    """The unit of a name or sign; the case of names of one or two letters counts."""
+    return UNITS.get(text) or (UNITS.get(text.lower()) if len(text) > 2 else None)
+
+
 def _exponent_after(tokens: Sequence[Token], index: int) -> tuple[int, int]:
-    """The exponent of the unit at index, and the index of its last token."""
+    """The exponent of the unit at an index, 1 without one, and the index of its last token."""
     following = [token.text for token in tokens[index + 1 : index + 6]]
-    if following[:1] != ["^"]:
-        if following[:1] and following[0] in ("2", "3"):
-            return int(following[0]), index + 1
-        if following[:1] and following[0].lower() in ("squared", "cubed"):
-            return 2 if following[0].lower() == "squared" else 3, index + 1
+    if not following:
         return 1, index
-    digits = "".join(text for text in following[1:] if text.isdigit() or text == "-")
-    width = 2
+    if following[0] != "^":
+        exponent = _PLAIN_EXPONENTS.get(following[0].lower())
+        return (1, index) if exponent is None else (exponent, index + 1)
     if following[1:2] == ["{"]:
-        width = 1 + following.index("}") if "}" in following else 2
+        width = following.index("}") + 1 if "}" in following else 0
         digits = "".join(following[2 : width - 1])
     else:
-        digits = following[1] if len(following) > 1 else ""
+        width, digits = 2, "".join(following[1:2])
     try:
         return int(digits), index + width
     except ValueError:

@@ -1,4 +1,4 @@
-"""Sets of numbers between bounds: from inequalities and brackets, joined, met and cut."""
+"""Sets of numbers between bounds: read from inequalities and brackets, joined, met and cut."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from fractions import Fraction
 
 from verifier_service.mathematics.evaluation import DIGITS, NotExact, Undefined, exact, numeric
 from verifier_service.mathematics.expressions import (
-    CONSTANTS,
     Call,
     Expression,
     Number,
     Product,
     Symbol,
     difference,
+    is_constant,
     negative,
     variables,
 )
@@ -31,21 +31,26 @@ from verifier_service.mathematics.values import (
 )
 
 
-def is_constant(symbol: Symbol) -> bool:
-    """Whether a symbol is a number, such as pi."""
-    return symbol.name in CONSTANTS
+def solve_inequality(sides: Sequence[Expression], signs: Sequence[str]) -> Ranges | Relation:
+    """The numbers that an inequality or a chain of two describes: `2x < 6`, `1 < x <= 3`.
 
+    An inequality that is not linear in one variable stays a relation.
 
-def inequality(sides: list[Expression], found: list[str]) -> Answer:
-    """What a chain of expressions with signs between them says. Raises Unreadable."""
-    found = ["=" if sign == "≈" else sign for sign in found]
+    Args:
+        sides: the expressions between the signs.
+        signs: `=`, `≈`, `<`, `<=`, `>`, `>=` or `!=`, one fewer than sides.
+
+    Raises:
+        Unreadable: a chain with different signs, or too long a chain.
+    """
+    signs = ["=" if sign == "≈" else sign for sign in signs]
     if len(sides) == 2:
-        return _single_inequality(sides[0], found[0], sides[1])
-    if len(sides) == 3 and len({sign[0] for sign in found}) == 1 and found[0][0] in "<>":
-        if found[0][0] == ">":
-            sides, found = sides[::-1], [sign.replace(">", "<") for sign in found[::-1]]
+        return _single_inequality(sides[0], signs[0], sides[1])
+    if len(sides) == 3 and len({sign[0] for sign in signs}) == 1 and signs[0][0] in "<>":
+        if signs[0][0] == ">":
+            sides, signs = sides[::-1], [sign.replace(">", "<") for sign in signs[::-1]]
         low, middle, high = sides
-        piece = Range(_bound(low), found[0] == "<=", _bound(high), found[1] == "<=")
+        piece = Range(_bound(low), signs[0] == "<=", _bound(high), signs[1] == "<=")
         if isinstance(middle, Symbol):
             return Ranges((piece,), middle.name)
         linear = _linear(middle)
@@ -56,37 +61,49 @@ def inequality(sides: list[Expression], found: list[str]) -> Answer:
 
 
 def _bound(expression: Expression) -> Expression | None:
+    """The end of a range; None for either infinity."""
     if expression in (Symbol("infty"), negative(Symbol("infty"))):
         return None
     return expression
 
 
-def _single_inequality(left: Expression, sign: str, right: Expression) -> Answer:
+def _single_inequality(left: Expression, sign: str, right: Expression) -> Ranges | Relation:
     if sign[0] == ">":
         left, sign, right = right, sign.replace(">", "<"), left
-    names = variables(left) | variables(right)
     if (distance := _distance(left, sign, right)) is not None:
         return distance
     if sign in ("<", "<=", "!="):
-        for variable, other, is_left in ((left, right, True), (right, left, False)):
-            if (
-                isinstance(variable, Symbol)
-                and not is_constant(variable)
-                and variable.name not in variables(other)
-                and (len(names) == 1 or not isinstance(other, Symbol))
-            ):
-                return _half_line(variable.name, other, sign, below=is_left)
-        linear = _linear(difference(left, right)) if len(names) == 1 else None
-        if linear is not None:
-            name, slope, offset = linear
-            return _half_line(
-                name, Number(-offset / slope, None), sign, below=slope > 0 or sign == "!="
-            )
+        solved = _solved(left, sign, right) or _linearly_solved(left, sign, right)
+        if solved is not None:
+            return solved
     return Relation(sign, left, right)
 
 
+def _solved(left: Expression, sign: str, right: Expression) -> Ranges | None:
+    """The range of an inequality with a variable alone on one side: `x < 3`, `a + 1 <= x`."""
+    names = variables(left) | variables(right)
+    for variable, other, is_left in ((left, right, True), (right, left, False)):
+        if (
+            isinstance(variable, Symbol)
+            and not is_constant(variable)
+            and variable.name not in variables(other)
+            and (len(names) == 1 or not isinstance(other, Symbol))
+        ):
+            return _half_line(variable.name, other, sign, below=is_left)
+    return None
+
+
+def _linearly_solved(left: Expression, sign: str, right: Expression) -> Ranges | None:
+    """The range of an inequality that is linear in its one variable: `2x + 1 < 7`."""
+    linear = _linear(difference(left, right))
+    if linear is None:
+        return None
+    name, slope, offset = linear
+    return _half_line(name, Number(-offset / slope), sign, below=slope > 0 or sign == "!=")
+
+
 def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
-    """`|x| < 2` and `2 < |x|`."""
+    """The range of an inequality that bounds an absolute value: `|x| < 2`, `2 < |x|`."""
     for inside, bound, is_near in ((left, right, True), (right, left, False)):
         if not (isinstance(inside, Call) and inside.name == "abs" and not variables(bound)):
             continue
@@ -102,6 +119,7 @@ def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
 
 
 def _half_line(name: str, bound: Expression, sign: str, *, below: bool) -> Ranges:
+    """All numbers on one side of a bound; on both sides where the sign is `!=`."""
     if sign == "!=":
         return Ranges((Range(None, False, bound, False), Range(bound, False, None, False)), name)
     closed = sign == "<="
@@ -111,7 +129,7 @@ def _half_line(name: str, bound: Expression, sign: str, *, below: bool) -> Range
 
 
 def _linear(expression: Expression) -> tuple[str, Fraction, Fraction] | None:
-    """Name, slope and value at 0 of a linear expression of one variable."""
+    """Name, slope and value at 0 of a linear expression of one variable; None for any other."""
     names = variables(expression)
     if len(names) != 1:
         return None
@@ -129,7 +147,7 @@ def _linear(expression: Expression) -> tuple[str, Fraction, Fraction] | None:
 
 
 def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Ranges:
-    """The range of a variable of which slope * x + offset lies in a range."""
+    """The range of a variable x if slope * x + offset lies in the given range."""
 
     def solve(bound: Expression | None) -> Expression | None:
         if bound is None:
@@ -148,7 +166,7 @@ def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Range
 
 
 def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
-    """Two values in brackets as a range."""
+    """Two values in brackets as a range: `[0, 1)`; None for anything else."""
     if len(items) != 2:
         return None
     low, high = items
@@ -161,7 +179,7 @@ def interval(items: Sequence[Answer], brackets: str) -> Ranges | None:
 
 
 def as_ranges(answer: Answer) -> Ranges | None:
-    """Ranges, also of a two-element tuple; None for anything else."""
+    """An answer as ranges, also a pair such as `(0, 1)`; None if it cannot be one."""
     if isinstance(answer, Ranges):
         return answer
     if isinstance(answer, Several) and answer.kind == "tuple":
@@ -171,10 +189,8 @@ def as_ranges(answer: Answer) -> Ranges | None:
     return None
 
 
-def without(whole: Ranges | None, removed: Answer) -> Answer:
-    """All real numbers but some points."""
-    if whole != EVERYTHING:
-        raise Unreadable("a difference of sets")
+def real_numbers_without(removed: Answer) -> Ranges:
+    """All real numbers except one or several values. Raises Unreadable for anything else."""
     points = removed.items if isinstance(removed, Several) else (removed,)
     ends = [point.expression for point in points if isinstance(point, Value)]
     if len(ends) != len(points) or not ends:
@@ -188,32 +204,63 @@ def without(whole: Ranges | None, removed: Answer) -> Answer:
     )
 
 
-def combined(items: Sequence[Answer], *, is_union: bool) -> Answer:
-    """Ranges joined by `or`, `and` or a comma: a union unless their intersection makes sense."""
-    ranges = [as_ranges(item) for item in items]
-    if any(one is None for one in ranges):
+def union(sets: Sequence[Answer]) -> Ranges | Several:
+    """The union of ranges, or of sets that list their elements.
+
+    Raises:
+        Unreadable: one of them is neither, or both kinds occur.
+    """
+    ranges = [one for one in map(as_ranges, sets) if one is not None]
+    if len(ranges) == len(sets):
+        return Ranges(tuple(piece for one in ranges for piece in one.pieces))
+    listed = [one for one in sets if isinstance(one, Several) and one.kind == "set"]
+    if len(listed) == len(sets):
+        return Several("set", tuple(item for one in listed for item in one.items))
+    raise Unreadable("a union of other things than ranges")
+
+
+def combine_ranges(items: Sequence[Answer], *, is_union: bool) -> Ranges | Several:
+    """Ranges joined by `or`, `and` or a comma.
+
+    They are a union where `or` stands between them, or where no number lies in all of them:
+    `x < 1, x > 2`. Otherwise they are their intersection: `x > 0, x < 5`.
+
+    Args:
+        items: ranges, and pairs that can be read as ranges.
+        is_union: whether `or` stands between them.
+
+    Raises:
+        Unreadable: one of them is no range, or ends cannot be ordered.
+    """
+    ranges = [one for one in map(as_ranges, items) if one is not None]
+    if len(ranges) < len(items):
         if all(isinstance(item, Ranges | Named) for item in items):
             return Several("list", tuple(items))
         raise Unreadable("ranges and other things")
-    found = [one for one in ranges if one is not None]
-    names = {one.variable for one in found if one.variable}
+    names = {one.variable for one in ranges if one.variable}
     if len(names) > 1:
-        return Several("list", tuple(found))
+        return Several("list", tuple(ranges))
     name = names.pop() if names else None
-    pieces = tuple(piece for one in found for piece in one.pieces)
     if not is_union and name:
-        common: tuple[Range, ...] | None = found[0].pieces
-        for one in found[1:]:
-            common = _intersection(common, one.pieces) if common is not None else None
+        common = _common_pieces(ranges)
         if common:
             return Ranges(common, name)
-        if common is None:
+    return Ranges(tuple(piece for one in ranges for piece in one.pieces), name)
+
+
+def _common_pieces(ranges: Sequence[Ranges]) -> tuple[Range, ...]:
+    """The intersection of all; empty if no number lies in all. Raises Unreadable."""
+    common = ranges[0].pieces
+    for one in ranges[1:]:
+        met = _intersection(common, one.pieces)
+        if met is None:
             raise Unreadable("ranges whose ends cannot be ordered")
-    return Ranges(pieces, name)
+        common = met
+    return common
 
 
 def _intersection(left: Sequence[Range], right: Sequence[Range]) -> tuple[Range, ...] | None:
-    """What two unions of ranges have in common; None where their ends cannot be ordered."""
+    """The intersection of two unions of ranges; None if their ends cannot be ordered."""
     found = []
     for one in left:
         for other in right:
@@ -239,7 +286,7 @@ def _inner(
     other_closed: bool,
     sign: int,
 ) -> tuple[Expression | None, bool] | None:
-    """The larger of two lower ends (sign 1) or the smaller of two upper ones (sign -1)."""
+    """The larger of two lower ends (sign 1) or the smaller of two upper ends (sign -1)."""
     if one is None:
         return other, other_closed
     if other is None:
@@ -253,7 +300,7 @@ def _inner(
 
 
 def _order(one: Expression, other: Expression) -> int | None:
-    """-1, 0 or 1 as one is less than, equal to or greater than the other; None if unknown."""
+    """-1, 0 or 1 if one is less than, equal to or greater than the other; None if unknown."""
     try:
         gap = exact(difference(one, other), {})
         return (gap > 0) - (gap < 0)

@@ -1,7 +1,7 @@
 """What a final answer is: a value, a list, a tuple, a set, ranges, a relation, a matrix, words.
 
 How the text of an answer was written is forgotten; what it says is kept: units, names (`x = 2`),
-brackets, decimal points. See `reading` for how it is read.
+brackets, decimal points. See `answer_parser` for how it is read.
 """
 
 from __future__ import annotations

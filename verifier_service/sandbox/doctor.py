@@ -1,11 +1,12 @@
-"""Whether the sandbox confines: a self-check that tries what must not be possible.
+"""The self-check of the sandbox: it tries operations that must be refused.
 
 It believes no more than the runner does: a program that should have reported and did not is a
-failure. Each check is one line; `Diagnosis.is_healthy` is whether all passed.
+failure. Each check is one line; `Diagnosis.is_healthy` says whether all of them passed.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import platform
 from collections.abc import AsyncIterator, Callable
@@ -26,15 +27,17 @@ from verifier_service.sandbox.probes import BENIGN, DENIED, FORBIDDEN
 from verifier_service.sandbox.runner import Runner
 
 _PROBES = Path(__file__).with_name("probes.py")
-_SHORT = Limits(cpu_seconds=0.5, wall_seconds=1.5, memory_bytes=128 * 2**20, output_bytes=2**16)
-_SPIN = Limits(cpu_seconds=0.5, wall_seconds=30.0)
-"""Where others use the cores too, CPU time takes its time."""
-_SCRATCH = Limits(file_bytes=2**20)
+_FAR = Limits(cpu_seconds=10.0, wall_seconds=60.0, memory_bytes=128 * 2**20)
+"""Limits that a check does not reach, on a busy machine either. Each check lowers one of them."""
+_CPU = dataclasses.replace(_FAR, cpu_seconds=0.5)
+_WALL = dataclasses.replace(_FAR, wall_seconds=1.5)
+_OUTPUT = dataclasses.replace(_FAR, output_bytes=2**16)
+_SCRATCH = dataclasses.replace(_FAR, file_bytes=2**20)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried."""
+    """One thing that was tried, and how it ended."""
 
     name: str
     passed: bool
@@ -43,11 +46,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a self-check found."""
+    """The findings of a self-check."""
 
     layers: frozenset[Layer]
     problems: tuple[str, ...]
-    """Why a layer is not in force, or why the sandbox could not be started."""
+    """Layers that are not in force and why, or why the sandbox could not be started."""
     checks: tuple[Check, ...]
 
     @property
@@ -77,7 +80,7 @@ async def diagnose(
     required: frozenset[Layer] = COMMON_LAYERS,
     unsafe_without: frozenset[Layer] = frozenset(),
 ) -> Diagnosis:
-    """Start a sandbox as the service would, and check it. See `Runner` for the arguments."""
+    """Start a sandbox as the service would, and check it. The arguments are those of `Runner`."""
     runner = Runner(1, required=required, unsafe_without=unsafe_without)
     try:
         async with runner:
@@ -88,13 +91,13 @@ async def diagnose(
 
 
 async def examine(runner: Runner) -> AsyncIterator[Check]:
-    """Check a running sandbox. Takes seconds, most of which are waited.
+    """Check a running sandbox. Takes seconds, most of which are spent waiting.
 
     Raises:
-        SandboxError: something could not be run at all.
+        SandboxError: a program could not be run at all.
     """
     probes = Program(payload=_PROBES.read_bytes(), stdin=b"input")
-    execution = await runner.run(probes, Limits())
+    execution = await runner.run(probes, _FAR)
     try:
         report = json.loads(execution.stdout)
     except ValueError:
@@ -138,14 +141,14 @@ _FLOOD = "while True: print('x' * 999)"
 _X32_CALL = "import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))"
 
 _PROGRAMS: list[tuple[str, str, Limits, Callable[[Execution], bool]]] = [
-    ("end a program that never does", "while True: pass", _SPIN, _ends_with(ExitReason.CPU_LIMIT)),
-    ("end a program that waits", _SLEEP, _SHORT, _ends_with(ExitReason.WALL_LIMIT)),
-    ("end a flood of output", _FLOOD, _SPIN, _ends_with(ExitReason.OUTPUT_LIMIT)),
-    ("refuse memory", "bytearray(2**30)", _SHORT, _fails),
+    ("end a program that never does", "while True: pass", _CPU, _ends_with(ExitReason.CPU_LIMIT)),
+    ("end a program that waits", _SLEEP, _WALL, _ends_with(ExitReason.WALL_LIMIT)),
+    ("end a flood of output", _FLOOD, _OUTPUT, _ends_with(ExitReason.OUTPUT_LIMIT)),
+    ("refuse memory", "bytearray(2**30)", _FAR, _fails),
     ("give a scratch directory", _WRITE, _SCRATCH, _works),
     ("give an empty scratch directory", _WRITE, _SCRATCH, _works),
     ("limit the scratch directory", _OVERFILL, _SCRATCH, _fails),
 ]
 if platform.machine() == "x86_64":
     _KILLED = _ends_with(ExitReason.FORBIDDEN)
-    _PROGRAMS.append(("kill a call of the x32 table", _X32_CALL, _SPIN, _KILLED))
+    _PROGRAMS.append(("kill a call of the x32 table", _X32_CALL, _FAR, _KILLED))

@@ -1,12 +1,12 @@
-"""What a child does with its payload once it is confined.
+"""Entries: the functions with which a confined child handles its payload.
 
-An entry is a function that takes a `Context`. `script` is the one for programs, `compiled` the one
-for what an earlier `script` compiled. `tool` and `binary` start what is not Python. Others are
-named to the `Runner`, which has the zygotes import them: they run in the child, under every layer,
-with what their module has imported. The child ends when the entry returns, with exit code 0.
+An entry takes an `EntryContext`. `script` runs Python source, `compiled` the code that an earlier
+`script` compiled. `binary` and `tool` start programs that are not Python. Other entries are named
+to the `Runner`, and the zygotes import them. They run in the child, under every layer, with all
+that their module has imported. The child ends with exit code 0 when its entry returns.
 
-The order matters to what can be believed. Until `Context.begin` the child runs nobody's code but
-ours; `begin` closes the status socket, so what comes after cannot be mistaken for what went before.
+The order decides which messages can be believed. Until `EntryContext.begin` the child runs only
+code of the service. `begin` closes the status socket, so that foreign code cannot write to it.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from typing import NoReturn
 from verifier_service.sandbox.gate import Gate
 
 CONFINED, COMPILE_ERROR, BEGUN, BROKEN = b"S", b"C", b"R", b"E"
-"""What is said on the status socket: layers in force, not Python, about to run, layers failed."""
+"""Messages on the status socket: layers in force, not Python, about to run, a failure of ours."""
 
 PROGRAM_FILE = "main.py"
 OUTPUT_FILE = "output"
-"""What a tool writes, in the scratch directory."""
+"""The file in the scratch directory that a tool writes."""
 
 MAX_COMPILED_BYTES = 2**18
-"""A larger program is not handed on compiled."""
+"""Largest compiled program that `script` gives back, in bytes; a larger one is compiled again."""
 
 PAYLOAD_FD = 4
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
 NOT_STARTED = 126
-"""Exit code of a process that could not become a program, as of shells."""
+"""Exit code of a process that could not become a program, the one that shells use."""
 
 
 @dataclass
-class Context:
-    """What an entry is given.
+class EntryContext:
+    """The argument of an entry.
 
-    | attribute | what it is |
+    | attribute | meaning |
     |---|---|
-    | `payload` | the bytes that the caller of the runner gave |
+    | `payload` | the bytes of `Program.payload`; empty for the entry `binary` |
     | `channel` | in a pair, a stream socket to the other process; else None |
-    | `result` | a descriptor; what is written to it becomes `Execution.result`; or None |
-    | `gate` | in the profile `native`, the way to the one exec; else None |
-    | `arguments` | of the program, after its name |
+    | `result` | a descriptor, whose bytes become `Execution.result`; or None |
+    | `gate` | in a zygote of the kind `native`, permits the one exec; else None |
+    | `arguments` | arguments of the program, without its name |
     """
 
     payload: bytes
@@ -65,35 +65,36 @@ class Context:
     arguments: tuple[str, ...] = ()
 
     def begin(self) -> None:
-        """Say that what follows is not trusted. Call it before the first line of foreign code."""
+        """Say that foreign code follows. To be called before its first line."""
         self._status.send(BEGUN)
         self._status.close()
 
     def execute(self, program: str | int, arguments: Sequence[str]) -> None:
-        """Begin, and become a program. Raises OSError, before or instead of beginning."""
+        """Begin, and become a program. Raises OSError if the kernel refuses."""
         assert self.gate is not None
-        self._status.set_inheritable(False)  # the exec closes it
+        # The exec closes the status socket. Inherited, it would let the program forge messages.
+        self._status.set_inheritable(False)
         self._status.send(BEGUN)
         self.gate.execute(program, arguments, _ENVIRONMENT)
 
     def fail(self, why: str) -> NoReturn:
-        """End the process because of something that is nobody's fault but ours."""
+        """End the process for a failure of the service, not of the payload."""
         self._status.send(BROKEN + why.encode())
         os._exit(1)
 
     def end_with_compile_error(self) -> NoReturn:
-        """End the process because the payload is not a program. Only possible before `begin`."""
+        """End the process because the payload is not Python. Only possible before `begin`."""
         self._status.send(COMPILE_ERROR)
         os._exit(1)
 
 
-Entry = Callable[[Context], None]
+Entry = Callable[[EntryContext], None]
 
 
-def script(context: Context) -> None:
+def script(context: EntryContext) -> None:
     """Run the payload as Python would run a file: as the module `__main__`, to its exit code.
 
-    The result, where one is wanted, is what `compiled` runs: no process needs to compile again.
+    The result, if the caller wants one, is the compiled code, as the payload of `compiled`.
     """
     code = compile_program(context, PROGRAM_FILE)
     if context.result is not None:
@@ -103,14 +104,15 @@ def script(context: Context) -> None:
     _run_as_main(context, code)
 
 
-def compiled(context: Context) -> None:
-    """Run the result of `script` as `script` would run its payload."""
+def compiled(context: EntryContext) -> None:
+    """Run the result of an earlier `script`, which need not be compiled again."""
     _run_as_main(context, marshal.loads(context.payload))
 
 
-def _run_as_main(context: Context, code: types.CodeType) -> NoReturn:
+def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
     sys.argv = [PROGRAM_FILE, *context.arguments]
-    if (directory := os.getcwd()) != "/":  # as where a file is run: what is beside it
+    # Modules beside the program can be imported, as where Python runs a file.
+    if (directory := os.getcwd()) != "/":
         sys.path.insert(0, directory)
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = builtins
@@ -121,18 +123,18 @@ def _run_as_main(context: Context, code: types.CodeType) -> NoReturn:
     _end(run_to_exit_code(lambda: exec(code, module.__dict__)))
 
 
-def binary(context: Context) -> None:
+def binary(context: EntryContext) -> None:
     """Become the payload, a program of this machine that needs no libraries."""
-    os.set_inheritable(PAYLOAD_FD, False)
+    os.set_inheritable(PAYLOAD_FD, False)  # the program cannot read its own file
     try:
         context.execute(PAYLOAD_FD, ["main", *context.arguments])
-    except OSError as error:  # it is not a program of this machine, or larger than its memory
+    except OSError as error:  # not a program of this machine, or larger than its memory
         os.write(2, f"cannot be started: {error.strerror}\n".encode())
         os._exit(NOT_STARTED)
 
 
-def tool(context: Context) -> None:
-    """Become a tool that makes a file of a file. See `tool_payload`."""
+def tool(context: EntryContext) -> None:
+    """Become a tool that turns one file into another, see `tool_payload`."""
     header, _, content = context.payload.partition(b"\n")
     order = json.loads(header)
     with open(order["input"], "wb") as file:
@@ -144,18 +146,19 @@ def tool(context: Context) -> None:
 
 
 def tool_payload(arguments: Sequence[str], input_name: str, content: bytes) -> bytes:
-    """What the entry `tool` reads.
+    """The payload of the entry `tool`: a line of JSON, then the content of the input file.
 
     Args:
-        arguments: of the tool. The first is its absolute path. It should write `OUTPUT_FILE`.
-        input_name: a file in the scratch directory, in which the tool is started.
-        content: of this file.
+        arguments: arguments of the tool, the first of which is its absolute path. The tool should
+            write `OUTPUT_FILE`.
+        input_name: name of the input file in the scratch directory, where the tool is started.
+        content: content of the input file.
     """
     return json.dumps({"arguments": arguments, "input": input_name}).encode() + b"\n" + content
 
 
-def compile_program(context: Context, filename: str) -> types.CodeType:
-    """The payload as code; ends the process where it is not Python. Only before `begin`."""
+def compile_program(context: EntryContext, filename: str) -> types.CodeType:
+    """The payload as code; ends the process if it is not Python. Only possible before `begin`."""
     try:
         return compile(context.payload, filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
@@ -165,7 +168,7 @@ def compile_program(context: Context, filename: str) -> types.CodeType:
 
 
 def run_to_exit_code(work: Callable[[], object]) -> int:
-    """Run something, and return the exit code that the interpreter would end with."""
+    """Call a function, and return the exit code that the interpreter would end with."""
     try:
         work()
     except SystemExit as end:
@@ -173,7 +176,7 @@ def run_to_exit_code(work: Callable[[], object]) -> int:
             return (end.code or 0) & 0xFF
         print(end.code, file=sys.stderr)  # noqa: T201
         return 1
-    except BaseException as error:  # noqa: BLE001  as the interpreter
+    except BaseException as error:  # noqa: BLE001  the interpreter catches every one, too
         trace = _without_ours(error.__traceback__)
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
@@ -181,7 +184,7 @@ def run_to_exit_code(work: Callable[[], object]) -> int:
 
 
 def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
-    """The part of a trace that begins in the program."""
+    """The trace from its first frame in the program; a user has no use for frames of this file."""
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     return trace
@@ -194,7 +197,7 @@ def _end(code: int) -> NoReturn:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        code = code or 120  # as the interpreter
+        code = code or 120  # the interpreter's exit code for output that could not be flushed
     sys.stderr.flush()
     os._exit(code)
 
@@ -206,4 +209,4 @@ ENTRIES: dict[str, Entry] = {
     "tool": tool,
 }
 NATIVE = frozenset({"binary", "tool"})
-"""The entries that need the profile `native`."""
+"""Entries whose programs are not Python: they need a zygote of the kind `native`."""

@@ -1,8 +1,8 @@
-"""What can be run in the sandbox, within which limits, and what is reported of it.
+"""An execution in the sandbox: the program, its limits, and the report on its end.
 
-An `Execution` holds facts only. What they mean for a verdict is for the caller to decide. Each
-comes from a timer, a byte count, the kernel (wait status, resource use) or the status socket,
-which is closed before the first line of the program runs: nothing the program prints is believed.
+An `Execution` holds facts only; the caller decides what they mean for a verdict. Each fact comes
+from a timer, a byte count, the kernel (wait status, resource use) or the status socket, which is
+closed before the first line of the program runs. Nothing that the program prints is believed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 
 
 class Layer(StrEnum):
-    """One of the things that confine an execution, in the order in which they are applied."""
+    """A mechanism of the kernel that confines an execution. The order is that of application."""
 
     NAMESPACES = "namespaces"
-    """Own processes, network, IPC objects and host name, for each zygote."""
+    """Processes, network, IPC objects and host name of its own, for each zygote."""
     ROOT = "root"
     """A root directory that holds the Python runtime and nothing else, for each zygote."""
     USER = "user"
@@ -32,11 +32,11 @@ class Layer(StrEnum):
 COMMON_LAYERS = frozenset(
     {Layer.RLIMITS, Layer.CAPABILITIES, Layer.NO_NEW_PRIVS, Layer.LANDLOCK, Layer.SECCOMP}
 )
-"""The layers that every supported deployment permits. They are enough by themselves."""
+"""Layers that every supported deployment permits. They suffice to confine a program."""
 
 
 def level(layers: frozenset[Layer]) -> str:
-    """A name of a set of layers.
+    """The names of layers, joined in their order.
 
     >>> level(frozenset({Layer.SECCOMP, Layer.RLIMITS}))
     'rlimits+seccomp'
@@ -44,135 +44,147 @@ def level(layers: frozenset[Layer]) -> str:
     return "+".join(layer for layer in Layer if layer in layers) or "none"
 
 
-class Profile(StrEnum):
-    """Which modules are imported before the program starts. Others of them cannot be imported."""
+class ZygoteKind(StrEnum):
+    """The modules that a zygote has imported, and whether its children may start a program."""
 
     STD = "std"
-    """The standard library."""
+    """Has imported modules of the standard library. Its children can import no other package."""
     SCI = "sci"
-    """The standard library, numpy and sympy."""
+    """Has imported numpy and sympy as well."""
     NATIVE = "native"
-    """None: for programs that are not Python. The one profile that permits exec, and once only."""
+    """Has imported nothing. For programs that are not Python: it permits exec, once for each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """The programs that the entry `tool` may start, and what they may read."""
+    """The programs that the entry `tool` may start, and the files that they may read."""
 
     executable: tuple[Path, ...]
-    """The programs, and what loads them."""
+    """Programs that may be started, and their loaders."""
     readable: tuple[Path, ...]
-    """Files, and directories with all that is in them."""
+    """Files that may be read, and directories with all that is in them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one execution may use."""
+    """Resources that one execution may use."""
 
     cpu_seconds: float = 2.0
-    """User and system time of all threads."""
+    """User and system time of all threads together."""
     wall_seconds: float = 6.0
-    """What the kernel had the main thread wait for a processor is not counted, up to four times as
-    much; then the execution is given up, which is our failure. In a pair, both waits count for
-    both."""
+    """Time from its start to its end, without the time that its main thread waited for a processor.
+
+    In a pair, the waits of both processes are left out for both. The wait is bounded: an execution
+    that takes four times the larger of its CPU and wall limits is given up with SandboxError."""
     memory_bytes: int = 512 * 2**20
-    """Address space beyond what the interpreter itself has."""
+    """Address space beyond that of the interpreter itself."""
     output_bytes: int = 2**20
-    """For each of stdout, stderr and the result."""
+    """Largest stdout, largest stderr and largest result, each by itself."""
     file_bytes: int = 0
-    """For all files in the scratch directory together. There is none if this is 0."""
+    """Size of all files in the scratch directory together; 0 means no scratch directory."""
     num_files: int = 64
-    """Open files."""
+    """Files that may be open at a time."""
     num_threads: int = 64
+    """Threads that may run at a time, the main thread included."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """Something to run.
+    """A payload, the entry that handles it, and all that the process is given.
 
     Args:
-        payload: what the entry reads; for the entry `script`, Python source, for `compiled`, the
-            result of a `script`, for `binary`, a program that needs no libraries, for `tool`, what
-            `tool_payload` makes.
-        stdin: what the program can read from standard input.
-        entry: the name of the function that is given the payload; see `entries`.
-        profile: None chooses by the entry, and by the modules that the payload names.
-        arguments: of the program, after its name.
-        files: are in the scratch directory when the program begins. See `check_name` for the names.
-            Together they must fit into `Limits.file_bytes` with some room: each takes whole pages.
-        fetched_files: names of files that are wanted from the scratch directory when it has ended.
+        payload: Python source for the entry `script`; the result of a `script` for `compiled`; a
+            program that needs no libraries for `binary`; a `tool_payload` for `tool`.
+        stdin: content of standard input.
+        entry: name of the function that handles the payload, see `entries`.
+        zygote_kind: the zygote to fork from; None chooses by the entry, and by the packages that
+            the payload names.
+        arguments: arguments of the program, without its name.
+        files: files of the scratch directory when the program begins, by names that `check_name`
+            accepts. Each takes whole pages of `Limits.file_bytes`.
+        fetched_files: names of files to read from the scratch directory when the program has ended.
     """
 
     payload: bytes
     stdin: bytes = b""
     entry: str = "script"
-    profile: Profile | None = None
+    zygote_kind: ZygoteKind | None = None
     arguments: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     fetched_files: tuple[str, ...] = ()
 
 
 class ExitReason(StrEnum):
-    """How an execution ended. The first that applies."""
+    """How an execution ended: the first that applies. `exit_reason` decides."""
 
     CPU_LIMIT = "cpu_limit"
     WALL_LIMIT = "wall_limit"
     OUTPUT_LIMIT = "output_limit"
     STOPPED = "stopped"
-    """Ended because the process that it was paired with had ended."""
+    """Killed because its partner in a pair had ended."""
     COMPILE_ERROR = "compile_error"
-    """The source is not Python. The text is in stderr."""
+    """The source is not Python. The message is in stderr."""
     FORBIDDEN = "forbidden"
     """Killed by the system call filter."""
     MEMORY_LIMIT = "memory_limit"
-    """Failed with memory near its limit. One huge allocation is refused, and is not seen here."""
+    """Failed with memory near its limit. After one huge allocation, which the kernel refuses, the
+    reason is EXITED."""
     SIGNALED = "signaled"
+    """Killed by another signal."""
     EXITED = "exited"
+    """Ended by itself, whatever its exit code."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What happened."""
+    """The report on a program that has ended."""
 
     reason: ExitReason
     exit_code: int | None
     """None if a signal ended it."""
     signal: int | None
+    """None if it ended with an exit code."""
     stdout: bytes
-    """At most `Limits.output_bytes` of what was written."""
+    """The first bytes of standard output, at most `Limits.output_bytes`."""
     stdout_bytes: int
-    """How much was written until the end, or until the limit ended it."""
+    """Number of bytes written to standard output, until the end or until the limit ended it."""
     stderr: bytes
+    """The first bytes of standard error, at most `Limits.output_bytes`."""
     stderr_bytes: int
+    """Number of bytes written to standard error, until the end or until the limit ended it."""
     result: bytes
-    """What an entry wrote to its result pipe before it was closed; empty if it had none."""
+    """Bytes that an entry wrote to its result pipe; empty if it had none."""
     cpu_seconds: float
+    """User and system time of all threads together."""
     wall_seconds: float
+    """Time from the order to fork to the end."""
     peak_memory_bytes: int
-    """Resident memory; the interpreter's own is part of it."""
+    """Peak of the resident memory, that of the interpreter included."""
     layers: frozenset[Layer]
-    """The layers that were in force."""
+    """Layers that were in force."""
     waited_seconds: float = 0.0
-    """The part of the wall time in which the main thread waited for a processor."""
+    """Part of the wall time in which the main thread waited for a processor."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Those of `Program.fetched_files` that are there, together at most `Limits.file_bytes`."""
+    """The `Program.fetched_files` that exist, by name, together at most `Limits.file_bytes`."""
 
     @property
     def succeeded(self) -> bool:
-        """Whether it ended by itself with exit code 0."""
+        """Whether the program ended by itself with exit code 0."""
         return self.reason is ExitReason.EXITED and self.exit_code == 0
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What happened to two processes that were connected."""
+    """The reports on a program and its judge, which were connected."""
 
     program: Execution
     judge: Execution
 
 
 MAX_FETCHED_FILES = 16
+"""Most files that one execution can fetch: their descriptors must fit into one message."""
 MAX_NAME_BYTES = 200
+"""Longest name of a file, in bytes, with its directories."""
 
 
 def check_name(name: str) -> None:
@@ -196,4 +208,4 @@ def check_name(name: str) -> None:
 
 
 class SandboxError(RuntimeError):
-    """The sandbox failed, for a reason that is not the program's."""
+    """The sandbox failed, and not because of the program."""

@@ -1,9 +1,9 @@
 """Starting a program that is not Python: one exec, through a gate that closes behind it.
 
-The system call filter compares the address of the path that execveat(2) is given with one that the
-child has chosen at random. The exec replaces the memory and what is known of the address with it.
-So the filter that is in force before the exec lets no second one through, and no process has to be
-trusted to install another in between.
+The system call filter compares the address of the path in execveat(2) with an address that the
+child has chosen at random. The exec replaces the memory, and with it all knowledge of the address.
+So the filter that is in force before the exec refuses a second one, and no process has to be
+trusted to install another filter in between.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from collections.abc import Mapping, Sequence
 _EXECVEAT = {"x86_64": 322, "aarch64": 281}
 _AT_FDCWD, _AT_EMPTY_PATH = -100, 0x1000
 _ADDRESS_BITS = (46, 38)
-"""Sizes of the address spaces to choose from: that of most kernels, of some of aarch64."""
+"""Sizes of the address spaces to choose from: of most kernels, and of some on aarch64."""
 _LOWEST_ADDRESS = 2**32
 _MAX_PATH_BYTES = 4096
 _NUM_TRIES = 64
 _MAP_FIXED_NOREPLACE = 0x100000
 _IGNORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
-"""Signals that the interpreter, or the zygote, ignores: that would be inherited."""
+"""Signals that the interpreter or the zygote ignores. Unless that is undone, the program that is
+started ignores them too."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 
 
 class Gate:
-    """A place in memory that nobody can guess, from where a path can be executed.
+    """Memory at an address that nobody can guess; a path that lies there can be executed.
 
     Raises:
         OSError: no memory could be mapped.
@@ -57,8 +58,8 @@ class Gate:
 
         Args:
             program: an absolute path, or the descriptor of a file.
-            arguments: of the program, its name included.
-            environment: of the program, the whole of it.
+            arguments: arguments of the program, its name included.
+            environment: the whole environment of the program.
 
         Raises:
             OSError: the kernel refuses.
@@ -83,7 +84,7 @@ class Gate:
 
 
 def _map(address: int, num_bytes: int) -> bool:
-    """Whether the pages of an address are mapped now, and were not before."""
+    """Map the pages of an address; False if some were mapped before."""
     start = address - address % mmap.PAGESIZE
     found = _libc.mmap(
         ctypes.c_void_p(start),

@@ -1,9 +1,9 @@
 """Landlock: which files an execution may open. See landlock(7).
 
-Nothing is allowed but reading what a rule names, and writing below the scratch directory; starting
-what a rule names where there are such rules. Where the
-kernel is new enough, TCP is refused too, and so are signals and abstract sockets of processes
-outside. The rule set is made once, in the zygote; a child only applies it.
+An execution may read the paths that rules name, write below its scratch directory, and start the
+programs that rules name, if any. All else is refused. A newer kernel also refuses TCP, and signals
+and abstract sockets of processes outside. The zygote makes the rule set once; a child only applies
+it.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def version() -> int:
-    """The Landlock version of the kernel; 0 if there is none."""
+    """The Landlock version of the kernel; 0 if the kernel has no Landlock."""
     found = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)
     return max(int(found), 0)
 
 
 class Ruleset:
-    """Rules, to be applied to a process by `restrict`.
+    """Rules that `restrict` applies to a process.
 
     Args:
-        readable: files, and directories of which everything may be read.
-        listable: directories whose names may be listed, with those of the directories below.
+        readable: files that may be read, and directories with all that is in them.
+        listable: directories that may be listed, with all directories below.
         writable: devices that may be read and written.
-        scratch: a directory in which anything may be made, read, written and removed.
-        executable: programs that may be started, and what loads them.
+        scratch: a directory in which files may be made, read, written and removed.
+        executable: programs that may be started, and their loaders.
 
     Raises:
         OSError: the kernel has no Landlock, or a rule cannot be made.

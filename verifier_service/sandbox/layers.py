@@ -1,8 +1,8 @@
 """The layers that a child puts on itself before it reads its payload.
 
-They are made ready once, in the zygote, and applied in the child in this order: user, resource
-limits, capabilities, no_new_privs, Landlock, the system call filter. A layer that cannot be applied
-raises; the child then ends without having read its payload.
+The zygote makes them ready once. A child applies them in this order: user, resource limits,
+capabilities, no_new_privs, Landlock, the system call filter. A layer that cannot be applied raises,
+and the child ends without having read its payload.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from verifier_service.sandbox.gate import Gate
 
 STACK_BYTES = 64 * 2**20
 NUM_SPARE_THREADS = 256
-"""Threads that other processes of the same user may start after they were counted."""
+"""Room in the limit on threads for those that other processes of the same user start later."""
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
@@ -42,7 +42,7 @@ def _prctl(option: int, argument: int = 0) -> int:
 
 
 def unavailable() -> dict[Layer, str]:
-    """The layers that every platform should have and this one has not, and why."""
+    """Layers that every platform should have and this one lacks, with the reason."""
     missing = {}
     if landlock.version() == 0:
         missing[Layer.LANDLOCK] = "the kernel has none, or it is not enabled"
@@ -52,31 +52,31 @@ def unavailable() -> dict[Layer, str]:
 
 
 def hide_process() -> None:
-    """Make the memory and environment of this process unreadable for others of the same user."""
+    """Make the memory and environment of this process unreadable to others of the same user."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. A change of user undoes it."""
+    """Ask the kernel to kill this process when its parent ends. A change of user undoes it."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def drop_bounding_capabilities() -> None:
-    """Give up every capability that an exec could bring back. Those in force stay."""
+    """Give up every capability that an exec could bring back. Those in force stay in force."""
     _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     for capability in range(_LAST_POSSIBLE_CAPABILITY + 1):
-        _prctl(_PR_CAPBSET_DROP, capability)  # without the right to it there is nothing to drop
+        _prctl(_PR_CAPBSET_DROP, capability)  # fails where this process has none to drop
 
 
 def become_user(user: int) -> None:
-    """Change to this user and group, and no other group. Raises OSError."""
+    """Change to a user and its group, and leave all other groups. Raises OSError."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
 
 
 def can_become_user(user: int, needed: Path) -> bool:
-    """Whether a child may be this user, and the user may read the needed file."""
+    """Whether a child may become a user, and that user may read a file that it needs."""
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ def can_become_user(user: int, needed: Path) -> bool:
 
 
 CHILD_LIMITS = struct.Struct("=5Q")
-"""`ChildLimits` as bytes."""
+"""Layout of `ChildLimits` as bytes."""
 
 
 class ChildLimits(NamedTuple):
@@ -96,14 +96,18 @@ class ChildLimits(NamedTuple):
 
     cpu_seconds: int
     address_space_bytes: int
-    """Beyond what the zygote has."""
+    """Address space beyond that of the zygote."""
     file_bytes: int
     num_files: int
     num_threads: int
 
     @classmethod
     def of(cls, limits: Limits) -> ChildLimits:
-        """The numbers for these limits. CPU time is exceeded only if the parent does not act."""
+        """The numbers for some limits.
+
+        CPU time has a second more than the limit, which the runner enforces: the kernel acts only
+        if the runner does not.
+        """
         return cls(
             cpu_seconds=math.ceil(limits.cpu_seconds) + 1,
             address_space_bytes=limits.memory_bytes,
@@ -126,16 +130,16 @@ class Layers:
     """The layers of the children of one zygote.
 
     Args:
-        in_force: which to apply.
-        user: the user of the children, if `Layer.USER` is in force.
+        in_force: layers to apply.
+        user: user of the children, if `Layer.USER` is in force.
         packages: directories that may be read besides the standard library.
-        scratch: the directory in which an execution that has one may write.
-        address_space_bytes: what the zygote has mapped.
+        scratch: scratch directory of an execution that may write.
+        address_space_bytes: address space of the zygote, which every child begins with.
         num_other_threads: threads of other processes that count against the children's limit.
-        tools: if given, the children may start one program: a tool, or what a file in memory holds.
+        tools: None unless each child may start one program: a tool, or a file in memory.
 
     Raises:
-        OSError: Landlock or the filter is to be applied, and this platform has none.
+        OSError: Landlock or the filter is to be applied, and this platform lacks it.
     """
 
     def __init__(
@@ -159,36 +163,48 @@ class Layers:
             seccomp.Filter(executes=self._executes) if Layer.SECCOMP in in_force else None
         )
         self._rulesets: dict[bool, landlock.Ruleset] = {}
+        """Rules for programs, by whether the execution has a scratch directory."""
         self._tool_ruleset: landlock.Ruleset | None = None
         if Layer.LANDLOCK in in_force:
-            for writes in (False, True):
-                self._rulesets[writes] = landlock.Ruleset(
-                    readable=() if self._executes else runtime.readable(packages),
-                    listable=() if self._executes else runtime.standard_library(),
-                    writable=runtime.DEVICES,
-                    scratch=scratch if writes else None,
-                )
-            if tools is not None:
-                self._tool_ruleset = landlock.Ruleset(
-                    readable=tools.readable,
-                    listable=(),
-                    writable=(),
-                    scratch=scratch,
-                    executable=tools.executable,
-                )
+            self._make_rulesets(packages, scratch, tools)
         self._no_capabilities = (
             ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)),
             ctypes.create_string_buffer(24),
         )
 
+    def _make_rulesets(
+        self, packages: list[Path], scratch: Path | None, tools: Tools | None
+    ) -> None:
+        for writes in (False, True):
+            self._rulesets[writes] = landlock.Ruleset(
+                readable=() if self._executes else runtime.readable_paths(packages),
+                listable=() if self._executes else runtime.standard_library(),
+                writable=runtime.DEVICES,
+                scratch=scratch if writes else None,
+            )
+        if tools is not None:
+            self._tool_ruleset = landlock.Ruleset(
+                readable=tools.readable,
+                listable=(),
+                writable=(),
+                scratch=scratch,
+                executable=tools.executable,
+            )
+
     def apply(self, limits: ChildLimits, *, is_tool: bool = False) -> None:
-        """Confine this process. Raises OSError if a layer in force cannot be applied."""
+        """Confine this process. Raises OSError if a layer in force cannot be applied.
+
+        Args:
+            limits: limits of this execution.
+            is_tool: whether this process is to become one of the tools, which may read more.
+        """
         os.setsid()
         if Layer.USER in self._in_force:
             become_user(self._user)
         if Layer.RLIMITS in self._in_force:
             self._limit_resources(limits)
         die_with_parent()
+        # If the zygote died before that call, the kernel will not kill this process.
         if os.getppid() != self._zygote_pid:
             os._exit(1)
         hide_process()
@@ -202,10 +218,10 @@ class Layers:
             ruleset.restrict()
 
     def filter_calls(self) -> Gate | None:
-        """Apply the last layer. Raises OSError.
+        """Apply the last layer, the system call filter. Raises OSError.
 
         Returns:
-            The way to the one exec, where there is one.
+            The gate of the one exec; None if this process may not start a program.
         """
         gate = Gate() if self._executes else None
         if self._filter is not None:
@@ -227,16 +243,16 @@ class Layers:
         ):
             _, hard = resource.getrlimit(kind)
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            # With soft = hard the kernel kills; a lower soft limit sends a signal one can catch.
+            # With a lower soft limit the kernel would send a signal, which the program can catch.
             resource.setrlimit(kind, (value, value))
-        # The one limit that programs may raise: the stack is part of the address space.
+        # Programs may raise this one limit: the stack counts as address space, which is limited.
         _, hard = resource.getrlimit(resource.RLIMIT_STACK)
         is_enough = hard == resource.RLIM_INFINITY or hard >= STACK_BYTES
         resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES if is_enough else hard, hard))
 
 
 def num_threads_of_user() -> int:
-    """Threads of all processes of this user that can be seen."""
+    """Number of threads of all visible processes of this user."""
     return sum(
         int(fields[b"Threads"])
         for fields in _process_fields()
@@ -245,14 +261,15 @@ def num_threads_of_user() -> int:
 
 
 def _process_fields() -> Iterator[dict[bytes, bytes]]:
-    for name in filter(str.isdigit, os.listdir("/proc")):  # Path.glob fails when a process ends
+    # Not with Path.glob, which raises if a process ends meanwhile.
+    for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             lines = Path(f"/proc/{name}/status").read_bytes().splitlines()
             yield {name: value for name, _, value in (line.partition(b":") for line in lines)}
 
 
 def memory_bytes() -> tuple[int, int]:
-    """What this process has mapped, and what of it a child would have resident."""
+    """Address space of this process, and the resident memory that a child would begin with."""
     mapped, resident, shared = Path("/proc/self/statm").read_text().split()[:3]
     page = resource.getpagesize()
     return int(mapped) * page, (int(resident) - int(shared)) * page

@@ -1,6 +1,6 @@
 """Namespaces and a private root directory, made once for a zygote.
 
-They are an addition: what the platform refuses is left out, and the other layers do not need them.
+They are an addition: the other layers do not need them, and a platform may refuse them.
 See namespaces(7), pivot_root(2), mount(2).
 """
 
@@ -20,12 +20,13 @@ _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 32, 4096, 16384, 1 << 18
 _MNT_DETACH = 2
 _SAME_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
-"""Flags with one number in statvfs(3) and mount(2): ro, nosuid, nodev, noexec, no(dir)atime."""
+"""Flags with the same number in statvfs(3) and mount(2): ro, nosuid, nodev, noexec, noatime,
+nodiratime."""
 _ST_RELATIME, _MS_RELATIME = 1 << 12, 1 << 21
 _ROOT_BYTES = 2**20
 
 SCRATCH = Path("/scratch")
-"""An empty directory of the private root, to mount the scratch directory on."""
+"""An empty directory of the private root, on which the scratch directory is mounted."""
 
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
@@ -33,16 +34,19 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter() -> bool:
-    """Move this process, and the next that it forks, into new namespaces, if that is permitted.
+    """Move this process into new namespaces.
 
-    The next child is the first process of the new process namespace.
+    The next child that it forks is the first process of the new process namespace.
+
+    Returns:
+        False if the kernel does not permit it.
     """
     if _libc.unshare(_ALL_BUT_USER) == 0:
         return True
     user, group = os.getuid(), os.getgid()
     if _libc.unshare(_ALL_BUT_USER | _NEWUSER) != 0:
         return False
-    # A user namespace without this map would still confine, but nothing could be mounted in it.
+    # Without this map the namespace still confines, but nothing can be mounted in it.
     with contextlib.suppress(OSError):
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
@@ -51,20 +55,20 @@ def enter() -> bool:
 
 
 def change_root(readable: Iterable[Path], devices: Iterable[Path], at: Path) -> None:
-    """Make a root directory that holds these paths, read-only, and nothing else.
+    """Make a root directory that holds some paths, read-only, and nothing else.
 
     Args:
-        readable: files and directories; each keeps its path.
-        devices: device files, which keep theirs.
-        at: an empty directory to build on. It is not changed for others.
+        readable: files and directories that may be read; each keeps its path.
+        devices: device files that may be used; each keeps its path.
+        at: an empty directory to build the root on. Other namespaces see no change in it.
 
     Raises:
-        OSError: it is not permitted. The mounts of this namespace may have changed.
+        OSError: the kernel does not permit it. The mounts of this namespace may have changed.
     """
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
     mount_tmpfs(at, num_bytes=_ROOT_BYTES, num_inodes=4096, options="mode=755")
-    # Paths are relative from here on: whoever started this process may have been killed and its
-    # directory removed, which must not be made again.
+    # From here on paths are relative. If the process that started this one is killed now, its
+    # directory is removed; absolute paths would make that directory again.
     os.chdir(at)
     for path in _outermost(readable):
         _bind(path, _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
@@ -80,7 +84,7 @@ def change_root(readable: Iterable[Path], devices: Iterable[Path], at: Path) -> 
 
 
 def seal_root() -> None:
-    """Make the private root itself read-only; what is mounted on it is not changed."""
+    """Make the private root itself read-only, but not the file systems mounted on it."""
     _mount("none", "/", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
 
 
@@ -91,7 +95,7 @@ def mount_tmpfs(at: Path, *, num_bytes: int, num_inodes: int, options: str) -> N
 
 
 def resize_tmpfs(at: Path, *, num_bytes: int) -> None:
-    """Change what a file system in memory may hold. Raises OSError."""
+    """Change the size limit of a file system in memory. Raises OSError."""
     flags = _MS_REMOUNT | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
     _mount("tmpfs", str(at), "tmpfs", flags, f"size={num_bytes}")
 
@@ -105,7 +109,7 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
 
 
 def _bind(path: Path, flags: int) -> None:
-    """Mount a path at its place below the working directory."""
+    """Mount a path under its own name below the working directory."""
     target = path.relative_to("/")
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     if path.is_dir():
@@ -117,7 +121,7 @@ def _bind(path: Path, flags: int) -> None:
 
 
 def _present_flags(path: Path) -> int:
-    """The flags of a mount, which a remount in a user namespace may not clear."""
+    """Flags of a mount, which a remount in a user namespace has to repeat or fails."""
     found = os.statvfs(path).f_flag
     return found & _SAME_FLAGS | (_MS_RELATIME if found & _ST_RELATIME else 0)
 

@@ -1,8 +1,9 @@
 """The program that `doctor` runs in the sandbox: operations that must be refused.
 
-It is run as a script, in a child, and prints one line of JSON: for each operation what came of it.
+It is run as a script, in a child, and prints one line of JSON: the outcome of each operation.
 Every operation is harmless where it is allowed: signal 0 is sent, files have no name, pointers are
-null. It is "denied" if the kernel refuses, and "allowed" if the call got as far as its arguments.
+null. Its outcome is "denied" if the kernel refuses, and "allowed" if the kernel got as far as
+looking at its arguments.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 DENIED, ALLOWED = "denied", "allowed"
 REFUSALS = (
     *(errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EROFS),
-    *(errno.ENOENT, errno.EAFNOSUPPORT),  # not there at all
+    *(errno.ENOENT, errno.EAFNOSUPPORT),  # it does not exist here
 )
 X86_64 = platform.machine() == "x86_64"
 NO_SUCH_PID = 2**22 + 1
@@ -101,13 +102,13 @@ def write_nameless_file(directory: str) -> Callable[[], None]:
 
 
 def raise_own_limit() -> None:
-    """Set a limit, to what it is."""
+    """Set a limit to the value that it has."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def direct_signals_at_parent() -> None:
-    """Have the kernel signal the parent when a pipe becomes readable; it never does."""
+    """Ask the kernel to signal the parent when a pipe becomes readable, which it never does."""
     reading, writing = os.pipe()
     try:
         fcntl.fcntl(reading, fcntl.F_SETOWN, os.getppid())
@@ -117,8 +118,8 @@ def direct_signals_at_parent() -> None:
 
 
 def change_death_signal() -> None:
-    """Set the signal for the end of the parent, to what it is."""
-    if libc.prctl(1, 9, 0, 0, 0) != 0:  # sets it to what it is
+    """Set the signal at the end of the parent to the one that it is."""
+    if libc.prctl(1, 9, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
@@ -128,7 +129,7 @@ def clock_of_parent() -> int:
 
 
 def use_inherited_descriptor() -> None:
-    """Use a descriptor that it was not meant to have."""
+    """Use a descriptor that the zygote or the service left open."""
     for descriptor in range(3, 64):
         try:
             os.fstat(descriptor)
@@ -189,7 +190,7 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
 
 def import_standard_module() -> bool:
     """Import a module that the zygote has not imported."""
-    import colorsys  # noqa: PLC0415  this is what is tested
+    import colorsys  # noqa: PLC0415  importing it now is the test
 
     return colorsys.rgb_to_hsv(1, 1, 1) == (0, 0, 1)
 
@@ -234,7 +235,7 @@ BENIGN: dict[str, Callable[[], bool]] = {
 
 
 def attempt(operation: Callable[[], Any]) -> str:
-    """What comes of a forbidden operation."""
+    """The outcome of a forbidden operation."""
     try:
         operation()
     except OSError as error:
@@ -245,7 +246,7 @@ def attempt(operation: Callable[[], Any]) -> str:
 
 
 def main() -> None:
-    """Print what came of each operation."""
+    """Print the outcome of each operation."""
     report = {
         "forbidden": {name: attempt(operation) for name, operation in FORBIDDEN.items()},
         "benign": {name: operation() for name, operation in BENIGN.items()},

@@ -6,9 +6,9 @@
                      '-- zygote (judge)   for the second process of a pair
 
 A slot runs one execution, or one pair, at a time. Its first zygote is started with it, the others
-when they are first needed; they are replaced when they die. The runner keeps the limits: it reads
-what the child writes, counts it, watches its CPU time, and kills it. The kernel's own limits are
-the second line.
+when they are first needed; a zygote that dies is replaced. The runner keeps the limits: it reads
+and counts the output of a child, watches its time, and kills it. The kernel's own limits are the
+second line of defence.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from verifier_service.sandbox.execution import (
     Layer,
     Limits,
     Pair,
-    Profile,
     Program,
     SandboxError,
     Tools,
+    ZygoteKind,
     check_name,
     level,
 )
 from verifier_service.sandbox.users import Users
+from verifier_service.sandbox.zygote import ZygoteConfig
 from verifier_service.sandbox.zygote_handle import (
     PACKAGES,
     ZygoteDied,
@@ -51,16 +52,17 @@ from verifier_service.sandbox.zygote_handle import (
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 0.05
-"""How long a program may go on after its judge has ended, so that it can end by itself. One that
-waits for its judge does so at once; one that does anything else is in the way of the next."""
+"""Time that a program has to end by itself after its judge has ended. A program that waits for its
+judge ends at once; any other one keeps the slot from the next execution, and is killed."""
 MAX_KILLS = 4
-"""Runs after which an execution that was killed, nobody knows why, is said to have done it."""
+"""Runs after which a program that is killed each time, and not by the runner, is taken to have
+killed itself."""
 MAX_ZYGOTE_DEATHS = 20
-"""Runs after which an execution whose zygote dies each time is given up."""
+"""Runs after which an execution whose zygote dies each time is given up with SandboxError."""
 RESTART_SECONDS = 0.05
-"""Pause before a run, for each zygote that has died before."""
+"""Pause before another run, times the number of zygotes that died before."""
 
-_PACKAGE_NAMES = tuple(name.encode() for name in PACKAGES[Profile.SCI])
+_PACKAGE_NAMES = tuple(name.encode() for name in PACKAGES[ZygoteKind.SCI])
 _NO_TOOLS = Tools(executable=(), readable=())
 
 
@@ -72,18 +74,20 @@ class Runner:
     | `async with Runner(4) as runner` | starts and ends the processes |
     | `await runner.run(program, limits)` | an `Execution` |
     | `await runner.run_pair(program, judge, limits, judge_limits)` | a `Pair` |
-    | `runner.layers` | what confines the executions |
-    | `runner.problems` | why there is not more |
+    | `runner.layers` | the layers in force |
+    | `runner.problems` | layers that are not in force, and why |
 
-    Cancelling a call kills what it runs.
+    Cancelling a call kills the processes that it runs.
 
     Args:
         num_slots: executions, or pairs, at the same time.
-        required: layers without which nothing is run.
-        entries: functions, as `module:function`, which `Program.entry` can name besides `script`.
-            See `verifier_service.sandbox.entries`.
-        expects_pairs: start each slot with what pairs need, so that the first one does not wait.
-        tools: gives what the entry `tool` may start, when it is first needed.
+        required: layers without which no program is run.
+        entries: functions that `Program.entry` can name besides `entries.ENTRIES`, as
+            `module:function`.
+        expects_pairs: start each slot with the zygotes of a pair, so that the first pair does not
+            wait for them.
+        tools: called when a program first needs the kind `native`; returns the tools that the entry
+            `tool` may start.
         unsafe_without: layers to leave out. For tests that show what each layer does.
     """
 
@@ -120,7 +124,7 @@ class Runner:
             async with asyncio.TaskGroup() as group:
                 for slot in self._slots:
                     for judge in self._first_zygotes:
-                        group.create_task(slot.zygote(Profile.STD, judge=judge))
+                        group.create_task(slot.zygote(ZygoteKind.STD, judge=judge))
         except BaseException as error:
             await self._close()
             if isinstance(error, ExceptionGroup):
@@ -152,20 +156,21 @@ class Runner:
         """Run a program.
 
         Args:
-            program: to run.
-            limits: of the process.
-            result: whether the entry is given a result pipe.
+            program: the program.
+            limits: limits of its process.
+            result: whether its entry is given a result pipe.
 
         Raises:
-            SandboxError: it could not be run, or not in time because the machine is overloaded,
-                which is not its fault.
+            SandboxError: the program could not be run, or the machine is overloaded. Neither is
+                the program's fault.
+            ValueError: the program names an unknown entry or a file that it may not.
         """
         self._check(program)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            zygote = await slot.zygote(profile_of(program), judge=False)
-            async with zygote.running(program, limits, result=result) as child:
-                return [await child.end_of_run()]
+            zygote = await slot.zygote(zygote_kind_of(program), judge=False)
+            async with zygote.running(program, limits, result=result) as running:
+                return [await running.wait()]
 
         (execution,) = await self._try(attempt)
         return execution
@@ -173,7 +178,7 @@ class Runner:
     async def run_pair(
         self, program: Program, judge: Program, limits: Limits, judge_limits: Limits
     ) -> Pair:
-        """Run two processes that are connected by a stream socket, `Context.channel` in both.
+        """Run a program and its judge, connected by a stream socket: `EntryContext.channel`.
 
         Neither trusts the other: they share nothing but the socket. Only the judge can write a
         result. When one ends, the other reads the end of the stream. The judge then goes on; a
@@ -181,33 +186,39 @@ class Runner:
         program's. No descriptors can be sent: the filter refuses sendmsg and recvmsg.
 
         Args:
-            program: what is judged.
-            judge: what judges it.
-            limits: of the program.
-            judge_limits: of the judge.
+            program: the program that is judged.
+            judge: the program that judges it.
+            limits: limits of the program.
+            judge_limits: limits of the judge.
 
         Raises:
-            SandboxError: the pair could not be run, which is not the program's fault.
+            SandboxError: the pair could not be run, or the machine is overloaded. Neither is the
+                program's fault.
+            ValueError: a program names an unknown entry or a file that it may not.
         """
         self._check(program, judge)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            theirs = await slot.zygote(profile_of(program), judge=False)
-            judges = await slot.zygote(profile_of(judge), judge=True)
-            ours, other = socket.socketpair()
-            with ours, other:
+            programs_zygote = await slot.zygote(zygote_kind_of(program), judge=False)
+            judges_zygote = await slot.zygote(zygote_kind_of(judge), judge=True)
+            one, other = socket.socketpair()
+            with one, other:
                 async with (
-                    theirs.running(program, limits, channel=ours) as child,
-                    judges.running(judge, judge_limits, channel=other, result=True) as judging,
+                    programs_zygote.running(program, limits, channel=one) as judged,
+                    judges_zygote.running(
+                        judge, judge_limits, channel=other, result=True
+                    ) as judging,
                 ):
-                    child.partner, judging.partner = judging, child
-                    ours.close()
+                    judged.watch.partner, judging.watch.partner = judging.watch, judged.watch
+                    # While they are open here too, no process reads the end of the stream.
+                    one.close()
                     other.close()
-                    judgement = await judging.end_of_run()
-                    # It may have ended first, and its end must not be taken for our doing.
-                    await asyncio.wait([child.ended], timeout=STOP_SECONDS)
-                    child.kill(ExitReason.STOPPED)
-                    return [await child.end_of_run(), judgement]
+                    judgement = await judging.wait()
+                    # The program may have ended first. Killed at once, it would be reported as
+                    # stopped, and not by the reason of its own end.
+                    await asyncio.wait([judged.ended], timeout=STOP_SECONDS)
+                    judged.kill(ExitReason.STOPPED)
+                    return [await judged.wait(), judgement]
 
         execution, judgement = await self._try(attempt)
         return Pair(execution, judgement)
@@ -241,8 +252,8 @@ class Runner:
             if num_kills == MAX_KILLS or not any(map(_is_unexplained, executions)):
                 return executions
 
-    async def start_zygote(self, profile: Profile, user: int) -> ZygoteHandle:
-        """Start a zygote.
+    async def start_zygote(self, kind: ZygoteKind, user: int) -> ZygoteHandle:
+        """Start a zygote, whose children become this user where that is permitted.
 
         Raises:
             SandboxError: a required layer is not available, or the runner is closed.
@@ -250,20 +261,22 @@ class Runner:
         """
         if self._directory is None:
             raise SandboxError("the runner is closed")
-        packages = packages_of(profile)
-        tools = self._tools() if profile is Profile.NATIVE else _NO_TOOLS
+        packages = packages_of(kind)
+        tools = self._tools() if kind is ZygoteKind.NATIVE else _NO_TOOLS
         self._num_zygotes += 1
         directory = self._directory / str(self._num_zygotes)
         directory.mkdir(mode=0o711)
-        zygote = ZygoteHandle(
-            profile=profile,
+        config = ZygoteConfig(
+            kind=kind,
             packages=packages,
-            directory=directory,
-            user=user,
-            without=self._unsafe_without,
+            executable=[str(path) for path in tools.executable],
+            readable=[str(path) for path in tools.readable],
             entries=self._entries,
-            tools=tools,
+            directory=str(directory),
+            user=user,
+            without=sorted(self._unsafe_without),
         )
+        zygote = ZygoteHandle.start(config)
         self._zygotes.add(zygote)
         try:
             await zygote.ready()
@@ -280,23 +293,23 @@ class Runner:
         return zygote
 
     async def end_zygote(self, zygote: ZygoteHandle) -> None:
-        """End a zygote, and wait until everything it started is gone."""
+        """End a zygote, and wait until every process that it started has ended."""
         await zygote.close()
         self._zygotes.discard(zygote)
 
 
 class _Slot:
-    """The zygotes of which at most one child, or one pair of children, runs at a time."""
+    """Zygotes of which at most one child, or one pair of children, runs at a time."""
 
     users: Users
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._zygotes: dict[tuple[Profile, bool], ZygoteHandle] = {}
+        self._zygotes: dict[tuple[ZygoteKind, bool], ZygoteHandle] = {}
 
-    async def zygote(self, profile: Profile, *, judge: bool) -> ZygoteHandle:
-        """The zygote of a profile, started if there is none. Raises as `Runner.start_zygote`."""
-        key = profile, judge
+    async def zygote(self, kind: ZygoteKind, *, judge: bool) -> ZygoteHandle:
+        """The living zygote of a kind; started if necessary. Raises as `Runner.start_zygote`."""
+        key = kind, judge
         found = self._zygotes.get(key)
         if found is not None and found.alive:
             return found
@@ -304,20 +317,20 @@ class _Slot:
             await self._runner.end_zygote(found)
             del self._zygotes[key]
         user = self.users.judge if judge else self.users.program
-        self._zygotes[key] = await self._runner.start_zygote(profile, user)
+        self._zygotes[key] = await self._runner.start_zygote(kind, user)
         return self._zygotes[key]
 
 
-def profile_of(program: Program) -> Profile:
-    """The profile of a program: the one that it asks for, or one that has what it names."""
-    if program.profile is not None:
-        return program.profile
+def zygote_kind_of(program: Program) -> ZygoteKind:
+    """The kind of zygote that a program asks for, or one that has the packages that it names."""
+    if program.zygote_kind is not None:
+        return program.zygote_kind
     if program.entry in entries.NATIVE:
-        return Profile.NATIVE
+        return ZygoteKind.NATIVE
     names_package = any(name in program.payload for name in _PACKAGE_NAMES)
-    return Profile.SCI if names_package else Profile.STD
+    return ZygoteKind.SCI if names_package else ZygoteKind.STD
 
 
 def _is_unexplained(execution: Execution) -> bool:
-    """Whether it was killed, and not by the runner: by the kernel, short of memory, or by hand."""
+    """Whether a kill of unknown origin ended it: by the kernel, short of memory, or by hand."""
     return execution.reason is ExitReason.SIGNALED and execution.signal == signal.SIGKILL

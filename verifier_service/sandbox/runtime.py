@@ -16,17 +16,17 @@ def standard_library() -> list[Path]:
     return sorted({Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
 
 
-def readable(packages: list[Path]) -> list[Path]:
-    """What may be read: the standard library without what is installed in it, shared libraries.
+def readable_paths(packages: list[Path]) -> list[Path]:
+    """Paths that may be read: the standard library without installed packages, shared libraries.
 
     Args:
-        packages: directories of the packages that may be read too.
+        packages: directories of packages that may be read too.
     """
     library = [
-        entry
+        path
         for directory in standard_library()
-        for entry in sorted(directory.iterdir())
-        if entry.name not in _INSTALLED_PACKAGES and entry.exists()  # Debian has links elsewhere
+        for path in sorted(directory.iterdir())
+        if path.name not in _INSTALLED_PACKAGES and path.exists()  # Debian has dangling links
     ]
     return [*library, *system_files(), *packages]
 
@@ -41,7 +41,7 @@ def system_files() -> list[Path]:
 
 
 def libraries_beside(package: Path) -> Iterator[Path]:
-    """A package and the shared libraries that its wheel installed next to it, if there are any."""
+    """A package, and the directory of shared libraries that its wheel installed, if it has one."""
     yield package
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.is_dir():

@@ -1,4 +1,4 @@
-"""The scratch directory of an execution: how full it is, and emptying it."""
+"""The scratch directory of an execution: measuring, emptying and removing it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 def empty_directory(directory: Path) -> None:
     """Remove everything in a directory, however deep, and whatever its permissions are.
 
-    No process may be writing to it.
+    No process may be writing to the directory.
     """
     root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    prefix = secrets.token_hex(8)  # no name that is there already
+    prefix = secrets.token_hex(8)  # a guessable name could exist already
     number = 0
     try:
         while names := os.listdir(root):
@@ -24,7 +24,7 @@ def empty_directory(directory: Path) -> None:
                     os.unlink(name, dir_fd=root)
                     continue
                 child = _open_directory(name, root)
-                # What is in it moves up, so that depth costs nothing.
+                # Its contents move up. Recursion instead would fail on a very deep tree.
                 try:
                     for inner in os.listdir(child):
                         number += 1
@@ -39,7 +39,11 @@ def empty_directory(directory: Path) -> None:
 
 
 def remove_directory(directory: Path) -> bool:
-    """Remove a directory with everything in it. False if something came into it meanwhile."""
+    """Remove a directory with everything in it.
+
+    Returns:
+        False if a file was added to it meanwhile.
+    """
     try:
         empty_directory(directory)
         directory.rmdir()
@@ -53,20 +57,20 @@ def remove_directory(directory: Path) -> bool:
 
 
 def holds_more_than(directory: Path, *, num_bytes: int, num_files: int) -> bool:
-    """Whether there is more in a directory than these limits, counting what it takes on disk.
+    """Whether a directory holds more than these limits, counted by the space taken on disk.
 
-    Others may be writing to it. Directories that cannot be read hold nothing, as nobody can write
-    to them either.
+    Other processes may be writing to it. A directory that cannot be read counts as empty: its owner
+    cannot write to it either.
     """
     pending = [directory]
     while pending:
         try:
-            entries = list(os.scandir(pending.pop()))
-            num_files -= len(entries)
-            num_bytes -= sum(entry.stat(follow_symlinks=False).st_blocks * 512 for entry in entries)
-            pending += [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
+            items = list(os.scandir(pending.pop()))
+            num_files -= len(items)
+            num_bytes -= sum(item.stat(follow_symlinks=False).st_blocks * 512 for item in items)
+            pending += [Path(item) for item in items if item.is_dir(follow_symlinks=False)]
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:  # so deep that nobody can say what is there
+            if error.errno == errno.ENAMETOOLONG:  # too deep to be looked at, so too full
                 return True
         if num_files < 0 or num_bytes < 0:
             return True

@@ -1,12 +1,12 @@
 """The system call filter: which calls an execution may make, and the BPF program that says so.
 
-Isolation is data here: `NUMBERS` lists every call that is known, `RULES` the conditions on some of
-them. A call in `NUMBERS` without rules is allowed. Everything else is refused with EPERM, and a
-call through another architecture's table kills. See seccomp(2) and the kernel's
+Isolation is data here: `NUMBERS` lists every known call, `RULES` the conditions on some of them. A
+call in `NUMBERS` without rules is allowed. Every other call is refused with EPERM, and a call
+through another architecture's table kills. See seccomp(2) and the kernel's
 Documentation/userspace-api/seccomp_filter.rst.
 
-The program is assembled once. What some rules compare with is filled in per child: the pid, and the
-address at which the path of the one exec must lie.
+The BPF program is assembled once. Two values that rules compare with are filled in for each child:
+its pid, and the address at which the path of the one exec must lie.
 """
 
 from __future__ import annotations
@@ -188,14 +188,14 @@ class IsNull:
 
 @dataclass(frozen=True)
 class IsOwnPid:
-    """An argument is the pid of the process itself."""
+    """The argument is the pid of the process itself."""
 
     argument: int
 
 
 @dataclass(frozen=True)
 class IsGate:
-    """All 64 bits of an argument are the address that the child has chosen, see `Gate`."""
+    """All 64 bits of an argument are the address that the child has chosen, see `gate.Gate`."""
 
     argument: int
 
@@ -204,7 +204,7 @@ Condition = Is | Masked | AtMost | IsNull | IsOwnPid | IsGate
 
 _CLONE_THREAD = 0x10000
 _CLONE_REFUSED = 0x7E02F0FF | 0x80000000
-"""Exit signals, pidfd, ptrace, vfork, parent and every namespace."""
+"""Flags of clone(2) that are refused: exit signals, pidfd, ptrace, vfork, parent, namespaces."""
 _THREAD_FLAGS = Masked(0, _CLONE_THREAD | _CLONE_REFUSED, _CLONE_THREAD)
 _PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
@@ -234,15 +234,15 @@ RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
     "prctl": tuple((Is(0, option),) for option in _PRCTL),
     "ioctl": tuple((Is(1, command),) for command in _IOCTL),
     "fcntl": tuple((Is(1, command),) for command in _FCNTL),
-    # Clocks of other processes have negative numbers; any use of one tells whether its process is
-    # there.
+    # Clocks of other processes have negative numbers. Any use of one tells whether its process
+    # exists.
     "clock_gettime": ((AtMost(0, _LAST_STATIC_CLOCK),),),
     "clock_getres": ((AtMost(0, _LAST_STATIC_CLOCK),),),
     "clock_nanosleep": ((AtMost(0, _LAST_STATIC_CLOCK),),),
     "socketpair": ((Is(0, _AF_UNIX), Masked(1, _TYPE_MASK, _SOCK_STREAM)),),
     "sendto": ((IsNull(4),),),
 }
-"""For each call, alternatives; a call is allowed if all conditions of one of them hold."""
+"""Alternatives for each call. A call is allowed if all conditions of one alternative hold."""
 
 EXEC_NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "execveat": (322, 281),
@@ -252,14 +252,15 @@ EXEC_RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
     "execveat": ((IsGate(1),),),
     "arch_prctl": ((Is(0, _ARCH_SET_FS),),),
 }
-"""What the profile for native programs permits besides: to start one, and what the C library does
-when it starts."""
+"""Additional rules in a zygote of the kind `native`: starting a program, and the call that the C
+library makes when that program starts."""
 
 REFUSALS = {"clone3": errno.ENOSYS}
-"""Errors other than EPERM. The C library tries clone3 first and takes clone if there is none."""
+"""Errors other than EPERM. The C library tries clone3 first; with ENOSYS it falls back to clone,
+with EPERM it would start no thread."""
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""For each machine, the column of `NUMBERS`, and the kernel's number of the architecture."""
+"""Column of `NUMBERS` and the kernel's number of the architecture, for each machine."""
 _X32_BIT = 0x40000000
 
 _LOAD, _AND, _RETURN, _JUMP = 0x20, 0x54, 0x06, 0x05
@@ -269,14 +270,14 @@ _NR_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 _INSTRUCTION = struct.Struct("=HBBI")
 _VALUE_OFFSET = 4
 _OWN_PID, _GATE_LOW, _GATE_HIGH = range(0xFFFFFFFD, 0x100000000)
-"""Values that stand in the code for what is filled in."""
+"""Values in the code that are replaced in each child."""
 
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 
 Instruction = tuple[int, int, int, int]
 Segment = tuple[int, list[Instruction], list[int]]
-"""The first of a range of numbers, the code for them, and where in it values are filled in."""
+"""First number of a range, the code for the range, and the positions in it to fill in."""
 
 _REFUSE: list[Instruction] = [(_RETURN, 0, 0, _ERRNO | errno.EPERM)]
 
@@ -289,7 +290,7 @@ class Filter:
     """An assembled filter, ready to be installed in a child.
 
     Args:
-        executes: whether it permits one exec, of a path that lies at an address.
+        executes: whether it permits one exec, of a path at the address of a gate.
     """
 
     def __init__(self, *, executes: bool = False) -> None:
@@ -327,6 +328,10 @@ class Filter:
 def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]:
     """The BPF program for a machine, and the positions of instructions with values to fill in.
 
+    Args:
+        machine: as `platform.machine` names it.
+        executes: whether it permits one exec, of a path at the address of a gate.
+
     Raises:
         OSError: there is no table for this machine.
     """
@@ -357,7 +362,7 @@ def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]
 
 
 def _merged(segments: list[Segment]) -> list[Segment]:
-    """The same without what covers no number, and without a change of number to the same code."""
+    """The segments without those of no number; neighbours with the same code become one."""
     merged: list[Segment] = []
     for segment, following in zip(segments, [*segments[1:], None], strict=True):
         is_empty = following is not None and following[0] == segment[0]
@@ -369,7 +374,8 @@ def _merged(segments: list[Segment]) -> list[Segment]:
 def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
     """Code that finds the segment of a number by bisection.
 
-    Depth counts: the kernel walks through it once for every number when it installs a filter.
+    Bisection, because depth counts: the kernel runs the code once for every call number when it
+    installs the filter, so a chain of comparisons would make every start slower.
     """
     if len(segments) == 1:
         return segments[0][1], segments[0][2]
@@ -387,7 +393,7 @@ def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
 def _block(
     name: str, rules: tuple[tuple[Condition, ...], ...] | None
 ) -> tuple[list[Instruction], list[int]]:
-    """What is done about one call, and where in it values are filled in."""
+    """The code for one call, and the positions in it to fill in."""
     if rules is None:
         return [(_RETURN, 0, 0, _ALLOW)], []
     block: list[Instruction] = []
@@ -401,7 +407,7 @@ def _block(
             else:
                 if value in (_OWN_PID, _GATE_LOW, _GATE_HIGH):
                     positions.append(len(block))
-                failed = end - index  # to behind the RETURN
+                failed = end - index  # over the RETURN, to the next alternative
                 jumps = (0, failed) if if_true else (failed, 0)
                 block.append((operation, *jumps, value))
         block.append((_RETURN, 0, 0, _ALLOW))
@@ -410,7 +416,7 @@ def _block(
 
 
 def _checks(condition: Condition) -> list[tuple[int, bool, int]]:
-    """Operation, whether a jump is taken when it holds, and value."""
+    """Operations of a condition: code, whether a comparison must hold, and value."""
     low = _ARGUMENTS_OFFSET + 8 * condition.argument
     match condition:
         case Is(_, value):

@@ -1,7 +1,7 @@
 """Users for slots, which no other sandbox of this machine has at the same time.
 
-The kernel counts threads per user. Of two sandboxes with one user between them, the program of one
-could take the threads of the other's.
+The kernel counts threads per user. If two sandboxes shared a user, the program of one could use up
+the threads of the other's program.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import socket
 
 FIRST_USER = 60_000
 NUM_SLOTS = 2_500
-"""Of all sandboxes together; the last user is below those that a container may lack."""
+"""Slots of all sandboxes on a machine together. Their users stay below 65,536, because a container
+may have no users above."""
 
 
 class Users:
     """Two users, one for programs and one for judges, held until `close`.
 
     The claim is an abstract socket, which only one process of a network namespace can have, and
-    which ends with it. The search starts anywhere, so that containers with network namespaces of
-    their own seldom choose the same.
+    which ends with that process. The search starts at a random number: containers with network
+    namespaces of their own do not see each other's claims, and so seldom choose the same users.
 
     Raises:
         OSError: every user is taken, or the platform has no such sockets.
@@ -47,5 +48,5 @@ class Users:
         return True
 
     def close(self) -> None:
-        """Let others have them. Only when no process of theirs is left."""
+        """Release the users. Only when no process of theirs is left."""
         self._claim.close()

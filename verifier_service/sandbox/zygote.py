@@ -46,19 +46,26 @@ from verifier_service.sandbox.entries import (
     ENTRIES,
     NOT_STARTED,
     PAYLOAD_FD,
-    Context,
     Entry,
+    EntryContext,
 )
-from verifier_service.sandbox.execution import Layer, Profile, Tools
-from verifier_service.sandbox.layers import CHILD_LIMITS, ChildLimits, Layers
+from verifier_service.sandbox.execution import Layer, Tools, ZygoteKind
+from verifier_service.sandbox.layers import (
+    CHILD_LIMITS,
+    NUM_SPARE_THREADS,
+    ChildLimits,
+    Layers,
+)
 from verifier_service.sandbox.scratch import empty_directory
 
 STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
-"""Which of the optional descriptors an order brings, in this order, after the required ones."""
+"""Flags of the optional descriptors. An order sends them in this order, after the required ones."""
 ORDER = struct.Struct("=B")
 ENDED = struct.Struct("=iddQ")
-"""Wait status, user and system seconds, peak resident kilobytes. The places of the fetched files
-that are there follow, one byte each; their descriptors come with it."""
+"""Wait status, user and system seconds, peak resident kilobytes.
+
+The message goes on with one byte for each fetched file that exists: its index in the order. The
+descriptors of these files come with the message."""
 STARTED = b"S"
 MAX_MESSAGE_BYTES = 2**15
 MAX_DESCRIPTORS = 8
@@ -67,10 +74,11 @@ _COPY_BYTES = 2**16
 
 _STATUS_FD, _CHANNEL_FD, _RESULT_FD, _WORKSPACE_FD = 3, 5, 6, 7
 _FIRST_FREE_FD = 8
-"""The zygote keeps its own descriptors at and above this, so that a child can close them."""
+"""Lowest number of the zygote's own descriptors, so that a child can close them all."""
 _CLOSE_RANGE = 436
 _MADV_COLLAPSE, _HUGE_PAGE_BYTES = 25, 2**21
 _OOM_SCORE = "800"
+"""Makes the kernel prefer the zygote and its children to the service when memory runs out."""
 
 STANDARD_MODULES = (
     *("abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses"),
@@ -78,8 +86,8 @@ STANDARD_MODULES = (
     *("itertools", "json", "math", "numbers", "operator", "queue", "random", "re", "statistics"),
     *("string", "struct", "sys", "textwrap", "threading", "time", "traceback", "types", "typing"),
 )
-"""Imported ahead. Each makes every fork a little slower, so what programs rarely use is not here;
-they can import it, if it is in the standard library."""
+"""Modules imported before the first fork. Each makes every fork a little slower, so modules that
+programs rarely use are left out: a program imports them itself."""
 SCIENTIFIC_MODULES = (
     *("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.ma", "numpy.polynomial"),
     *("mpmath", "sympy"),
@@ -89,19 +97,18 @@ _libc = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class ZygoteConfig:
     """How a zygote is started, as JSON in its arguments."""
 
-    control: int
-    """The descriptor of the control socket."""
-    profile: str
+    kind: str
     packages: dict[str, str]
-    """Directories of the packages of the profile."""
+    """Directories of the packages that its kind has, by name."""
     executable: list[str]
+    """`Tools.executable`; used by the kind `native` only."""
     readable: list[str]
-    """`Tools` of the profile `native`."""
+    """`Tools.readable`; used by the kind `native` only."""
     entries: dict[str, str]
-    """Entries besides `script`, as `module:function`."""
+    """Entries besides those of `ENTRIES`, as `module:function`."""
     directory: str
     """An empty directory of the zygote's own."""
     user: int
@@ -112,21 +119,22 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class ZygoteStarted:
-    """What the zygote says when it is ready, as JSON."""
+    """First message of a zygote, as JSON: it can fork."""
 
     layers: list[str]
     problems: list[str]
-    """What could not be had, and why."""
+    """Layers that it could not have, and why."""
     resident_bytes: int
 
 
 def main() -> NoReturn:
-    """Become a zygote; the arguments are a `Config`."""
-    config = Config(**json.loads(sys.argv[1]))
+    """Become a zygote; the arguments are a `ZygoteConfig` and the control socket's descriptor."""
+    config = ZygoteConfig(**json.loads(sys.argv[1]))
+    descriptor = int(sys.argv[2])
     sys.argv = [""]
     without = frozenset(Layer(name) for name in config.without)
     os.umask(0o022)
-    control = _move_up(config.control)
+    control = _move_up(descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):  # a preference only
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
@@ -134,11 +142,13 @@ def main() -> NoReturn:
     if Layer.NAMESPACES not in without and namespaces.enter():
         in_force.add(Layer.NAMESPACES)
         _fork_into_process_namespace(control)
-    _Zygote(config, without, in_force, socket.socket(fileno=control)).serve()
+    zygote = _Zygote(config, without, in_force, socket.socket(fileno=control))
+    zygote.prepare()
+    zygote.serve()
 
 
 def _fork_into_process_namespace(control: int) -> None:
-    """Go on as the first process of the new namespace; all others in it end with that."""
+    """Go on as the first process of the new namespace; all others in it end with that one."""
     pid = os.fork()
     if pid == 0:
         layers_module.die_with_parent()
@@ -149,77 +159,112 @@ def _fork_into_process_namespace(control: int) -> None:
 
 
 class _Zygote:
+    """Forks children, once `prepare` has made ready what they share.
+
+    Args:
+        config: how it was started.
+        without: layers not to apply.
+        in_force: layers in force so far; `prepare` adds and removes some.
+        control: its side of the control socket.
+    """
+
+    _layers: Layers
+
     def __init__(
         self,
-        config: Config,
+        config: ZygoteConfig,
         without: frozenset[Layer],
         in_force: set[Layer],
         control: socket.socket,
     ) -> None:
+        self._config = config
+        self._without = without
+        self._in_force = in_force
         self._control = control
+        self._kind = ZygoteKind(config.kind)
+        self._entries: dict[str, Entry] = {}
         self._problems: list[str] = []
         self._directory = Path(config.directory)
         self._scratch = self._directory / "scratch"
         self._scratch_is_mounted = False
         self._scratch_bytes = -1
-        self._entries = _import_entries(config.entries)
-        self._profile = Profile(config.profile)
-        tools = None
-        if self._profile is Profile.NATIVE:
-            tools = Tools(
-                executable=tuple(map(Path, config.executable)),
-                readable=tuple(map(Path, config.readable)),
-            )
-        packages = _import_modules(self._profile, config.packages)
+        self._resident_bytes = 0
+
+    def prepare(self) -> None:
+        """Make ready what the children share: modules, root, scratch directory, layers, streams.
+
+        The order matters. Modules are imported before the root changes, while their files can
+        still be read. Memory is measured after the imports, because limits are set on top of it.
+        Threads are counted before the root changes, while /proc is still there.
+        """
+        self._entries = _import_entries(self._config.entries)
+        packages = _import_modules(self._kind, self._config.packages)
         gc.collect()
         _use_huge_pages()
         address_space_bytes, self._resident_bytes = layers_module.memory_bytes()
         num_threads = layers_module.num_threads_of_user()
-        if Layer.NAMESPACES not in in_force and Layer.NAMESPACES not in without:
-            self._problems.append("no namespaces: they are not permitted here")
-        if Layer.ROOT not in without and Layer.NAMESPACES in in_force:
-            files = [*packages, *tools.executable, *tools.readable] if tools else packages
-            self._change_root(in_force, files)
-        library = Path(os.__file__)
-        if Layer.USER not in without:
-            if layers_module.can_become_user(config.user, library):
-                in_force.add(Layer.USER)
-            else:
-                self._problems.append(
-                    f"no user: a child cannot become user {config.user} and read {library}"
-                )
-        for layer, why in layers_module.unavailable().items():
-            in_force.discard(layer)
-            self._problems.append(f"no {layer}: {why}")
-        self._make_scratch(config.user if Layer.USER in in_force else os.getuid())
+        tools = self._tools()
+        self._change_root([*packages, *tools.executable, *tools.readable] if tools else packages)
+        self._try_user()
+        self._drop_unavailable_layers()
+        self._make_scratch()
         layers_module.drop_bounding_capabilities()
-        counts_alone = Layer.USER in in_force or (
-            Layer.NAMESPACES in in_force and os.getuid() != 0  # in a user namespace of its own
-        )
+        num_others = 0 if self._counts_threads_alone() else num_threads + NUM_SPARE_THREADS
         self._layers = Layers(
-            in_force=frozenset(in_force),
-            user=config.user,
+            in_force=frozenset(self._in_force),
+            user=self._config.user,
             packages=packages,
             scratch=self._scratch,
             address_space_bytes=address_space_bytes,
-            num_other_threads=0 if counts_alone else num_threads + layers_module.NUM_SPARE_THREADS,
+            num_other_threads=num_others,
             tools=tools,
         )
-        self._in_force = frozenset(in_force)
         _prepare_standard_streams()
 
-    def _change_root(self, in_force: set[Layer], packages: list[Path]) -> None:
+    def _tools(self) -> Tools | None:
+        if self._kind is not ZygoteKind.NATIVE:
+            return None
+        return Tools(
+            executable=tuple(map(Path, self._config.executable)),
+            readable=tuple(map(Path, self._config.readable)),
+        )
+
+    def _change_root(self, packages: list[Path]) -> None:
+        """Move under a private root where namespaces permit that."""
+        if Layer.NAMESPACES not in self._in_force:
+            if Layer.NAMESPACES not in self._without:
+                self._problems.append("no namespaces: they are not permitted here")
+            return
+        if Layer.ROOT in self._without:
+            return
         files = [*runtime.standard_library(), *runtime.system_files(), *packages]
         try:
             namespaces.change_root(files, runtime.DEVICES, self._directory)
         except OSError as error:
             self._problems.append(f"no private root: {error}")
             return
-        in_force.add(Layer.ROOT)
+        self._in_force.add(Layer.ROOT)
         self._scratch = namespaces.SCRATCH
         self._scratch_is_mounted = True
 
-    def _make_scratch(self, user: int) -> None:
+    def _try_user(self) -> None:
+        """Find out whether the children may become a user of their own."""
+        if Layer.USER in self._without:
+            return
+        user, library = self._config.user, Path(os.__file__)
+        if layers_module.can_become_user(user, library):
+            self._in_force.add(Layer.USER)
+        else:
+            self._problems.append(f"no user: a child cannot become user {user} and read {library}")
+
+    def _drop_unavailable_layers(self) -> None:
+        for layer, why in layers_module.unavailable().items():
+            self._in_force.discard(layer)
+            self._problems.append(f"no {layer}: {why}")
+
+    def _make_scratch(self) -> None:
+        """Make the scratch directory, which belongs to the user of the children."""
+        user = self._config.user if Layer.USER in self._in_force else os.getuid()
         if self._scratch_is_mounted:
             namespaces.mount_tmpfs(
                 self._scratch,
@@ -233,19 +278,17 @@ class _Zygote:
             if user != os.getuid():
                 os.chown(self._scratch, user, user)
 
+    def _counts_threads_alone(self) -> bool:
+        """Whether the kernel counts threads of the children's user for this zygote alone."""
+        has_user_namespace = Layer.NAMESPACES in self._in_force and os.getuid() != 0
+        return Layer.USER in self._in_force or has_user_namespace
+
     def serve(self) -> NoReturn:
-        """Fork a child for each order."""
+        """Say that it can fork, then fork a child for each order."""
         _skip_repair_of_threads()
         gc.collect()
         gc.freeze()
-        hello = ZygoteStarted(
-            layers=sorted(self._in_force),
-            problems=self._problems,
-            resident_bytes=self._resident_bytes,
-        )
-        own = os.pidfd_open(os.getpid())
-        socket.send_fds(self._control, [json.dumps(dataclasses.asdict(hello)).encode()], [own])
-        os.close(own)
+        self._say_started()
         while True:
             try:
                 message, descriptors, _, _ = socket.recv_fds(
@@ -256,6 +299,16 @@ class _Zygote:
             if not message:
                 os._exit(0)
             self._run(message, descriptors)
+
+    def _say_started(self) -> None:
+        started = ZygoteStarted(
+            layers=sorted(self._in_force),
+            problems=self._problems,
+            resident_bytes=self._resident_bytes,
+        )
+        own = os.pidfd_open(os.getpid())
+        socket.send_fds(self._control, [json.dumps(dataclasses.asdict(started)).encode()], [own])
+        os.close(own)
 
     def _run(self, message: bytes, descriptors: list[int]) -> None:
         (optional,) = ORDER.unpack_from(message)
@@ -300,55 +353,62 @@ class _Zygote:
         status = None
         try:
             status = _arrange_descriptors(optional, descriptors)
-            os.chdir(self._scratch if limits.file_bytes else "/")
-            os.umask(0o077)
             entry = self._entries[entry_name]
-            self._layers.apply(limits, is_tool=entry_name == "tool")
-            _close_from(_FIRST_FREE_FD)
-            gate = self._layers.filter_calls()
-            status.send(CONFINED)
-            if self._profile is Profile.SCI:
-                sys.modules["numpy.random"].seed()
-            payload = b"" if entry_name == "binary" else _read_all(PAYLOAD_FD)
-            channel = socket.socket(fileno=_CHANNEL_FD) if optional & CHANNEL else None
-            result = _RESULT_FD if optional & RESULT else None
-            arguments = _unpack(_WORKSPACE_FD) if optional & WORKSPACE else ()
-            context = Context(payload, channel, result, status, gate, arguments)
+            context = self._confine(limits, entry_name, optional, status)
         except BaseException:  # noqa: BLE001  whatever it is, the child must not run the payload
             if status is not None:
                 status.send(BROKEN + traceback.format_exc()[-2000:].encode())
             os._exit(1)
         try:
             entry(context)
-        except BaseException:  # noqa: BLE001  only entries that are not ours to correct raise
+        except BaseException:  # noqa: BLE001  only entries of other packages raise
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(1)
         os._exit(0)
 
+    def _confine(
+        self, limits: ChildLimits, entry_name: str, optional: int, status: socket.socket
+    ) -> EntryContext:
+        """Apply every layer to this process, a child, then read its payload."""
+        os.chdir(self._scratch if limits.file_bytes else "/")
+        os.umask(0o077)
+        self._layers.apply(limits, is_tool=entry_name == "tool")
+        _close_from(_FIRST_FREE_FD)
+        gate = self._layers.filter_calls()
+        status.send(CONFINED)
+        if self._kind is ZygoteKind.SCI:
+            sys.modules["numpy.random"].seed()
+        payload = b"" if entry_name == "binary" else _read_all(PAYLOAD_FD)
+        channel = socket.socket(fileno=_CHANNEL_FD) if optional & CHANNEL else None
+        result = _RESULT_FD if optional & RESULT else None
+        arguments = _unpack_workspace(_WORKSPACE_FD) if optional & WORKSPACE else ()
+        return EntryContext(payload, channel, result, status, gate, arguments)
+
 
 def _import_entries(names: dict[str, str]) -> dict[str, Entry]:
     entries = dict(ENTRIES)
-    for name, place in names.items():
-        module, _, function = place.partition(":")
+    for name, location in names.items():
+        module, _, function = location.partition(":")
         entries[name] = getattr(importlib.import_module(module), function)
     return entries
 
 
-def _import_modules(profile: Profile, packages: dict[str, str]) -> list[Path]:
-    """Import what the profile names, and have nothing else importable but the standard library.
+def _import_modules(kind: ZygoteKind, packages: dict[str, str]) -> list[Path]:
+    """Import the modules of a kind, then leave only the standard library importable.
 
     Returns:
-        The directories that must be readable for what these modules import later.
+        The directories that must stay readable for modules that are imported later.
     """
     library = [path for path in sys.path if Path(path) in _library_path()]
     sys.path[:] = library + sorted({str(Path(path).parent) for path in packages.values()})
-    for name in STANDARD_MODULES if profile is not Profile.NATIVE else ():
+    for name in STANDARD_MODULES if kind is not ZygoteKind.NATIVE else ():
         importlib.import_module(name)
-    # What Python defines at its start, `exit` for example; its paths are not wanted (-S).
+    # Started with -S, which keeps installed packages off the path, Python lacks `exit`, `quit`,
+    # `copyright` and `help`: programs that use them would fail here and nowhere else.
     for define in (site.setquit, site.setcopyright, site.sethelper):
         define()
-    if profile is Profile.SCI:
+    if kind is ZygoteKind.SCI:
         for name in SCIENTIFIC_MODULES:
             importlib.import_module(name)
         _warm_up_sympy()
@@ -364,7 +424,7 @@ def _library_path() -> set[Path]:
 
 
 def _warm_up_sympy() -> None:
-    """Have sympy import what it imports late."""
+    """Use sympy, so that it imports here the modules that each child would import at first use."""
     sympy = importlib.import_module("sympy")
     x = sympy.Symbol("x")
     for expression in (sympy.sin(x) ** 2 + x / 3, sympy.sqrt(2)):
@@ -376,7 +436,11 @@ def _warm_up_sympy() -> None:
 
 
 def _move_up(descriptor: int) -> int:
-    """Keep the numbers that children use for something else than the zygote's own descriptors."""
+    """Move a descriptor out of the numbers that children use, and reserve those numbers.
+
+    Without the reservation the zygote could open a descriptor of its own at such a number, and
+    `_arrange_descriptors` would overwrite it in a child.
+    """
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE_FD)
     null = os.open(os.devnull, os.O_RDWR)
     for number in range(_STATUS_FD, _FIRST_FREE_FD):
@@ -386,9 +450,10 @@ def _move_up(descriptor: int) -> int:
 
 
 def _use_huge_pages() -> None:
-    """Have the kernel gather what Python has allocated in huge pages, where it can (Linux 6.1).
+    """Ask the kernel to gather Python's memory in huge pages, where it can (Linux 6.1).
 
-    A fork copies one entry for each, and not 512: numpy and sympy have 40 MiB.
+    A fork copies one table entry for each page. Without huge pages that is 512 times as many
+    entries, in every fork: numpy and sympy take 40 MiB.
     """
     for line in Path("/proc/self/maps").read_text().splitlines():
         addresses, permissions, _, _, inode, *_ = line.split()
@@ -400,10 +465,13 @@ def _use_huge_pages() -> None:
 
 
 def _skip_repair_of_threads() -> None:
-    """Have `threading` do nothing after a fork, in Python's versions that have this function.
+    """Make `threading` do nothing after a fork.
 
-    It repairs what other threads held, and this process has none. What it would touch in each child
-    is a hundred pages to copy: a tenth of the time of a short execution.
+    `threading._after_fork` repairs locks that other threads held, and this process has no other
+    threads. Unless it is skipped, it writes to a hundred pages, which the kernel then copies in
+    each child: a tenth of the time of a short execution. Its code is swapped because the
+    interpreter has registered the function itself, so that another one under its name would not
+    be called. Python versions without this function need nothing.
     """
     repair = getattr(threading, "_after_fork", None)
     if isinstance(repair, types.FunctionType):
@@ -415,7 +483,11 @@ def _do_nothing() -> None:
 
 
 def _prepare_standard_streams() -> None:
-    """Make the objects that the children use; they must be made on pipes to be as for pipes."""
+    """Make the stream objects that the children use, once for all of them.
+
+    They are made while descriptors 1 and 2 are pipes. On a terminal or a file, Python would choose
+    other buffering than for the pipes of a child.
+    """
     reading, writing = os.pipe()
     log = os.dup(2)
     for number in (1, 2):
@@ -423,7 +495,7 @@ def _prepare_standard_streams() -> None:
     sys.stdout = _text_stream(1, "<stdout>")
     sys.stderr = _text_stream(2, "<stderr>", errors="backslashreplace", line_buffering=True)
     vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
-    # What the zygote itself has to say when it fails goes to the log.
+    # Tracebacks of the zygote itself go to the log of the service again.
     os.dup2(log, 2)
     for descriptor in (reading, writing, log):
         os.close(descriptor)
@@ -439,18 +511,22 @@ def _text_stream(descriptor: int, name: str, **options: Any) -> io.TextIOWrapper
 
 
 def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket:
-    """Give the descriptors of an order their numbers. Returns the status socket."""
+    """Give the descriptors of an order the numbers that a child expects.
+
+    Returns:
+        The status socket.
+    """
     status, payload, stdout, stderr, *others = descriptors
     for number, descriptor in ((1, stdout), (2, stderr), (_STATUS_FD, status)):
         os.dup2(descriptor, number)
     os.dup2(payload, PAYLOAD_FD)
-    places = (
-        (STDIN, 0),
-        (CHANNEL, _CHANNEL_FD),
-        (RESULT, _RESULT_FD),
-        (WORKSPACE, _WORKSPACE_FD),
-    )
-    for flag, number in places:
+    numbers = {
+        STDIN: 0,
+        CHANNEL: _CHANNEL_FD,
+        RESULT: _RESULT_FD,
+        WORKSPACE: _WORKSPACE_FD,
+    }
+    for flag, number in numbers.items():
         if optional & flag:
             os.dup2(others.pop(0), number)
         elif number != 0:
@@ -461,18 +537,24 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
 
 
 def _open_no_input() -> None:
-    """Open descriptor 0 anew. The zygote's is one open file for all of its children, whose flags
-    (fcntl(2), F_SETFL) one could set and the next read."""
+    """Open /dev/null as descriptor 0.
+
+    The zygote's own descriptor 0 is one open file, shared by all of its children. One child could
+    leave a message in its flags (fcntl(2), F_SETFL) for the next.
+    """
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
 
 
-def _unpack(workspace: int) -> tuple[str, ...]:
-    """Write the files of a workspace, see `pack_workspace`. Returns the arguments.
+def _unpack_workspace(workspace: int) -> tuple[str, ...]:
+    """Write the files of a workspace, see `pack_workspace`.
 
-    Ends the process where they cannot be written, too many or of names that exclude each other,
-    which is the fault of who asked.
+    Ends the process if a file cannot be written: the files are too many, or their names exclude
+    each other. That is the fault of the caller who gave them.
+
+    Returns:
+        The arguments of the program.
     """
     with open(workspace, "rb") as packed:
         header = json.loads(packed.readline())
@@ -490,7 +572,7 @@ def _unpack(workspace: int) -> tuple[str, ...]:
 
 
 def pack_workspace(arguments: Sequence[str], files: Mapping[str, bytes]) -> bytes:
-    """What a child is given besides its payload: a line of JSON, then the files."""
+    """Arguments and files of a program as bytes: a line of JSON, then the files."""
     header = {
         "arguments": list(arguments),
         "files": [(name, len(content)) for name, content in files.items()],
@@ -499,24 +581,24 @@ def pack_workspace(arguments: Sequence[str], files: Mapping[str, bytes]) -> byte
 
 
 def _open_files(scratch: Path, names: Sequence[str]) -> dict[int, int]:
-    """The descriptors of files that a program left, by their places in the names.
+    """The descriptors of files that a program left, by their index in the names.
 
-    Nothing but a regular file in a directory of the program's own is opened: it may have made
-    links, pipes and devices of these names.
+    Only a regular file in a directory of the program's own is returned. The program may have made
+    links, pipes and devices with these names.
     """
     found = {}
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         with contextlib.suppress(OSError):
             file = _open_below(scratch, name)
             if stat.S_ISREG(os.fstat(file).st_mode):
-                found[place] = file
+                found[index] = file
             else:
                 os.close(file)
     return found
 
 
 def _open_below(scratch: Path, name: str) -> int:
-    """Raises OSError."""
+    """Open a file, one directory after the other and without following links. Raises OSError."""
     *directories, last = PurePosixPath(name).parts
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     parent = os.open(scratch, flags | os.O_DIRECTORY)

@@ -15,30 +15,38 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Self
 
 from verifier_service.sandbox.execution import (
     MAX_FETCHED_FILES,
     ExitReason,
     Layer,
     Limits,
-    Profile,
     Program,
     SandboxError,
-    Tools,
+    ZygoteKind,
 )
-from verifier_service.sandbox.execution_handle import GRACE_SECONDS, MESSAGE_BYTES, Child
+from verifier_service.sandbox.execution_handle import (
+    GRACE_SECONDS,
+    MESSAGE_BYTES,
+    ExecutionHandle,
+)
 from verifier_service.sandbox.scratch import empty_directory, holds_more_than
 from verifier_service.sandbox.zygote import (
     ENDED,
     SCRATCH_INODES,
     STARTED,
-    Config,
+    ZygoteConfig,
     ZygoteStarted,
 )
 
 START_TIMEOUT_SECONDS = 60.0
-PACKAGES = {Profile.STD: (), Profile.NATIVE: (), Profile.SCI: ("mpmath", "numpy", "sympy")}
-"""What a profile has besides the standard library."""
+PACKAGES = {
+    ZygoteKind.STD: (),
+    ZygoteKind.NATIVE: (),
+    ZygoteKind.SCI: ("mpmath", "numpy", "sympy"),
+}
+"""Packages that a kind of zygote has besides the standard library."""
 
 _BOOT = """
 import sys
@@ -59,71 +67,59 @@ _IMPORT_ROOT = Path(__file__).parents[2]
 
 
 class ZygoteDied(Exception):
-    """The zygote ended, or does not answer."""
+    """The zygote has ended, or does not answer."""
 
 
 class ZygoteHandle:
-    """The runner's side of a zygote."""
+    """The runner's side of a zygote.
+
+    | call | result |
+    |---|---|
+    | `ZygoteHandle.start(config)` | starts the process |
+    | `await zygote.ready()` | waits until it can fork |
+    | `async with zygote.running(program, limits) as execution` | has it fork |
+    | `await zygote.close()` | ends it |
+
+    Args:
+        process: the zygote, which has been started.
+        control: this side of its control socket.
+        directory: of the zygote's own; removed with it.
+    """
 
     def __init__(
-        self,
-        *,
-        profile: Profile,
-        packages: dict[str, str],
-        directory: Path,
-        user: int,
-        without: frozenset[Layer],
-        entries: dict[str, str],
-        tools: Tools,
+        self, process: subprocess.Popen[bytes], control: socket.socket, directory: Path
     ) -> None:
         self.alive = True
         self.layers: frozenset[Layer] = frozenset()
+        """The layers in force, once it is ready."""
         self.problems: list[str] = []
+        """Layers that it could not have, and why."""
         self.resident_bytes = 0
+        self._process = process
+        self._control = control
         self._directory = directory
-        self._child: Child | None = None
+        self._execution: ExecutionHandle | None = None
         self._closing = asyncio.Lock()
         self._pidfd = -1
         self._loop = asyncio.get_running_loop()
-        self._hello: asyncio.Future[None] = self._loop.create_future()
+        self._started: asyncio.Future[None] = self._loop.create_future()
+        control.setblocking(False)
+        self._loop.add_reader(control, self._read)
+
+    @classmethod
+    def start(cls, config: ZygoteConfig) -> Self:
+        """Start a zygote. Raises OSError."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        config = Config(
-            control=theirs.fileno(),
-            profile=profile,
-            packages=packages,
-            executable=[str(path) for path in tools.executable],
-            readable=[str(path) for path in tools.readable],
-            entries=entries,
-            directory=str(directory),
-            user=user,
-            without=sorted(without),
-        )
         with theirs:
-            self._process = subprocess.Popen(
-                [
-                    # -I without -E: the environment is ours, and sets the hash seed.
-                    *(sys.executable, "-P", "-s", "-S", "-X", "utf8"),
-                    *(
-                        "-c",
-                        _BOOT.format(root=str(_IMPORT_ROOT)),
-                        json.dumps(dataclasses.asdict(config)),
-                    ),
-                ],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                env=_ENVIRONMENT,
-                start_new_session=True,
-            )
-        ours.setblocking(False)
-        self._control = ours
-        self._loop.add_reader(ours, self._read)
+            process = _start_process(config, theirs.fileno())
+        return cls(process, ours, Path(config.directory))
 
     async def ready(self) -> None:
         """Wait until it can fork. Raises ZygoteDied."""
         try:
-            # Not `wait_for`, which in Python 3.11 loses a cancellation that comes with the result.
+            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes with the result.
             async with asyncio.timeout(START_TIMEOUT_SECONDS):
-                await asyncio.shield(self._hello)
+                await asyncio.shield(self._started)
         except TimeoutError as error:
             raise ZygoteDied(f"it did not start in {START_TIMEOUT_SECONDS:.0f} s") from error
 
@@ -135,34 +131,41 @@ class ZygoteHandle:
         *,
         channel: socket.socket | None = None,
         result: bool = False,
-    ) -> AsyncIterator[Child]:
-        """A child that runs the program; if it runs at the end, it is killed with the zygote."""
+    ) -> AsyncIterator[ExecutionHandle]:
+        """An execution of the program; if it still runs at the end, it is killed with the zygote.
+
+        Raises:
+            ZygoteDied: the zygote is dead, or no process could be started.
+        """
         if not self.alive:
             raise ZygoteDied("between executions")
-        child = Child(self, limits)
-        self._child = child
+        execution = ExecutionHandle(self, limits)
+        self._execution = execution
         try:
-            child.start(self._control, program, channel, result=result)
-            yield child
+            execution.start(self._control, program, channel, result=result)
+            yield execution
         except OSError as error:
-            self.die(f"no child could be started: {error}")
+            self.die(f"no process could be started: {error}")
             raise ZygoteDied(str(error)) from error
         finally:
-            if not child.ended.done():
-                child.kill(ExitReason.STOPPED)
+            if not execution.ended.done():
+                execution.kill(ExitReason.STOPPED)
                 self.die("its execution was given up")
-            child.close()
-            self._child = None
+            execution.close()
+            self._execution = None
 
     def is_scratch_full(self, num_bytes: int) -> bool:
-        """Whether the scratch directory holds more; with a private root, the kernel sees to it."""
+        """Whether the scratch directory holds more than this many bytes, or too many files.
+
+        Never with a private root: the kernel keeps the limit there.
+        """
         scratch = self._directory / "scratch"
         return Layer.ROOT not in self.layers and holds_more_than(
             scratch, num_bytes=num_bytes, num_files=SCRATCH_INODES
         )
 
     def die(self, why: str) -> None:
-        """Kill the process; what waits for it fails."""
+        """Kill the process; whoever waits for it gets ZygoteDied."""
         if not self.alive:
             return
         self.alive = False
@@ -170,10 +173,12 @@ class ZygoteHandle:
         self._control.close()
         self._kill()
         death = ZygoteDied(why)
-        for future in (self._hello, self._child.ended if self._child else None):
+        for future in (self._started, self._execution.ended if self._execution else None):
             if future is not None and not future.done():
                 future.set_exception(death)
-                future.exception()  # it may be that nobody waits any more
+                # Retrieved once here: asyncio logs exceptions that nobody retrieves, and the
+                # caller may have been cancelled.
+                future.exception()
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -194,6 +199,7 @@ class ZygoteHandle:
                 await asyncio.to_thread(_remove, self._directory)
 
     def _read(self) -> None:
+        """Read one message of the zygote: it can fork, it has forked, or its child has ended."""
         try:
             message, descriptors, _, _ = socket.recv_fds(
                 self._control, MESSAGE_BYTES, MAX_FETCHED_FILES, socket.MSG_CMSG_CLOEXEC
@@ -205,34 +211,55 @@ class ZygoteHandle:
             return
         if not message:
             self.die(f"pid {self._process.pid} ended")
-        elif not self._hello.done():
-            hello = ZygoteStarted(**json.loads(message))
-            self.layers = frozenset(Layer(name) for name in hello.layers)
-            self.problems = hello.problems
-            self.resident_bytes = hello.resident_bytes
-            (self._pidfd,) = descriptors
-            self._hello.set_result(None)
-        elif self._child is not None and message == STARTED:
-            self._child.begin(*descriptors)
-        elif self._child is not None:
-            places = message[ENDED.size :]
-            files = dict(zip(places, descriptors, strict=True))
-            self._child.end(files, *ENDED.unpack_from(message))
+        elif not self._started.done():
+            self._take_start(ZygoteStarted(**json.loads(message)), *descriptors)
+        elif self._execution is not None and message == STARTED:
+            self._execution.begin(*descriptors)
+        elif self._execution is not None:
+            indices = message[ENDED.size :]
+            files = dict(zip(indices, descriptors, strict=True))
+            self._execution.end(files, *ENDED.unpack_from(message))
+
+    def _take_start(self, started: ZygoteStarted, pidfd: int) -> None:
+        self.layers = frozenset(Layer(name) for name in started.layers)
+        self.problems = started.problems
+        self.resident_bytes = started.resident_bytes
+        self._pidfd = pidfd
+        self._started.set_result(None)
 
 
-def packages_of(profile: Profile) -> dict[str, str]:
-    """Names and directories of the packages of a profile. Raises SandboxError if one is missing."""
+def _start_process(config: ZygoteConfig, control: int) -> subprocess.Popen[bytes]:
+    boot = _BOOT.format(root=str(_IMPORT_ROOT))
+    return subprocess.Popen(
+        [
+            # Not -I, which implies -E: without the environment the hash seed would be random.
+            *(sys.executable, "-P", "-s", "-S", "-X", "utf8"),
+            *("-c", boot, json.dumps(dataclasses.asdict(config)), str(control)),
+        ],
+        pass_fds=[control],
+        stdin=subprocess.DEVNULL,
+        env=_ENVIRONMENT,
+        start_new_session=True,
+    )
+
+
+def packages_of(kind: ZygoteKind) -> dict[str, str]:
+    """Names and directories of the packages of a kind of zygote.
+
+    Raises:
+        SandboxError: a package is not installed.
+    """
     found = {}
-    for name in PACKAGES[profile]:
+    for name in PACKAGES[kind]:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
-            raise SandboxError(f"the profile {profile} needs {name}, which is not installed")
+            raise SandboxError(f"programs of the kind {kind} need {name}, which is not installed")
         found[name] = str(Path(spec.origin).parent)
     return found
 
 
 def _remove(directory: Path) -> None:
-    """Remove the directory of a zygote that is gone."""
+    """Remove the directory of a zygote that has ended."""
     for scratch in directory.iterdir():
         empty_directory(scratch)
         scratch.rmdir()

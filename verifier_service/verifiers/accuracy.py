@@ -21,8 +21,8 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
+from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import acceptable_answers, bad
-from verifier_service.verdict import EngineReason, Reason
 from verifier_service.verifier import (
     Judge,
     Judgement,

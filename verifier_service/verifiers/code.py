@@ -9,34 +9,9 @@ from pydantic import Field
 
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES, LanguageName
-from verifier_service.verdict import Reason
+from verifier_service.code.reasons import CodeReason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Verifier
-
-
-class CodeReason(Reason):
-    """Reasons of `code`: that of the first test that failed, or `passed`."""
-
-    PASSED = "passed", "1: every test passed."
-    WRONG_ANSWER = "wrong_answer", "a test got another answer than it expects."
-    RUNTIME_ERROR = "runtime_error", "the program raised an exception, crashed or ended too early."
-    COMPILE_ERROR = "compile_error", "0: it is not a program of its language."
-    TIME_LIMIT_EXCEEDED = "time_limit_exceeded", "it took more CPU or wall time than allowed."
-    MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded", "it took more memory than allowed."
-    OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded", "it wrote more than allowed."
-    INVALID_OUTPUT = "invalid_output", "what it returned was more than the judge could take."
-    SANDBOX_VIOLATION = "sandbox_violation", "it made a system call that ends the process."
-    NO_CODE = "no_code", "0: the completion has no whole fenced block of the language."
-    UNSUPPORTED_TEST = (
-        "unsupported_test",
-        "unverifiable: a test passes functions or objects of its own to the program, or compares "
-        "objects of the program with each other; or the language has stdio tests only.",
-    )
-    MISSING_TOOLCHAIN = (
-        "missing_toolchain",
-        "unverifiable: this machine has no compiler of the language; `details` says what to "
-        "install.",
-    )
-    SANDBOX_ERROR = "sandbox_error", "failed: the sandbox cannot run programs, or not this time."
 
 
 class Code(Verifier):
@@ -52,13 +27,14 @@ class Code(Verifier):
     unavailable: ClassVar[Reason] = CodeReason.SANDBOX_ERROR
 
     type: Literal["code"] = "code"
-    language: LanguageName = Field(default="python", description="of the program")
+    language: LanguageName = Field(default="python", description="language of the program")
     part: Literal["last_block", "completion"] = Field(
-        default="last_block", description="what is the program; completion: all of it"
+        default="last_block",
+        description="last_block: the program is the last fenced block; completion: all of the text",
     )
     tags: tuple[str, ...] | None = Field(
         default=None,
-        description="of the fenced blocks to look for; default: the language's usual ones",
+        description="tags of the fenced blocks to look for; default: the language's usual ones",
     )
     scoring: Literal["all", "fraction"] = Field(
         default="all", description="all: 1 or 0; fraction: the share of tests that passed"
@@ -77,19 +53,23 @@ class Code(Verifier):
         default=512 * 2**20, ge=2**24, le=2**33, description="memory of the program"
     )
     output_bytes: int = Field(
-        default=2**20, ge=1, le=2**26, description="what the program may print in one run"
+        default=2**20,
+        ge=1,
+        le=2**26,
+        description="largest standard output, and standard error, of one run",
     )
     reveal_expected: bool = Field(
-        default=False, description="give what the first failed test expects in `details`"
+        default=False,
+        description="put the result that the first failed test expects into `details`",
     )
 
     @property
     def task_size(self) -> int:
-        """See `Verifier`: running a program takes milliseconds at least."""
+        """One: running a program takes milliseconds at least."""
         return 1
 
     def program_in(self, text: str) -> str | None:
-        """The program in a completion; None if there is none."""
+        """The program in a completion, or None."""
         if self.part == "completion":
             return text
         tags = self.tags or LANGUAGES[self.language].tags

@@ -1,4 +1,4 @@
-"""`code_format`: is the completion in the form, with a program in its answer?"""
+"""`code_format`: does the completion have the form, and its answer a program?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.completion import Completion
-from verifier_service.verdict import Reason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 from verifier_service.verifiers.format import FormatReason, form_reason
 
@@ -18,7 +18,7 @@ FORM = ("<think>", "</think>", "<answer>", "</answer>")
 
 
 class CodeFormatReason(Reason):
-    """Reasons of `code_format`: those of `format`, and that there is no program."""
+    """Reasons of `code_format`: those of `format`, and `no_code`."""
 
     MATCHED = "matched", "1: the completion has the form, and its answer a program."
     NO_CODE = "no_code", "0: the answer has no whole fenced block with a tag of the language."
@@ -54,7 +54,7 @@ class CodeFormat(TextVerifier):
     )
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
-        """See `Verifier`; no reference is needed."""
+        """The judge of completions, which needs nothing of the reference."""
         return self._judge_open_r1 if self.mode == "open_r1" else self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
@@ -64,7 +64,7 @@ class CodeFormat(TextVerifier):
             return Judgement(0.0, reason)
         name = self.language.lower()
         tags = LANGUAGES[name].tags if name in LANGUAGES else (name,)
-        program = last_block(text, tags, untagged=False)  # as `code` finds it, in the answer
+        program = last_block(text, tags, untagged=False)  # the rule of `code`, in the answer
         if program is None or not program.strip():
             return Judgement(0.0, CodeFormatReason.NO_CODE)
         return Judgement(1.0, reason)
@@ -79,9 +79,10 @@ class CodeFormat(TextVerifier):
 def matches_open_r1(text: str, language: str) -> bool:
     r"""Whether the expression of open-r1's code_format reward matches, in linear time.
 
-    It is `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$` with DOTALL and
-    MULTILINE: literals with anything between them, so finding each as early as it can be decides.
-    Backtracking would take time with the fourth power of the length.
+    The expression is `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$` with
+    DOTALL and MULTILINE: literals with anything between them. It matches exactly if each literal is
+    found when it is sought as early as possible. Backtracking would take time with the fourth power
+    of the length.
     """
     start = "<think>\n"
     if not text.startswith(start):

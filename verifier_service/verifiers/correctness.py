@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from verifier_service.completion import Completion
+from verifier_service.reason import Reason
 from verifier_service.reference import acceptable_answers
-from verifier_service.verdict import Reason
 from verifier_service.verifier import Judgement, OpenQuestion, Undecided, Unverifiable, Verifier
 from verifier_service.verifiers.accuracy import Accuracy
 

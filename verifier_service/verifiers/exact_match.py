@@ -9,8 +9,8 @@ from pydantic import Field
 
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.completion import Completion
+from verifier_service.reason import Reason
 from verifier_service.reference import acceptable_answers, bad
-from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import Reason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 TagName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,30}$")]

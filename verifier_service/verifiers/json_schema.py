@@ -15,8 +15,8 @@ from pydantic import ConfigDict, Field
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
+from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
-from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from verifier_service.answer_text import after_reasoning
 from verifier_service.completion import Completion
 from verifier_service.mathematics.denials import REJECTED_OPTION
 from verifier_service.mathematics.extraction import extract
+from verifier_service.reason import Reason
 from verifier_service.reference import bad, missing
-from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_STATEMENT_CHARACTERS = 1000

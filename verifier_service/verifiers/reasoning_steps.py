@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import Reason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 # open-r1's reasoning_steps_reward: without MULTILINE, `^\d+\.` counts at the very start only.

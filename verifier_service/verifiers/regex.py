@@ -10,8 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.completion import Completion
+from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
-from verifier_service.verdict import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_PATTERN_CHARACTERS = 10_000

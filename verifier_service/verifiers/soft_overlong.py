@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import Reason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 from verifier_service.verifiers.correctness import NO_TOKEN_COUNT
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.completion import Completion
-from verifier_service.verdict import Reason
+from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 TAGS = ("<think>", "</think>", "<answer>", "</answer>")

@@ -1,1 +1,11 @@
-"""Processes that judge, and the parent's side of them: start, limits, replacement."""
+"""Processes that judge, and the parent's side of them: start, limits, replacement.
+
+| file | runs in |
+|---|---|
+| `pool`: gives tasks to workers, kills those over a limit, replaces them | API process |
+| `sources`: starts workers | API process |
+| `tasks`, `progress`, `shared_references`: messages and state that both sides share | both |
+| `fork_server`: forks confined workers | fork server |
+| `text_worker`: judges text | fork server and its workers |
+| `code_worker`: judges programs, in the sandbox | worker |
+"""

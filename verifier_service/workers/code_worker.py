@@ -1,10 +1,10 @@
-"""The processes that judge programs: each has a sandbox with one slot, and a socket to its parent.
+"""Worker processes that judge programs, each with a sandbox of one slot.
 
     API process --socket--> code worker (this module: tests, expected values, verdicts)
                                  '-- sandbox.Runner --> zygotes --> confined children
 
-A worker starts by saying whether its sandbox works, then takes tasks as text workers do. The
-program's limits are the sandbox's; the parent kills a worker only if it is stuck.
+A worker first tells whether its sandbox works, then takes tasks as text workers do. The sandbox
+keeps a program to its limits. The parent kills a worker only when it is stuck.
 """
 
 from __future__ import annotations
@@ -21,40 +21,66 @@ from typing import Any
 
 import msgspec
 
-from verifier_service import frames
+from verifier_service import frame_stream, frames
 from verifier_service.code import languages
-from verifier_service.code.plain_run import RUN_PROGRAM, judge_run
-from verifier_service.code.reference_tests import read_tests
+from verifier_service.code.plain_run import RUN_PROGRAM, run_completion
+from verifier_service.code.reasons import CodeReason
+from verifier_service.code.reference_tests import Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES
-from verifier_service.code.verdicts import Tests, judge_completion
+from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
+from verifier_service.logs import raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict, failed, unverifiable
 from verifier_service.verifier import OpenQuestion, Unverifiable
-from verifier_service.verifiers.code import Code, CodeReason
-from verifier_service.workers.fork_server import place
+from verifier_service.verifiers.code import Code
 from verifier_service.workers.progress import Progress
-from verifier_service.workers.shared_references import SharedReferences
+from verifier_service.workers.shared_references import WorkerReferences
 from verifier_service.workers.tasks import (
     CodeWorkerStarted,
     SharedReference,
     Task,
-    TaskPart,
     TaskVerdicts,
+    to_worker,
 )
 
-MAX_READ_BYTES = 2**20
-_decoder: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
-    Task | SharedReference
-)
+log = logging.getLogger(__name__)
 
 
-async def work(
+def run_code_worker() -> None:
+    """Run a worker. Its arguments: descriptors of socket and progress, layers to leave out."""
+    connection, shared, without = sys.argv[1:]
+    hide_process()
+    layers = frozenset(Layer(name) for name in without.split(",") if name)
+    unsafe = layers & COMMON_LAYERS
+    asyncio.run(_run(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+
+
+async def _run(
     connection: socket.socket, progress: Progress, unsafe_without: frozenset[Layer]
 ) -> None:
-    """Say whether the sandbox works; then work on tasks until the connection is closed."""
+    connection.setblocking(False)
+    # Not the blocking reader of `frames` in a thread: a thread costs as much as starting a program.
+    reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
+    try:
+        await _judge_tasks(reader, writer, progress, unsafe_without)
+    except (BrokenPipeError, ConnectionResetError):
+        return  # the parent is gone
+    except Exception as error:  # noqa: BLE001  the message may have text of a model
+        # Logged while the connection is open: when it closes, the parent kills this process.
+        log.error("a code worker ends: %s at %s", type(error).__name__, raised_at(error))
+        sys.exit(1)
+
+
+async def _judge_tasks(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    progress: Progress,
+    unsafe_without: frozenset[Layer],
+) -> None:
+    """Tell whether the sandbox works, then judge tasks until the parent closes the connection."""
     runner = Runner(
         1,
         entries=ENTRIES,
@@ -66,98 +92,73 @@ async def work(
         try:
             await stack.enter_async_context(runner)
         except SandboxError as error:
-            _send(connection, CodeWorkerStarted(f"the sandbox does not start: {error}"))
+            await _send(writer, CodeWorkerStarted(f"the sandbox does not start: {error}"))
             return
-        _send(connection, CodeWorkerStarted(None))
-        shared: SharedReferences[_Reference] = SharedReferences()
-        while (frame := await _receive(connection)) is not None:
-            message = _decoder.decode(frame)
+        await _send(writer, CodeWorkerStarted(None))
+        references = WorkerReferences(_CodeReference)
+        while True:
+            try:
+                frame = await frame_stream.read_frame(reader)
+            except asyncio.IncompleteReadError:
+                return
+            message = to_worker.decode(frame)
             if isinstance(message, SharedReference):
-                shared.add(message.name, _Reference(message.decode()))
+                references.keep(message)
             else:
-                await _work(runner, message, shared, connection, progress)
+                await _judge_task(runner, message, references, writer, progress)
 
 
-async def _receive(connection: socket.socket) -> bytes | None:
-    """The next frame; None at the end. A thread would cost as much as starting a program."""
-    header = await _exactly(connection, frames.HEADER_BYTES)
-    return None if header is None else await _exactly(connection, frames.body_length(header))
+async def _send(writer: asyncio.StreamWriter, message: CodeWorkerStarted | TaskVerdicts) -> None:
+    writer.write(frames.pack(msgspec.json.encode(message)))
+    await writer.drain()
 
 
-async def _exactly(connection: socket.socket, num_bytes: int) -> bytes | None:
-    """So many bytes; None at the end of the stream."""
-    loop = asyncio.get_running_loop()
-    parts = bytearray()
-    connection.setblocking(False)
-    try:
-        while len(parts) < num_bytes:
-            part = await loop.sock_recv(connection, min(num_bytes - len(parts), MAX_READ_BYTES))
-            if not part:
-                return None
-            parts += part
-    finally:
-        connection.setblocking(True)
-    return bytes(parts)
-
-
-def _send(connection: socket.socket, message: CodeWorkerStarted | TaskVerdicts) -> None:
-    connection.sendall(frames.pack(msgspec.json.encode(message)))
-
-
-class _Reference:
-    """A reference, with its tests read once for all completions."""
+class _CodeReference:
+    """A reference whose tests are read once for all completions."""
 
     def __init__(self, reference: dict[str, Any]) -> None:
         self.reference = reference
 
     @cached_property
     def tests(self) -> Tests | Unverifiable:
-        """What to run, or why it cannot be read."""
+        """The tests, or why they cannot be read."""
         try:
             return read_tests(self.reference)
         except Unverifiable as error:
             return error
 
 
-def _reference(part: TaskPart, shared: SharedReferences[_Reference]) -> _Reference:
-    if part.shared_reference is not None:
-        return shared[part.shared_reference]
-    return _Reference(part.reference or {})
-
-
-async def _work(
+async def _judge_task(
     runner: Runner,
     task: Task,
-    shared: SharedReferences[_Reference],
-    connection: socket.socket,
+    references: WorkerReferences[_CodeReference],
+    writer: asyncio.StreamWriter,
     progress: Progress,
 ) -> None:
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         progress.write(index, in_reference=True)
         try:
-            judge = _prepare(runner, task.verifier, _reference(part, shared))
+            judge = _prepare(runner, task.verifier, references.of_part(part))
         except Unverifiable as error:
             verdict = unverifiable(error.reason, message=error.message)
             verdicts: list[Verdict | OpenQuestion] = [verdict] * len(part.completions)
             index += len(part.completions)
-            _send(connection, TaskVerdicts(verdicts, finished=index > last))
+            await _send(writer, TaskVerdicts(verdicts, finished=index > last))
             continue
         for completion in part.completions:
             progress.write(index, in_reference=False)
-            _send(
-                connection,
-                TaskVerdicts([await verdict_of(judge, completion)], finished=index == last),
-            )
+            verdict = await verdict_of(judge, completion)
+            await _send(writer, TaskVerdicts([verdict], finished=index == last))
             index += 1
 
 
 def _prepare(
-    runner: Runner, options: dict[str, Any], reference: _Reference
+    runner: Runner, options: dict[str, Any], reference: _CodeReference
 ) -> Callable[[Completion], Awaitable[Verdict]]:
-    """What judges completions by a reference. Raises Unverifiable."""
+    """A function that judges completions by a reference. Raises Unverifiable."""
     if options["type"] == RUN_PROGRAM:
-        return partial(judge_run, runner, reference.reference)
+        return partial(run_completion, runner, reference.reference)
     if isinstance(reference.tests, Unverifiable):
         raise reference.tests
     return partial(judge_completion, runner, Code.model_validate(options), reference.tests)
@@ -166,30 +167,14 @@ def _prepare(
 async def verdict_of(
     judge: Callable[[Completion], Awaitable[Verdict]], completion: Completion
 ) -> Verdict:
-    """The judge's verdict; `failed` where the sandbox could not run what it was asked to."""
+    """The judge's verdict, or `failed` if the sandbox could not run the program."""
     start = time.perf_counter()
     try:
         return await judge(completion)
     except SandboxError as error:
-        logging.getLogger(__name__).error("a program could not be run: %s", error)
+        log.error("a program could not be run: %s", error)
         return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
 
 
-def main() -> None:
-    """Run a worker: descriptors of its socket and progress, layers to leave out."""
-    connection, shared, without = sys.argv[1:]
-    hide_process()
-    layers = frozenset(Layer(name) for name in without.split(",") if name)
-    unsafe = layers & COMMON_LAYERS
-    try:
-        asyncio.run(work(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
-    except (BrokenPipeError, ConnectionResetError):
-        return  # nobody waits for an answer
-    except Exception as error:  # noqa: BLE001  the message may have text of a model
-        kind = type(error).__name__
-        logging.getLogger(__name__).error("a code worker ends: %s at %s", kind, place(error))
-        sys.exit(1)
-
-
 if __name__ == "__main__":
-    main()
+    run_code_worker()

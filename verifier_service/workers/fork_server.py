@@ -1,9 +1,10 @@
 """A process that forks confined workers.
 
-It is started with a clean environment and has one thread, so forking it is safe and costs
-milliseconds. It imports what its workers need and sees nothing that came from outside. A worker has
-a socket to the parent and one more descriptor. It parses hostile text, so it is confined by the
-layers of the sandbox: it can read what it may have to import, and do nothing else to the machine.
+It starts with a clean environment and has one thread, so forking it is safe and costs milliseconds.
+It imports the modules that its workers need and receives no text from outside.
+
+A worker has a socket to the parent and one more descriptor. It parses hostile text, so the layers
+of the sandbox confine it: it can read modules that it may have to import, and nothing else.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import os
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from verifier_service.logs import raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS
 from verifier_service.sandbox.layers import (
     NUM_SPARE_THREADS,
@@ -33,21 +34,22 @@ log = logging.getLogger(__name__)
 
 NO_LIMIT = 2**40
 
-Serve = Callable[[socket.socket, int], None]
-"""What a worker does with its socket and its descriptor, until the other side closes the socket."""
+WorkerMain = Callable[[socket.socket, int], None]
+"""A worker's work: it takes its socket and its descriptor, and returns when the parent closes the
+socket."""
 
 
-def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) -> None:
-    """Fork a worker for each socket that arrives on control; answer with its pid and a pidfd.
+def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMain) -> None:
+    """Fork a worker for each socket that arrives on control; reply with its pid and a pidfd.
 
-    Where none can be forked the answer says why and has no descriptor; the other workers live on.
-    Ends when the other side of control is closed; its workers end with it.
+    If the fork fails, the reply says why and has no descriptor; the other workers live on. Returns
+    when the other side of control is closed. The workers end with this process.
 
     Args:
         control: a Unix socket; each message is one byte with a new worker's socket and one more
             descriptor.
-        address_space_bytes: what a worker may map beyond what it inherits.
-        serve: is called in each worker.
+        address_space_bytes: address space of a worker beyond the part that it inherits.
+        main: is called in each worker.
     """
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -56,7 +58,8 @@ def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) 
         message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not message:
             return
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # no reaping before pidfd_open
+        # A worker that is reaped before pidfd_open cannot be opened any more.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         try:
             pid = os.fork()
         except OSError as error:
@@ -65,7 +68,7 @@ def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) 
             if pid == 0:
                 control.close()
                 connection = socket.socket(fileno=descriptors[0])
-                _become_worker(connection, descriptors[1], layers, address_space_bytes, serve)
+                _become_worker(connection, descriptors[1], layers, address_space_bytes, main)
             _send_pidfd(control, pid)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -73,7 +76,7 @@ def fork_server(control: socket.socket, address_space_bytes: int, serve: Serve) 
 
 
 def _send_pidfd(control: socket.socket, pid: int) -> None:
-    """The answer about a worker; without the descriptor where there is none left."""
+    """Reply about a new worker. Without a free descriptor the reply has no pidfd."""
     pidfds = []
     with contextlib.suppress(OSError):
         pidfds.append(os.pidfd_open(pid))
@@ -82,13 +85,8 @@ def _send_pidfd(control: socket.socket, pid: int) -> None:
         os.close(pidfd)
 
 
-def place(error: BaseException) -> str:
-    """Where an error was raised, without its message, which may have text of a model."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames[-5:]))
-
-
 def _reap(_signal: int, _frame: Any) -> None:
+    """Collect workers that have ended, which would stay as zombies."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -99,7 +97,7 @@ def _reap(_signal: int, _frame: Any) -> None:
 
 
 def _layers() -> Layers:
-    """What confines the workers. A layer that the platform lacks is left out, and logged."""
+    """The layers that confine workers. A layer that the platform lacks is left out and logged."""
     missing = unavailable()
     for layer, why in missing.items():
         log.warning("workers run without %s: %s", layer, why)
@@ -119,7 +117,7 @@ def _become_worker(
     descriptor: int,
     layers: Layers,
     address_space_bytes: int,
-    serve: Serve,
+    main: WorkerMain,
 ) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
@@ -133,10 +131,10 @@ def _become_worker(
     layers.apply(limits)
     layers.filter_calls()
     try:
-        serve(connection, descriptor)
+        main(connection, descriptor)
     except (BrokenPipeError, ConnectionResetError):
-        os._exit(0)  # nobody waits for an answer
+        os._exit(0)  # the parent is gone
     except BaseException as error:  # noqa: BLE001  the message may have text of a model
-        log.error("a worker ends: %s at %s", type(error).__name__, place(error))
+        log.error("a worker ends: %s at %s", type(error).__name__, raised_at(error))
         os._exit(1)
     os._exit(0)

@@ -1,8 +1,8 @@
-"""Worker processes, and the limits their work is held to.
+"""Pools of worker processes, and the limits on each item of their work.
 
-A worker that spends an item's time or memory is killed and replaced; the item gets its verdict and
-the rest of its task goes on in another worker. A worker that dies of itself is not the item's fault
-until the item, alone in a fresh worker, has killed three more.
+A worker that uses up an item's time or memory is killed and replaced. The item gets a verdict, and
+the rest of its task goes on in another worker. If a worker dies by itself, its item is tried alone
+in up to three fresh workers. The item is blamed only if all of them die near the memory limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from typing import Self
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.verdict import EngineReason, Outcome, Verdict, failed, unverifiable
+from verifier_service.reason import EngineReason
+from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.shared_references import SharedReferences
 from verifier_service.workers.sources import (
@@ -33,13 +34,13 @@ from verifier_service.workers.sources import (
     WorkerSource,
     WorkerStartError,
 )
-from verifier_service.workers.tasks import EncodedTask, SharedReference, TaskVerdicts
+from verifier_service.workers.tasks import EncodedTask, SharedReference, TaskVerdicts, from_worker
 
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.02
 NEAR_LIMIT = 0.8
-"""Share of the memory limit above which an unexplained death is put down to memory."""
+"""Share of the memory limit above which memory is taken for the cause of an unexplained death."""
 RECYCLE_SHARE = 0.5
 """Share of the memory limit above which a worker is replaced after its task."""
 TRIES_ALONE = 3
@@ -49,22 +50,20 @@ MAX_STAT_BYTES = 4096
 PAGE_BYTES = resource.getpagesize()
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-_decoder: msgspec.json.Decoder[TaskVerdicts] = msgspec.json.Decoder(TaskVerdicts)
-
 
 @dataclass(frozen=True)
 class ItemLimits:
-    """What judging one completion, or reading one reference, may take."""
+    """Limits on judging one completion, or on reading one reference."""
 
     cpu_seconds: float
     memory_bytes: int
-    """Resident memory of the worker, what it inherits included."""
+    """Resident memory of the worker, its inherited part included."""
     stuck_seconds: float = 20.0
-    """A busy worker that has not used the CPU for so long is stuck: not the item's fault."""
+    """A busy worker that has not used the CPU for so long is killed. The item is not blamed."""
 
 
 class Ending(Enum):
-    """How a worker's run over a task ended."""
+    """How a worker's work on a task ended."""
 
     FINISHED = auto()
     TOO_SLOW = auto()
@@ -73,21 +72,21 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a worker did with a task before the run ended."""
+class TaskRun:
+    """A worker's work on a task, after it has ended."""
 
     ending: Ending
     index: int
-    """Of the task's completion that the worker was at."""
+    """Index in the task of the completion that the worker was at."""
     in_reference: bool
-    """Whether it was still reading that completion's reference."""
+    """Whether the worker was still reading that completion's reference."""
     near_memory_limit: bool
     item_seconds: float
-    """Wall seconds that the unfinished item took."""
+    """Wall time of the unfinished item."""
 
 
 class Worker:
-    """One worker process, which works on one task at a time."""
+    """The parent's side of a worker process, which works on one task at a time."""
 
     def __init__(
         self,
@@ -107,26 +106,26 @@ class Worker:
         self._given_up = False
         self._num_tasks = 0
         self._watched: tuple[int, tuple[int, bool]] | None = None
-        """The number of the task and the progress in it that the watch last saw."""
+        """Number of the task and position in it, as `watch` last saw them."""
         self._position = (0, True)
-        """The progress at which the worker was killed."""
+        """Position in the task at which the worker was killed."""
         self._item_cpu_start = 0.0
         self._cpu_seconds = 0.0
         self._last_cpu_use = 0.0
         self._item_start = 0.0
         self._resident_bytes = 0
         self._shared: SharedReferences[None] = SharedReferences()
-        """What the worker holds."""
+        """Names of the shared references that the worker keeps."""
 
     async def run(
         self,
         task: EncodedTask,
         limits: ItemLimits,
         verdicts: list[Verdict | OpenQuestion],
-    ) -> Run:
-        """Have the worker judge a task; the verdicts are appended as they come.
+    ) -> TaskRun:
+        """Have the worker judge a task, and append its verdicts as they come.
 
-        The worker is dead afterwards unless the run FINISHED.
+        The worker is dead afterwards unless the run's ending is FINISHED.
         """
         end = len(verdicts) + task.num_completions
         ending = Ending.DIED
@@ -159,12 +158,12 @@ class Worker:
         finally:
             self.busy = False
         near = self._resident_bytes >= NEAR_LIMIT * limits.memory_bytes
-        return Run(ending, *self._position, near, time.monotonic() - self._item_start)
+        return TaskRun(ending, *self._position, near, time.monotonic() - self._item_start)
 
     def watch(self, limits: ItemLimits) -> None:
-        """Kill the worker if the item it is at has used up its limits. Called every WATCH_SECONDS.
+        """Kill the worker if its item has used up its limits. Called every WATCH_SECONDS.
 
-        The limit is on CPU time, so that a verdict does not depend on what else the machine does.
+        The limit is on CPU time, so that verdicts do not depend on the load of the machine.
         """
         usage = _usage(self._stat)
         if usage is None:
@@ -190,26 +189,26 @@ class Worker:
 
     @property
     def ending(self) -> str:
-        """Why it was killed."""
+        """Why the worker was killed, as a label for `WorkerPool.restarts`."""
         return "given_up" if self._given_up else (self._ordered or Ending.DIED).name.lower()
 
     @property
     def is_fresh(self) -> bool:
-        """Whether it has not worked yet."""
+        """Whether the worker has not had a task yet."""
         return self._num_tasks == 0
 
     @property
     def has_hung_up(self) -> bool:
-        """Whether the process closed its connection, as it does when it dies."""
+        """Whether the process has closed its connection, as it does when it dies."""
         return self._reader.at_eof() or self._reader.exception() is not None
 
     def is_worn(self, limits: ItemLimits) -> bool:
-        """Whether it holds so much memory that the next item would suffer for it."""
+        """Whether the worker holds so much memory that too little is left for the next item."""
         usage = _usage(self._stat)
         return usage is None or usage[1] > RECYCLE_SHARE * limits.memory_bytes
 
     def kill(self, ending: Ending | None = None, position: tuple[int, bool] | None = None) -> None:
-        """End the process now; the first call decides what that is called and what is to blame."""
+        """End the process now. The first call decides the ending and the position to blame."""
         if not self.alive:
             return
         self.alive = False
@@ -232,17 +231,19 @@ class Worker:
             return
         self._shared.add(task.shared_name, None)
         message = SharedReference.encode(task.shared_name, task.shared_reference)
-        self._writer.write(frames.header(sum(map(len, message))))
+        self._writer.write(frames.make_header(sum(map(len, message))))
         for part in message:
             self._writer.write(part)
             await self._writer.drain()
 
     async def _read(self) -> TaskVerdicts:
-        return _decoder.decode(await frame_stream.read(self._reader, max_bytes=MAX_FRAME_BYTES))
+        return from_worker.decode(
+            await frame_stream.read_frame(self._reader, max_bytes=MAX_FRAME_BYTES)
+        )
 
 
 class WorkerPool:
-    """A fixed number of workers, replaced as they are killed.
+    """A fixed number of workers; each one killed is replaced.
 
     | call | result |
     |---|---|
@@ -250,7 +251,7 @@ class WorkerPool:
     | `await pool.judge(task, verdicts)` | appends a verdict for each completion, in order |
     | `pool.problem` | why the pool cannot judge, or None |
 
-    Cancelling `judge` kills the worker that is at it; the verdicts so far are there.
+    Cancelling `judge` kills the worker of the task. The verdicts so far stay in the list.
     """
 
     def __init__(
@@ -270,21 +271,21 @@ class WorkerPool:
         self._source: WorkerSource | None = None
         self._background: set[asyncio.Task[None]] = set()
         self.restarts: Counter[str] = Counter()
-        """Workers replaced, by why: an `Ending` in lower case, `worn`, or `given_up`."""
+        """Number of replaced workers by cause: an `Ending` in lower case, `worn` or `given_up`."""
 
     @property
     def num_running(self) -> int:
-        """Workers that are there."""
+        """Number of running workers."""
         return len(self._workers)
 
     @property
     def num_busy(self) -> int:
-        """Workers that are at a task."""
+        """Number of workers that work on a task."""
         return sum(worker.busy for worker in self._workers)
 
     @property
     def num_waiting(self) -> int:
-        """Tasks that wait for a worker."""
+        """Number of tasks that wait for a worker."""
         return self._num_waiting
 
     async def __aenter__(self) -> Self:
@@ -316,13 +317,13 @@ class WorkerPool:
 
     @property
     def problem(self) -> str | None:
-        """Why no worker is running, or none is watched; None while all is well, or about to be."""
+        """Why workers do not run or are not watched; None while they do, or are being started."""
         return self._bug or (None if self._workers else self._start_error)
 
     async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 
-        Whatever happens to workers, every completion gets one.
+        Every completion gets a verdict, whatever happens to workers.
         """
         before, num_completions = len(verdicts), task.num_completions
         while (start := len(verdicts) - before) < num_completions:
@@ -331,9 +332,11 @@ class WorkerPool:
             if run.ending is Ending.FINISHED:
                 continue
             culprit = start + run.index
-            if len(verdicts) - before > culprit:  # it was done, the worker died afterwards
+            if len(verdicts) - before > culprit:  # judged and received before the worker died
                 continue
-            unsent = task.slice(len(verdicts) - before, culprit)  # judged, but not received
+            unsent = task.slice(
+                len(verdicts) - before, culprit
+            )  # judged before the worker died, but not received
             if unsent.num_completions:
                 await self.judge(unsent, verdicts)
             if run.ending is Ending.DIED:
@@ -344,7 +347,7 @@ class WorkerPool:
 
     async def _run(
         self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], *, fresh: bool = False
-    ) -> Run:
+    ) -> TaskRun:
         while True:
             async with self._worker() as worker:
                 if self._is_running(worker) and (worker.is_fresh or not fresh):
@@ -352,11 +355,14 @@ class WorkerPool:
                 worker.kill()
 
     def _is_running(self, worker: Worker) -> bool:
-        # Workers end with their fork server. One that died idle must not count as a try of an item.
+        # Workers end with their fork server. A worker that died idle must not count as a try of an
+        # item, which would be blamed for it.
         return self._source is not None and self._source.alive and not worker.has_hung_up
 
-    async def _run_alone(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> Run:
-        """Try a task of one completion in fresh workers until a run explains what happens."""
+    async def _run_alone(
+        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]
+    ) -> TaskRun:
+        """Try a task of one completion in fresh workers, until a run ends otherwise than DIED."""
         near_memory_limit = True
         before = len(verdicts)
         for _ in range(TRIES_ALONE):
@@ -387,13 +393,13 @@ class WorkerPool:
                 self._in_background(self._replace_worker())
 
     async def _start_worker(self) -> None:
-        """Raises WorkerStartError."""
+        """Start a worker and add it to the pool. Raises WorkerStartError."""
         async with self._fork_lock:
             if self._source is None or not self._source.alive:
                 if self._source is not None:
                     await asyncio.to_thread(self._source.close)
                 self._source = self._new_source()
-            started = await asyncio.to_thread(self._source.fork)
+            started = await asyncio.to_thread(self._source.start_worker)
             started.connection.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=started.connection)
         worker = Worker(started, reader, writer)
@@ -407,7 +413,7 @@ class WorkerPool:
             await asyncio.sleep(RESTART_SECONDS)
 
     async def _has_started_worker(self) -> bool:
-        """Start a worker. False if there is none: it is to be tried again."""
+        """Start a worker. False if that failed: the caller tries again."""
         try:
             await self._start_worker()
         except (WorkerStartError, OSError) as error:
@@ -430,7 +436,7 @@ class WorkerPool:
         task.add_done_callback(self._has_ended)
 
     def _has_ended(self, task: asyncio.Task[None]) -> None:
-        """Without what it did the pool hangs, or nothing limits its workers: never in silence."""
+        """Report a background task that failed: without it the pool hangs, or limits no worker."""
         self._background.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
@@ -438,7 +444,7 @@ class WorkerPool:
             log.error("%s", self._bug, exc_info=error)
 
 
-def _blame(run: Run) -> Verdict:
+def _blame(run: TaskRun) -> Verdict:
     """The verdict on the item at which a run ended."""
     if run.ending is Ending.DIED:
         return failed(EngineReason.WORKER_DIED, run.item_seconds)
@@ -451,12 +457,12 @@ def _blame(run: Run) -> Verdict:
 
 
 def _usage(stat: int) -> tuple[float, int] | None:
-    """CPU seconds used and resident bytes of a process; None if it is gone. See proc(5)."""
+    """CPU seconds and resident bytes of a process, see proc(5); None if it has ended."""
     try:
         fields = os.pread(stat, MAX_STAT_BYTES, 0).rpartition(b")")[2].split()
     except ProcessLookupError:
         return None
     user_ticks, system_ticks, resident_pages = int(fields[11]), int(fields[12]), int(fields[21])
-    if resident_pages == 0:  # it gives back its memory before it hangs up
+    if resident_pages == 0:  # a process that ends frees its memory before it closes its connection
         return None
     return (user_ticks + system_ticks) / TICKS_PER_SECOND, resident_pages * PAGE_BYTES

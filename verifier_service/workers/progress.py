@@ -1,4 +1,7 @@
-"""Where in its task a worker is, in memory that it shares with its parent."""
+"""A worker's position in its task, in memory that it shares with its parent.
+
+So verdicts can travel together, and the parent still knows which item a worker was killed at.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import mmap
 import os
 import struct
 
-_POSITION = struct.Struct("=Q")  # aligned and of one word, so it is never seen half written
+_POSITION = struct.Struct("=Q")  # one aligned word is never read half written
 
 
 class Progress:
-    """The index of the completion that a worker is at, and whether it still reads its reference."""
+    """Index of the completion that a worker is at, and whether it still reads its reference."""
 
     def __init__(self, descriptor: int) -> None:
-        """Map a file of `create_file`; the descriptor can be closed afterwards."""
+        """Map a file of `create_file`. The descriptor can be closed afterwards."""
         self._memory = mmap.mmap(descriptor, _POSITION.size)
 
     @staticmethod
@@ -24,11 +27,11 @@ class Progress:
         return descriptor
 
     def write(self, index: int, *, in_reference: bool) -> None:
-        """Say what comes next."""
+        """Set the position to the step that the worker begins."""
         _POSITION.pack_into(self._memory, 0, 2 * index + (not in_reference))
 
     def read(self) -> tuple[int, bool]:
-        """The index, and whether it is the reference of that completion that is being read."""
+        """Index of the completion, and whether the worker is reading its reference."""
         (position,) = _POSITION.unpack_from(self._memory)
         return position // 2, position % 2 == 0
 

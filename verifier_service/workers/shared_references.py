@@ -1,16 +1,16 @@
-"""Large references that a worker holds, so that they need not come with each task.
+"""Large references that a worker keeps, so that they need not come with each task.
 
-Parent and worker each keep the names, by the same rule, so that the parent knows what the worker
-has without asking.
+Parent and worker keep the same names by the same rule. So the parent knows which references the
+worker has without asking.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from verifier_service.workers.tasks import TaskPart
+from verifier_service.workers.tasks import SharedReference, TaskPart
 
 MAX_REFERENCES = 4
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class SharedReferences(Generic[T]):
-    """The latest references by name, with what is kept of each."""
+    """The latest references by name, with a value for each."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, T] = OrderedDict()
@@ -30,15 +30,30 @@ class SharedReferences(Generic[T]):
         return self._held[name]
 
     def add(self, name: str, value: T) -> None:
-        """Hold one more, and forget the one that came first if there are too many."""
+        """Hold one more, and forget the first that was added if there are too many."""
         self._held[name] = value
         if len(self._held) > MAX_REFERENCES:
             self._held.popitem(last=False)
 
 
-def reference_of(part: TaskPart, shared: SharedReferences[dict[str, Any]]) -> Mapping[str, Any]:
-    """The reference of a part, its own or a shared one."""
-    if part.shared_reference is not None:
-        return shared[part.shared_reference]
-    assert part.reference is not None, "a part has a reference of its own or a shared one"
-    return part.reference
+class WorkerReferences(Generic[T]):
+    """A worker's references: shared ones, and those that come with a part of a task.
+
+    Args:
+        read: makes the worker's form of a reference, once for each that arrives.
+    """
+
+    def __init__(self, read: Callable[[dict[str, Any]], T]) -> None:
+        self._read = read
+        self._shared: SharedReferences[T] = SharedReferences()
+
+    def keep(self, message: SharedReference) -> None:
+        """Keep a reference for later tasks."""
+        self._shared.add(message.name, self._read(message.decode()))
+
+    def of_part(self, part: TaskPart) -> T:
+        """The reference of a part, its own or a shared one."""
+        if part.shared_reference is not None:
+            return self._shared[part.shared_reference]
+        assert part.reference is not None, "a part has a reference of its own or a shared one"
+        return self._read(part.reference)

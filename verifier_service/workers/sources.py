@@ -1,4 +1,4 @@
-"""Where a pool's workers come from: a fork server, or processes started one by one."""
+"""Sources of a pool's workers: a fork server, or processes started one by one."""
 
 from __future__ import annotations
 
@@ -29,51 +29,51 @@ STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
 MAX_REPLY_BYTES = 1024
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
-"""Of every worker: nothing of ours, and the same order of sets each time."""
+"""Environment of every worker. It has none of our variables, and fixes the order of sets."""
 
 
 class WorkerStartError(RuntimeError):
-    """No worker could be started."""
+    """A worker could not be started."""
 
 
 class StartedWorker(NamedTuple):
-    """A worker process and what leads to it; all of it is the receiver's to close."""
+    """A worker process and the handles on it, which the receiver has to close."""
 
     pid: int
     pidfd: int
     stat: int
-    """Its /proc/PID/stat, which cannot become that of another process."""
+    """The open file /proc/PID/stat, which never becomes that of another process."""
     connection: socket.socket
     progress: Progress
-    """Where the worker tells how far it is."""
+    """The memory in which the worker tells its position."""
 
 
 class WorkerSource(Protocol):
-    """Where a pool's workers come from."""
+    """Starts workers for a pool."""
 
     @property
     def alive(self) -> bool:
-        """Whether it can give more, and those that it gave are not ended by its end."""
+        """Whether the source can start workers. If not, the workers it started are ending too."""
         ...
 
-    def fork(self) -> StartedWorker:
-        """A new worker. Blocks until it is there. Raises WorkerStartError."""
+    def start_worker(self) -> StartedWorker:
+        """Start a worker. Blocks until it runs. Raises WorkerStartError."""
         ...
 
     def close(self) -> None:
-        """End every worker. Blocks until they are gone."""
+        """End every worker. Blocks until they have ended."""
         ...
 
 
 class ForkServer:
-    """The parent's handle on a module that calls `fork_server`.
+    """The parent's side of a process that runs `fork_server.fork_server`.
 
     Args:
-        module: `workers.text_worker` or `large_requests.request_process`, by its full name.
-        address_space_bytes: what a worker may map beyond what it inherits.
+        module: full name of the module that the process runs.
+        address_space_bytes: address space of a worker beyond the part that it inherits.
 
     Raises:
-        WorkerStartError: there are no descriptors or no memory for it.
+        WorkerStartError: descriptors or memory for the process are lacking.
     """
 
     def __init__(self, module: str, address_space_bytes: int) -> None:
@@ -95,11 +95,11 @@ class ForkServer:
         """Whether the process is running."""
         return self._process.poll() is None
 
-    def fork(self) -> StartedWorker:
-        """A new worker. Blocks for milliseconds, the first time for as long as the imports take.
+    def start_worker(self) -> StartedWorker:
+        """Start a worker. Blocks for milliseconds, but the first time for the server's imports.
 
         Raises:
-            WorkerStartError: the fork server is gone or does not answer.
+            WorkerStartError: the fork server is gone or does not reply.
         """
         with contextlib.ExitStack() as stack:
             shared = Progress.create_file()
@@ -117,11 +117,11 @@ class ForkServer:
         return started
 
     def fork_with(self, descriptor: int) -> tuple[int, int, socket.socket]:
-        """A new worker that is given a descriptor: its pid, a pidfd, and the socket to it.
+        """Start a worker that gets a descriptor; returns its pid, a pidfd and the socket to it.
 
         Raises:
-            WorkerStartError: the fork server is gone, could not fork, or did not answer and was
-                killed.
+            WorkerStartError: the fork server is gone, could not fork, or did not reply in time and
+                was killed.
         """
         ours, theirs = _socket_pair()
         try:
@@ -130,20 +130,20 @@ class ForkServer:
             message, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
-            self._kill()  # a reply that came late would be taken for the next one
+            self._kill()  # its late reply would be taken for the reply to the next fork
             raise WorkerStartError(f"the fork server does not answer: {error}") from error
         if not message:
             ours.close()
             raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
-        if not descriptors:  # of a worker that is there after all, the connection ends with this
+        if not descriptors:  # if a worker runs, it ends: its connection is closed next
             ours.close()
             why = "there are too many open files" if message.isdigit() else message.decode()
             raise WorkerStartError(f"the fork server gave no worker: {why}")
         return int(message), descriptors[0], ours
 
     def close(self) -> None:
-        """End the process and every worker it forked. Blocks until they are gone."""
-        self._control.close()  # it reaps its workers and ends
+        """End the process and every worker it forked. Blocks until they have ended."""
+        self._control.close()  # the process reads the end, and its workers end with it
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -155,9 +155,9 @@ class ForkServer:
 
 
 class CodeWorkers:
-    """Starts processes of `verifier_service.workers.code_worker`.
+    """Starts processes of `workers.code_worker`.
 
-    Each has a directory for its sandbox, which is removed here: a worker that is killed cannot.
+    Each has a directory for its sandbox. This source removes it, because a killed worker cannot.
 
     Args:
         unsafe_without: layers of the sandbox to leave out.
@@ -169,14 +169,14 @@ class CodeWorkers:
 
     @property
     def alive(self) -> bool:
-        """Always: no process stands behind the workers."""
+        """True: the workers do not depend on another process."""
         return True
 
-    def fork(self) -> StartedWorker:
-        """A new worker whose sandbox works. Blocks until it does.
+    def start_worker(self) -> StartedWorker:
+        """Start a worker. Blocks until its sandbox works.
 
         Raises:
-            WorkerStartError: it does not start, or its sandbox does not.
+            WorkerStartError: the worker, or its sandbox, does not start.
         """
         self._forget_ended()
         with contextlib.ExitStack() as stack:
@@ -191,7 +191,7 @@ class CodeWorkers:
                 process = self._start(theirs.fileno(), shared)
             stack.callback(process.wait)
             stack.callback(process.kill)
-            problem = _hello(ours)
+            problem = _start_problem(ours)
             if problem is not None:
                 raise WorkerStartError(problem)
             pidfd = os.pidfd_open(process.pid)
@@ -203,7 +203,7 @@ class CodeWorkers:
 
     def _start(self, connection: int, shared: int) -> subprocess.Popen[bytes]:
         directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
-        directory.chmod(0o711)  # the users of its sandbox pass through
+        directory.chmod(0o711)  # the users of the sandbox have to pass through it
         try:
             process = _start(
                 "verifier_service.workers.code_worker",
@@ -223,7 +223,7 @@ class CodeWorkers:
                 del self._processes[process]
 
     def close(self) -> None:
-        """End every worker. Blocks until they and their directories are gone."""
+        """End every worker. Blocks until they have ended and their directories are removed."""
         for process in self._processes:
             process.kill()
             process.wait()
@@ -236,7 +236,7 @@ class CodeWorkers:
 
 
 def _socket_pair() -> tuple[socket.socket, socket.socket]:
-    """Raises WorkerStartError."""
+    """Two connected sockets. Raises WorkerStartError."""
     try:
         return socket.socketpair()
     except OSError as error:
@@ -244,12 +244,12 @@ def _socket_pair() -> tuple[socket.socket, socket.socket]:
 
 
 def _open_stat(pid: int, pidfd: int) -> int:
-    """Of the process of the pidfd. Raises WorkerStartError."""
+    """Open /proc/PID/stat of the process of a pidfd. Raises WorkerStartError."""
     with contextlib.ExitStack() as stack:
         try:
             stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
             stack.callback(os.close, stat)
-            signal.pidfd_send_signal(pidfd, 0)  # its pid was no other's when the file was opened
+            signal.pidfd_send_signal(pidfd, 0)  # fails if the pid may have been reused
         except OSError as error:
             raise WorkerStartError(f"a new worker cannot be watched: {error}") from error
         stack.pop_all()
@@ -263,7 +263,7 @@ def _start(
     descriptors: Sequence[int],
     environment: dict[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A process of one of our modules, in a session of its own."""
+    """Start a process that runs one of our modules, in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "-I", "-m", module, *arguments],
         pass_fds=descriptors,
@@ -273,9 +273,9 @@ def _start(
     )
 
 
-def _hello(connection: socket.socket) -> str | None:
-    """What is wrong with a worker that starts; None if nothing is."""
+def _start_problem(connection: socket.socket) -> str | None:
+    """Why a code worker does not work; None when it has told that it works."""
     try:
-        return msgspec.json.decode(frames.receive(connection), type=CodeWorkerStarted).problem
+        return msgspec.json.decode(frames.receive_frame(connection), type=CodeWorkerStarted).problem
     except (OSError, EOFError, msgspec.MsgspecError) as error:
         return f"a worker did not start: {error or 'it ended'}"

@@ -1,4 +1,7 @@
-"""Tasks and their verdicts: the messages between the API process and its workers."""
+"""Tasks and their verdicts: the messages between the API process and its workers.
+
+Each is a frame of JSON.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +19,30 @@ class TaskPart(msgspec.Struct, frozen=True):
     """Completions that share a reference."""
 
     reference: dict[str, Any] | None
-    """None where it is a shared one."""
+    """The reference, or None if it is a shared one."""
     completions: list[Completion]
     group: list[Completion] | None = None
-    """The whole group that they belong to, for a verifier that is group-wise."""
+    """The whole group of the completions, for a `GroupVerifier`."""
     shared_reference: str | None = None
-    """Name of a reference that the worker was sent before."""
+    """Name of a reference that was sent to the worker before."""
 
 
 class Task(msgspec.Struct, frozen=True, tag="task"):
-    """Work for a worker: one verifier's judgement of some completions, in order."""
+    """Work for a worker: completions to be judged by one verifier, in order."""
 
     verifier: dict[str, Any]
-    """A member of the verifier union, as in the request."""
+    """`Verifier.options`: type of the verifier, and its options that are not the default."""
     parts: list[TaskPart]
     settle: bool = False
-    """Whether the completions are questions that a judge left open."""
+    """Whether the completions are open questions, for `SettlingVerifier.settle`."""
 
     @property
     def num_completions(self) -> int:
-        """Of all parts."""
+        """Number of completions in all parts."""
         return sum(len(part.completions) for part in self.parts)
 
     def slice(self, start: int, end: int) -> Self:
-        """The task of the completions from start to end, counted through all parts."""
+        """A task of the completions from start to end, counted through all parts."""
         parts = []
         for part in self.parts:
             kept = part.completions[max(start, 0) : max(end, 0)]
@@ -51,15 +54,15 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
 
 
 class SharedReference(msgspec.Struct, frozen=True, tag="reference"):
-    """Parent to worker: a large reference that tasks will name. See `SharedReferences`."""
+    """Parent to worker: a large reference that tasks will name; see `shared_references`."""
 
     name: str
     reference: msgspec.Raw
-    """JSON, which the parent does not read."""
+    """The reference in JSON, which the parent does not parse."""
 
     @staticmethod
     def encode(name: str, reference: Sequence[bytes]) -> list[bytes]:
-        """The message in parts, of a reference in parts: it may be large.
+        """The message in parts, not joined because it may be large.
 
         >>> b"".join(SharedReference.encode("r1", [b'{"answer":', b'"2"}']))
         b'{"type":"reference","name":"r1","reference":{"answer":"2"}}'
@@ -73,19 +76,19 @@ class SharedReference(msgspec.Struct, frozen=True, tag="reference"):
 
 
 class EncodedTask(msgspec.Struct, frozen=True):
-    """A task as it is sent; it is decoded only when a worker died at it."""
+    """A task in JSON; it is decoded only if a worker dies at it."""
 
     workers: str
-    """The kind of workers that it is for."""
+    """The kind of workers that judge the task: see `Verifier.workers`."""
     verifier: str
-    """The type of its verifier."""
+    """Type of the task's verifier."""
     body: bytes
     """A `Task` in JSON."""
     num_completions: int
     shared_name: str | None = None
-    """Name of the shared reference that it has."""
+    """Name of the shared reference that the task names, if any."""
     shared_reference: tuple[bytes, ...] = ()
-    """That reference in JSON, in parts."""
+    """The shared reference in JSON, in parts."""
 
     @classmethod
     def of(cls, task: Task, workers: str) -> Self:
@@ -93,18 +96,18 @@ class EncodedTask(msgspec.Struct, frozen=True):
         return cls(workers, task.verifier["type"], msgspec.json.encode(task), task.num_completions)
 
     def decode(self) -> Task:
-        """The task again."""
+        """The task that was encoded."""
         return msgspec.json.decode(self.body, type=Task)
 
     def slice(self, start: int, end: int) -> Self:
-        """See `Task.slice`."""
+        """The encoded slice of the task, see `Task.slice`."""
         task = self.decode().slice(start, end)
         body = msgspec.json.encode(task)
         return msgspec.structs.replace(self, body=body, num_completions=task.num_completions)
 
 
 class TaskVerdicts(msgspec.Struct, frozen=True):
-    """Worker to parent: what came of the task's next completions."""
+    """Worker to parent: verdicts on the task's next completions."""
 
     verdicts: list[Verdict | OpenQuestion]
     finished: bool
@@ -112,6 +115,13 @@ class TaskVerdicts(msgspec.Struct, frozen=True):
 
 
 class CodeWorkerStarted(msgspec.Struct, frozen=True):
-    """Code worker to parent, once at its start: its sandbox works, or why it does not."""
+    """Code worker to parent, once at its start: whether its sandbox works."""
 
     problem: str | None
+    """Why the sandbox does not work; None if it works."""
+
+
+to_worker: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
+    Task | SharedReference
+)
+from_worker: msgspec.json.Decoder[TaskVerdicts] = msgspec.json.Decoder(TaskVerdicts)

@@ -1,15 +1,11 @@
-"""The processes that judge text: a fork server, and the workers it forks.
+"""Worker processes that judge text: a fork server, and the workers it forks.
 
     API process --control socket--> fork server (this module; has imported sympy, sees no text)
          |                               |  forks
          '---- one socket per worker ----'--> worker: reads a task, writes its verdicts
 
-See `fork_server` for how workers are confined. Nothing here limits an item's time: the parent does,
-by killing the worker.
-
-Messages are frames of JSON. Where in a task a worker is
-stands in memory that it shares with its parent, so that verdicts can travel together and the item
-that a worker was killed at is known all the same.
+`fork_server` tells how workers are confined. Nothing here limits the time of an item: the parent
+does, by killing the worker.
 """
 
 from __future__ import annotations
@@ -27,7 +23,8 @@ from pydantic import TypeAdapter
 
 from verifier_service import frames
 from verifier_service.completion import Completion
-from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
+from verifier_service.reason import EngineReason
+from verifier_service.verdict import Outcome, Verdict, unverifiable
 from verifier_service.verifier import (
     MAX_EXTRACTED_CHARACTERS,
     GroupVerifier,
@@ -44,20 +41,17 @@ from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.progress import Progress
-from verifier_service.workers.shared_references import SharedReferences, reference_of
-from verifier_service.workers.tasks import SharedReference, Task, TaskPart, TaskVerdicts
+from verifier_service.workers.shared_references import WorkerReferences
+from verifier_service.workers.tasks import SharedReference, Task, TaskPart, TaskVerdicts, to_worker
 
 SEND_SECONDS = 0.01
-"""Verdicts wait for others at most so long, and for the item after that."""
+"""Time for which verdicts are collected. They are sent after the first item that ends later."""
 
-_decoder: msgspec.json.Decoder[Task | SharedReference] = msgspec.json.Decoder(
-    Task | SharedReference
-)
 _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
 
 
 def _warm_up() -> None:
-    """Have what is imported and compiled at first use so here, instead of in every worker."""
+    """Use verifiers once, so that imports and compilations happen here and not in every worker."""
     reference = {"answer": r"\frac{x}{2}"}
     Accuracy().prepare(reference)(Completion(r"\boxed{\sqrt{x}}"))
     Accuracy().settle(reference)(r"\sqrt{x}")
@@ -65,28 +59,28 @@ def _warm_up() -> None:
     JsonSchema().prepare({"schema": {"type": "object"}})(Completion("{}"))
 
 
-def serve(connection: socket.socket, shared_memory: int) -> None:
-    """Work on tasks until the other side closes the connection.
+def run_text_worker(connection: socket.socket, shared_memory: int) -> None:
+    """Judge tasks until the parent closes the connection.
 
     Args:
-        connection: to the parent.
-        shared_memory: the file of its `Progress`.
+        connection: socket to the parent.
+        shared_memory: descriptor of the file of the worker's `Progress`.
     """
     progress = Progress(shared_memory)
-    shared: SharedReferences[dict[str, Any]] = SharedReferences()
+    references = WorkerReferences(dict)
     while True:
         try:
-            message = _decoder.decode(frames.receive(connection))
+            message = to_worker.decode(frames.receive_frame(connection))
         except EOFError:
             return
         if isinstance(message, SharedReference):
-            shared.add(message.name, message.decode())
+            references.keep(message)
         else:
-            _work(message, shared, _Outbox(connection), progress)
+            _judge_task(message, references, _Outbox(connection), progress)
 
 
 class _Outbox:
-    """Sends verdicts together where they come fast."""
+    """Collects verdicts for some milliseconds and sends them together."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -94,22 +88,22 @@ class _Outbox:
         self._last_sent = time.perf_counter()
 
     def add(self, verdicts: Iterable[Verdict | OpenQuestion]) -> None:
-        """Send them, now or soon."""
+        """Send verdicts, now or with later ones."""
         self._waiting += verdicts
         if time.perf_counter() - self._last_sent >= SEND_SECONDS:
             self.send()
 
     def send(self, *, finished: bool = False) -> None:
-        """Send what waits."""
+        """Send the verdicts that wait."""
         message = TaskVerdicts(self._waiting, finished)
         self._connection.sendall(frames.pack(msgspec.json.encode(message)))
         self._waiting = []
         self._last_sent = time.perf_counter()
 
 
-def _work(
+def _judge_task(
     task: Task,
-    shared: SharedReferences[dict[str, Any]],
+    references: WorkerReferences[dict[str, Any]],
     outbox: _Outbox,
     progress: Progress,
 ) -> None:
@@ -119,7 +113,7 @@ def _work(
         progress.write(index, in_reference=True)
         start = time.perf_counter()
         try:
-            judge = _prepared(verifier, part, reference_of(part, shared), settle=task.settle)
+            judge = _prepare(verifier, part, references.of_part(part), settle=task.settle)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, time.perf_counter() - start, error.message)
             outbox.add([verdict] * len(part.completions))
@@ -132,10 +126,10 @@ def _work(
     outbox.send(finished=True)
 
 
-def _prepared(
+def _prepare(
     verifier: Verifier, part: TaskPart, reference: Mapping[str, Any], *, settle: bool
 ) -> Judge:
-    """What judges the completions of a part, or settles the questions that stand in their place."""
+    """A function that judges completions of a part, or settles open questions in their place."""
     match verifier:
         case SettlingVerifier() if settle:
             settler = verifier.settle(reference)
@@ -175,4 +169,4 @@ def _verdict(judge: Judge, completion: Completion) -> Verdict | OpenQuestion:
 if __name__ == "__main__":
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     _warm_up()
-    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve)
+    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), run_text_worker)

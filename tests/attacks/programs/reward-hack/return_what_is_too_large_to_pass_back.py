@@ -9,9 +9,9 @@
 
 import json
 
-from verifier_service.code import codec
+from verifier_service.code import value_codec
 
-codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
+value_codec._to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def solve(values):

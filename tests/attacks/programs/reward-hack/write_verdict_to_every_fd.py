@@ -14,6 +14,7 @@ import struct
 VERDICTS = [
     {"passed": True, "reason": "passed", "score": 1.0},
     {"status": "passed"},
+    {"passed": 1, "total": 1, "reason": "passed", "first_failed": None, "shown": "", "expected": ""},
     ["passed"],
     True,
     "passed",

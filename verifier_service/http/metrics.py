@@ -1,11 +1,10 @@
-"""What Prometheus reads at `GET /metrics`."""
+"""The metrics that Prometheus reads at `GET /metrics`."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import (
@@ -16,13 +15,12 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from verifier_service.engine.admission import Admission
+from verifier_service.engine.verdict_cache import VerdictCache
+from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
-
-if TYPE_CHECKING:
-    from verifier_service.engine.scheduler import Scheduler
-    from verifier_service.large_requests.launcher import RequestProcesses
-    from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.pool import WorkerPool
 
 VERDICT_SECONDS = (
     *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),
@@ -40,7 +38,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._verdict_seconds: dict[str, _Distribution] = {}
-        self.registry.register(_Live(self._judging))
+        self.registry.register(_Live(self._verdict_metrics))
         self._task_seconds = Histogram(
             "verifier_task_seconds",
             "Seconds from when a task asked for a worker until its verdicts were there.",
@@ -77,15 +75,21 @@ class Metrics:
             "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
         )
 
-    def judged(
+    def count_judged(
         self, verifier: str, found: Iterable[Verdict | OpenQuestion], seconds: float
     ) -> None:
-        """Count what a worker did with a task that took so many seconds."""
+        """Count a task.
+
+        Args:
+            verifier: its type.
+            found: its verdicts and open questions.
+            seconds: wall time from when it asked for a worker until it ended.
+        """
         self._task_seconds.labels(verifier).observe(seconds)
         times = [one.seconds for one in found if isinstance(one, Verdict)]
         self._verdict_seconds.setdefault(verifier, _Distribution()).add(times)
 
-    def _judging(self) -> Iterable[Metric]:
+    def _verdict_metrics(self) -> Iterable[Metric]:
         seconds = HistogramMetricFamily(
             "verifier_verdict_seconds",
             "Seconds that a worker took for one verdict; cached and repeated ones take none.",
@@ -101,34 +105,40 @@ class Metrics:
             longest.add_metric([verifier], distribution.longest)
         yield from (seconds, longest)
 
-    def given(self, counts: Mapping[tuple[str, str, str], int]) -> None:
-        """Count verdicts of an answer by verifier, outcome and reason."""
+    def count_verdicts(self, counts: Mapping[tuple[str, str, str], int]) -> None:
+        """Count the verdicts of a response, given by verifier type, outcome and reason."""
         for labels, number in counts.items():
             self._verdicts.labels(*labels).inc(number)
 
-    def answered(self, path: str, status: int, seconds: float) -> None:
-        """Count a request."""
+    def count_response(self, path: str, status: int, seconds: float) -> None:
+        """Count a response and the wall seconds that its call took."""
         self._requests.labels(path, str(status)).inc()
         self._request_seconds.labels(path).observe(seconds)
 
-    def rejected(self, cause: str) -> None:
+    def count_refusal(self, cause: str) -> None:
         """Count a request that was refused, or given up by its client."""
         self._rejected.labels(cause).inc()
 
     def watch(
-        self, scheduler: Scheduler, pools: Mapping[str, WorkerPool], processes: RequestProcesses
+        self,
+        admission: Admission,
+        cache: VerdictCache,
+        pools: Mapping[str, WorkerPool],
+        processes: RequestProcesses,
     ) -> None:
         """Read queue, cache, workers and processes whenever metrics are asked for."""
-        self.registry.register(_Live(lambda: _state(scheduler, pools)))
-        self.registry.register(_Live(lambda: _deaths(processes)))
+        self.registry.register(_Live(lambda: _queue_metrics(admission)))
+        self.registry.register(_Live(lambda: _cache_metrics(cache)))
+        self.registry.register(_Live(lambda: _worker_metrics(pools)))
+        self.registry.register(_Live(lambda: _process_metrics(processes)))
 
     def encode(self) -> bytes:
-        """In Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
 class _Distribution:
-    """A histogram that takes values at once; prometheus_client's takes microseconds for each."""
+    """A histogram of many values at once; prometheus_client's takes microseconds for each."""
 
     def __init__(self) -> None:
         self.total = 0.0
@@ -144,12 +154,14 @@ class _Distribution:
 
     @property
     def buckets(self) -> list[tuple[str, float]]:
-        """How many values are at most as much, as Prometheus wants it."""
+        """The upper bound of each bucket, and how many values are not over it."""
         bounds = [*map(str, VERDICT_SECONDS), "+Inf"]
         return list(zip(bounds, accumulate(self._counts), strict=True))
 
 
 class _Live(Collector):
+    """Metrics that are read when they are asked for."""
+
     def __init__(self, read: Callable[[], Iterable[Metric]]) -> None:
         self._read = read
 
@@ -157,7 +169,7 @@ class _Live(Collector):
         return self._read()
 
 
-def _deaths(processes: RequestProcesses) -> Iterable[Metric]:
+def _process_metrics(processes: RequestProcesses) -> Iterable[Metric]:
     yield CounterMetricFamily(
         "verifier_request_process_deaths",
         "Processes of large requests that died, or did not start.",
@@ -165,8 +177,8 @@ def _deaths(processes: RequestProcesses) -> Iterable[Metric]:
     )
 
 
-def _state(scheduler: Scheduler, pools: Mapping[str, WorkerPool]) -> Iterable[Metric]:
-    state = scheduler.state
+def _queue_metrics(admission: Admission) -> Iterable[Metric]:
+    state = admission.state
     for name, text in (
         ("pending_completions", "Completions accepted and not yet answered."),
         ("max_pending_completions", "The bound on them."),
@@ -174,12 +186,17 @@ def _state(scheduler: Scheduler, pools: Mapping[str, WorkerPool]) -> Iterable[Me
         ("max_pending_bytes", "The bound on them for a new request; twice that with answers."),
     ):
         yield GaugeMetricFamily(f"verifier_{name}", text, value=state[name])
-    cache = scheduler.cache
+
+
+def _cache_metrics(cache: VerdictCache) -> Iterable[Metric]:
     yield CounterMetricFamily("verifier_cache_hits", "Verdicts found.", value=cache.num_hits)
     yield CounterMetricFamily(
         "verifier_cache_misses", "Verdicts not found.", value=cache.num_misses
     )
     yield GaugeMetricFamily("verifier_cache_verdicts", "Verdicts kept.", value=len(cache))
+
+
+def _worker_metrics(pools: Mapping[str, WorkerPool]) -> Iterable[Metric]:
     running = GaugeMetricFamily("verifier_workers", "Workers running.", labels=["kind"])
     busy = GaugeMetricFamily("verifier_workers_busy", "Workers at a task.", labels=["kind"])
     waiting = GaugeMetricFamily(

@@ -1,7 +1,7 @@
-"""Whether a data set's reference solutions pass its own tests: what `check-tests` finds.
+"""The command `check-tests`: do a data set's reference solutions pass its own tests?
 
-Each is judged as the service judges a completion. One that fails here is a problem on which a model
-cannot be right, or gets no verdict.
+Each solution is judged as the service judges a completion. On a problem whose own solution fails,
+no model can be right; on one whose solution cannot be judged, no model gets a verdict.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verifier_service.code import languages
+from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_program
@@ -22,7 +23,9 @@ from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Unverifiable
-from verifier_service.verifiers.code import Code, CodeReason
+
+if TYPE_CHECKING:
+    from verifier_service.verifiers.code import Code
 
 ID_COLUMNS = ("id", "task_id")
 MAX_DETAIL_CHARACTERS = 200
@@ -30,7 +33,7 @@ MAX_SHOWN_ROWS = 10
 
 
 class BadRows(ValueError):
-    """The file is not made of rows with the columns; the message names rows and columns."""
+    """Rows of the file lack a column or are not JSON; the message names rows and columns."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,9 @@ class Row:
     """A problem's reference solution and its tests."""
 
     number: int
-    """From 1, empty lines not counted."""
+    """Number of the row, from 1; empty lines are not counted."""
     name: str
-    """What the data set calls it; empty if it has no such column."""
+    """The problem's `id` or `task_id`; empty if the data set has no such column."""
     solution: str
     tests: Any
 
@@ -64,7 +67,7 @@ def read_rows(path: Path, *, solution_column: str, tests_column: str) -> list[Ro
     """The rows of a JSONL file.
 
     Raises:
-        BadRows: some are not JSON objects with both columns.
+        BadRows: some rows are not JSON objects with both columns.
         OSError: the file cannot be read.
     """
     rows: list[Row] = []
@@ -109,17 +112,17 @@ def _read_row(number: int, line: str, solution_column: str, tests_column: str) -
 async def find_misfits(
     rows: list[Row], *, verifier: Code, num_workers: int, on_judged: Callable[[], None]
 ) -> list[Misfit]:
-    """Judge every row; the misfits, in the order of the rows.
+    """Judge every row and return the misfits, in the order of the rows.
 
     Args:
-        rows: of the data set.
-        verifier: its language and limits.
-        num_workers: programs at the same time.
+        rows: rows of the data set.
+        verifier: language and limits.
+        num_workers: number of programs that run at the same time.
         on_judged: called after each row.
 
     Raises:
-        SandboxError: nothing can be judged: the sandbox does not start or does not run programs,
-            or there is no compiler of the language.
+        SandboxError: no row can be judged: the sandbox does not start or does not run programs, or
+            the language has no compiler on this machine.
     """
     found: list[Misfit] = []
     left = iter(rows)
@@ -147,10 +150,10 @@ async def find_misfits(
     return sorted(found, key=lambda misfit: misfit.row.number)
 
 
-def summary(num_rows: int, misfits: list[Misfit]) -> str:
-    """How many rows pass, and how many misfits there are for each reason.
+def misfit_summary(num_rows: int, misfits: list[Misfit]) -> str:
+    """The number of rows that pass, and of misfits for each reason.
 
-    >>> summary(3, [Misfit(Row(2, "", "", None), "wrong_answer", "")])
+    >>> misfit_summary(3, [Misfit(Row(2, "", "", None), "wrong_answer", "")])
     '3 rows: 2 passed, 1 wrong_answer'
     """
     counts = Counter(misfit.reason for misfit in misfits).most_common()
@@ -169,13 +172,13 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
     verdict = await judge_program(runner, verifier, tests, program)
     if verdict.reason == CodeReason.PASSED:
         return None
-    if verdict.reason == CodeReason.MISSING_TOOLCHAIN:  # that of every row, and no fault of one
+    if verdict.reason == CodeReason.MISSING_TOOLCHAIN:  # every row would get it
         raise SandboxError((verdict.details or {})["message"])
     return Misfit(row, verdict.reason, _describe(verdict))
 
 
 def _describe(verdict: Verdict) -> str:
-    """Which test failed and what it got."""
+    """Which test failed, and what the program did in it."""
     details = verdict.details or {}
     if "first_failed" not in details:
         return _cut(details.get("message", ""))
@@ -184,6 +187,6 @@ def _describe(verdict: Verdict) -> str:
 
 
 def _cut(text: str) -> str:
-    """The text on one line, its end where it is long: that is where a traceback says what it is."""
+    """The text on one line; of a long text the end, where a traceback names the error."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_DETAIL_CHARACTERS else "..." + line[-MAX_DETAIL_CHARACTERS:]

@@ -1,4 +1,4 @@
-"""The HTTP server, which ends without losing what it has accepted."""
+"""The HTTP server; it ends without losing a call that it has accepted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from types import FrameType
 
 import uvicorn
 
-from verifier_service.http.app import create_app
+from verifier_service.app import create_app
 from verifier_service.http.drain import Drain
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
@@ -22,13 +22,14 @@ from verifier_service.settings import Settings, unknown_variables
 log = logging.getLogger(__name__)
 
 KEEP_ALIVE_SECONDS = 75
-"""Longer than a trainer's pause between requests, so that it can use its connections again."""
+"""Time that an idle connection stays open; longer than a trainer's pause between requests, so that
+it can use its connections again."""
 CLOSE_SECONDS = 5
-"""For connections to close, once calls have ended."""
+"""Time that connections get to close, once calls have ended."""
 BACKLOG = 2048
-"""Connections that wait to be accepted, as in uvicorn."""
+"""Most connections that wait to be accepted; uvicorn's default."""
 MAX_OPEN_FILES = 2**16
-"""What the soft limit is raised to: more would be of no use, and a loop over all of them slow."""
+"""The soft limit on open files: more would be of no use, and loops over all of them slow."""
 
 
 class CannotServe(Exception):
@@ -36,10 +37,10 @@ class CannotServe(Exception):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM; a second one ends at once.
+    """Serve until SIGINT or SIGTERM; a second signal ends the service at once.
 
     Raises:
-        CannotServe: the address cannot be had, or a variable of the environment is misspelt.
+        CannotServe: the address is not available, or a variable of the environment is misspelt.
     """
     unknown = unknown_variables(os.environ)
     for variable, near in unknown.items():
@@ -47,7 +48,8 @@ def serve(settings: Settings) -> None:
             raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
     listeners = listen(settings.host, settings.port)
     _allow_connections()
-    app = create_app(settings)
+    drain = Drain()
+    app = create_app(settings, drain)
     config = uvicorn.Config(
         app,
         log_config=log_config(settings.log_level, settings.log_format),
@@ -61,8 +63,8 @@ def serve(settings: Settings) -> None:
     if not settings.all_api_key_hashes and not _is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
     gc.collect()
-    gc.freeze()  # what is there now stays; looking through it again would hold up the event loop
-    _Server(config, app.state.drain, settings.drain_seconds).run(listeners)
+    gc.freeze()  # or each collection would look at every imported object, and hold up all calls
+    _DrainingServer(config, drain, settings.drain_seconds).run(listeners)
 
 
 def _allow_connections() -> None:
@@ -74,12 +76,12 @@ def _allow_connections() -> None:
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """A listener for each address of the host; clients wait until they are answered.
+    """A listener for each address of the host; its clients wait until the service has started.
 
-    Before anything is started, so that it costs nothing to find that the address cannot be had.
+    It is called before anything is started, so that a wrong address costs nothing.
 
     Raises:
-        CannotServe: it cannot.
+        CannotServe: the address is not available.
     """
     try:
         found = socket.getaddrinfo(
@@ -91,8 +93,8 @@ def listen(host: str, port: int) -> list[socket.socket]:
     for family, _, _, _, address in dict.fromkeys(found):
         try:
             listener = socket.create_server(address, family=family, backlog=BACKLOG)
-            # Of its connections too. asyncio does it for sockets that name TCP, which these do
-            # not; without it a client's delayed acknowledgement costs every answer 40 ms.
+            # Connections inherit the option. asyncio sets it only on sockets that name TCP, which
+            # these do not. Without it, delayed acknowledgements cost every response 40 ms.
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             listeners.append(listener)
         except OSError as error:
@@ -111,8 +113,8 @@ def _not_ours(host: str) -> str:
     return f"{host!r} is no address of this machine: choose another with --host / VERIFIER_HOST"
 
 
-class _Server(uvicorn.Server):
-    """Drains before it ends; in the meantime it listens on, to refuse what comes."""
+class _DrainingServer(uvicorn.Server):
+    """Drains before it ends; until then it keeps listening, to refuse new calls."""
 
     def __init__(self, config: uvicorn.Config, drain: Drain, drain_seconds: float) -> None:
         super().__init__(config)
@@ -121,7 +123,7 @@ class _Server(uvicorn.Server):
         self._draining: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say where."""
+        """Start, and log the addresses."""
         await super().startup(sockets)
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
@@ -132,7 +134,7 @@ class _Server(uvicorn.Server):
             )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Start to drain, at the first signal."""
+        """Start to drain at the first signal; end at the second."""
         if self._draining is not None or not self.started:
             super().handle_exit(sig, frame)
             return

@@ -1,8 +1,7 @@
-"""Settings that people know from TRL and open-r1, and what they are called here.
+"""Names of settings that people know from TRL and open-r1, with the names they have here.
 
-`EQUIVALENTS` is for one thing: an unknown key of a configuration gets an error that names ours.
-Sources: TRL 1.16 `GRPOConfig`, open-r1 `GRPOScriptArguments` and recipes, and names that circulate
-in guides without belonging to any of them.
+The error for an unknown key of a configuration quotes them. Sources: TRL 1.16 `GRPOConfig`, open-r1
+`GRPOScriptArguments` and recipes, and names that circulate in guides without belonging to either.
 """
 
 from __future__ import annotations

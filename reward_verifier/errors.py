@@ -1,0 +1,27 @@
+"""The errors of a client of a verifier service.
+
+VerifierError              no verdicts
+|- VerifierUnavailable     no usable response within the attempts: the service is down, too
+|                          slow or overloaded
+`- VerifierRejected        another attempt would not help: the service refused the request (4xx)
+   `- VerifierNonsense     the response has no verdicts on these completions; is this URL a
+                           verifier service's?
+"""
+
+from __future__ import annotations
+
+
+class VerifierError(Exception):
+    """The verifier service gave no verdicts."""
+
+
+class VerifierUnavailable(VerifierError):
+    """No usable response came within the attempts."""
+
+
+class VerifierRejected(VerifierError):
+    """The service refused the request; another attempt would not help."""
+
+
+class VerifierNonsense(VerifierRejected):
+    """The response is not one of a verifier service to this request."""

@@ -1,0 +1,311 @@
+"""The client's side of the wire without input and output: requests, waits, retries.
+
+A conversation is a generator. It yields a `Request` to send or a `Wait`, and is sent the reply to
+each request: a `Response` or `NoResponse`. Verification is a pure function of the request, so
+another attempt is always safe. The service forbids unknown fields and this side ignores them, so an
+older client works with a newer service.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.verdict import ScoredCompletion, read_groups
+
+T = TypeVar("T")
+
+KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
+MAX_BACKOFF_SECONDS = 30.0
+"""Longest wait before an attempt, whether this side or the service's Retry-After asks for it."""
+DEADLINE_SHARE = 0.9
+"""Deadline of a request as a share of the client's time limit. Without the rest, the client would
+give up before the service could send the verdicts that it has by then."""
+RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+"""Statuses after which another attempt may help."""
+MAX_MESSAGE_CHARACTERS = 2000
+"""Longest message of the service that an error quotes."""
+MAX_EXCERPT_CHARACTERS = 200
+"""Longest beginning of a body that an error quotes."""
+
+
+@dataclass(frozen=True)
+class ServiceAccess:
+    """How to reach a service, and how hard to try.
+
+    Args:
+        url: address of the service.
+        url_setting: the setting that holds the address; error messages name it.
+        timeout_seconds: time limit of one attempt.
+        max_attempts: attempts of one conversation's request, the first included.
+        backoff_seconds: wait before the second attempt; it doubles for each further one.
+        api_key: bearer token; None: the environment's REWARD_VERIFIER_API_KEY, if it is set.
+    """
+
+    url: str
+    url_setting: str
+    timeout_seconds: float
+    max_attempts: int
+    backoff_seconds: float
+    api_key: str | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The bearer token to send."""
+        return self.api_key or os.environ.get(KEY_VARIABLE)
+
+    @property
+    def key_advice(self) -> str:
+        """The sentence for a person whose key was refused."""
+        if self.api_key:
+            return "The key that was given as api_key is not one of the service's"
+        state = "set to another one" if self.key else "not set"
+        return f"The key is the environment's {KEY_VARIABLE}, which is {state}"
+
+
+@dataclass(frozen=True)
+class CompletionGroup:
+    """Completions of one problem, in the form of the wire."""
+
+    completions: Sequence[Any]
+    """Each a text, a list of chat messages, or an object with `text` and lengths."""
+    reference: Mapping[str, Any]
+    prompt: str | None = None
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """The group in a request's body."""
+        prompt = {} if self.prompt is None else {"prompt": self.prompt}
+        completions = list(self.completions)
+        return {**prompt, "reference": self.reference, "completions": completions}
+
+
+@dataclass(frozen=True)
+class Request:
+    """An HTTP request to send; `path` is relative to the service's address."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = None
+    """Sent as JSON; None: no body."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A pause before the next attempt."""
+
+    seconds: float
+    trouble: str | None = None
+    """Why the last request had no usable response; None where its verdicts were `failed`."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """An HTTP response, read to its end."""
+
+    url: str
+    status: int
+    content: bytes
+    retry_after: str | None = None
+    """The header Retry-After."""
+
+    @property
+    def excerpt(self) -> str:
+        """The start of the body, quoted."""
+        return repr(self.content.decode(errors="replace")[:MAX_EXCERPT_CHARACTERS])
+
+    @property
+    def error_message(self) -> str:
+        """The message of the service's error body, or else the start of the body."""
+        try:
+            return str(json.loads(self.content)["error"]["message"])[:MAX_MESSAGE_CHARACTERS]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return self.excerpt
+
+    @property
+    def trouble(self) -> str:
+        """The status with its message, where the status asks for another attempt."""
+        return f"status {self.status}: {self.error_message}"
+
+    @property
+    def retry_after_seconds(self) -> float:
+        """The wait that the service asks for, at most MAX_BACKOFF_SECONDS."""
+        try:
+            seconds = float(self.retry_after or 0)
+        except ValueError:  # an HTTP date: our own backoff is near enough
+            return 0.0
+        return min(max(seconds, 0.0), MAX_BACKOFF_SECONDS)
+
+
+@dataclass(frozen=True)
+class NoResponse:
+    """A request that got no response: the connection failed, or the time limit passed."""
+
+    trouble: str
+    """The error of the transport."""
+    retry_after_seconds: float = 0.0
+
+
+Reply = Response | NoResponse
+
+Conversation: TypeAlias = Generator[Request | Wait, Reply | None, T]
+"""Yields requests and waits, is sent the reply to each request, and returns a result."""
+
+
+def check_readiness(access: ServiceAccess) -> Conversation[None]:
+    """Return when the service is ready; raises VerifierUnavailable and VerifierRejected."""
+    yield from _ask(access, Request("GET", "/readyz"), _Attempts(access))
+
+
+def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conversation[None]:
+    """Return when the service has accepted a choice of verifiers; raises VerifierError.
+
+    Args:
+        access: the service.
+        selection: `{"verifiers": [...]}` or `{"profile": name}`, as in `POST /v1/score`.
+    """
+    request = Request("POST", "/v1/score", {**selection, "groups": []})
+    yield from _ask(access, request, _Attempts(access))
+
+
+def score(
+    access: ServiceAccess, selection: Mapping[str, Any], groups: Sequence[CompletionGroup]
+) -> Conversation[list[list[ScoredCompletion]]]:
+    """The scored completions of each group, all in the order in which they are given.
+
+    Groups with `failed` verdicts are sent again while attempts are left. A completion that keeps
+    failing is returned with its `failed` verdicts, which have no score and are never a 0.
+
+    Args:
+        access: the service.
+        selection: `{"verifiers": [...]}` or `{"profile": name}`, as in `POST /v1/score`.
+        groups: completions to score, each group by one reference.
+
+    Raises:
+        VerifierUnavailable: no attempt had a usable response.
+        VerifierRejected: the service refused the request, or its response is no verdicts.
+    """
+    if not groups:
+        return []
+    attempts = _Attempts(access)
+    scored = yield from _score_once(access, selection, groups, attempts)
+    while attempts.left:
+        # Whole groups: some verifiers judge a completion by the others of its group.
+        failed = [index for index, group in enumerate(scored) if any(one.failure for one in group)]
+        if not failed:
+            break
+        yield attempts.wait()
+        try:
+            again = yield from _score_once(
+                access, selection, [groups[index] for index in failed], attempts
+            )
+        except VerifierUnavailable:
+            break  # verdicts of earlier attempts are kept
+        for index, group in zip(failed, again, strict=True):
+            scored[index] = [
+                new if old.failure else old for old, new in zip(scored[index], group, strict=True)
+            ]
+    return scored
+
+
+class _Attempts:
+    """Counts the attempts of one conversation and knows how long to wait before the next."""
+
+    def __init__(self, access: ServiceAccess) -> None:
+        self._access = access
+        self._made = 0
+
+    @property
+    def left(self) -> int:
+        return self._access.max_attempts - self._made
+
+    def begin(self) -> None:
+        self._made += 1
+
+    def wait(self, *, asked_seconds: float = 0.0, trouble: str | None = None) -> Wait:
+        """Doubles each time, with jitter so that clients spread out; at least `asked_seconds`."""
+        longest = min(self._access.backoff_seconds * 2.0 ** (self._made - 1), MAX_BACKOFF_SECONDS)
+        return Wait(max(asked_seconds, longest * random.uniform(0.5, 1.0)), trouble)
+
+
+def _ask(access: ServiceAccess, request: Request, attempts: _Attempts) -> Conversation[Response]:
+    """The first usable response; raises VerifierUnavailable and VerifierRejected."""
+    while True:
+        attempts.begin()
+        reply = yield request
+        assert reply is not None, "the driver of a conversation answers each request"
+        if isinstance(reply, Response) and reply.status not in RETRIED_STATUSES:
+            _raise_unless_accepted(reply, access)
+            return reply
+        if not attempts.left:
+            raise VerifierUnavailable(_unavailable(access, reply.trouble))
+        yield attempts.wait(asked_seconds=reply.retry_after_seconds, trouble=reply.trouble)
+
+
+def _unavailable(access: ServiceAccess, trouble: str) -> str:
+    plural = "" if access.max_attempts == 1 else "s"
+    return (
+        f"no answer from the verifier at {access.url} after {access.max_attempts} attempt{plural}; "
+        f"the last one: {trouble}. Is it running (`verifier-service serve`) and is "
+        f"{access.url_setting} right?"
+    )
+
+
+def _raise_unless_accepted(response: Response, access: ServiceAccess) -> None:
+    if response.status == 200:
+        return
+    refused = f"{response.url} refused the request with {response.status}: {response.error_message}"
+    raise VerifierRejected(f"{refused}. {access.key_advice}" if response.status == 401 else refused)
+
+
+def _score_once(
+    access: ServiceAccess,
+    selection: Mapping[str, Any],
+    groups: Sequence[CompletionGroup],
+    attempts: _Attempts,
+) -> Conversation[list[list[ScoredCompletion]]]:
+    """The scored completions of the first usable response; raises VerifierError."""
+    body = {
+        "deadline_seconds": DEADLINE_SHARE * access.timeout_seconds,
+        **selection,
+        "groups": [group.wire for group in groups],
+    }
+    response = yield from _ask(access, Request("POST", "/v1/score", body), attempts)
+    try:
+        scored = read_groups(response.content)
+    except ValueError as error:
+        raise VerifierNonsense(
+            f"{response.url} did not answer as a verifier service: it did not answer with scores "
+            f"({error}); the response begins {response.excerpt}"
+        ) from error
+    _raise_unless_complete(scored, response, selection, groups)
+    return scored
+
+
+def _raise_unless_complete(
+    scored: list[list[ScoredCompletion]],
+    response: Response,
+    selection: Mapping[str, Any],
+    groups: Sequence[CompletionGroup],
+) -> None:
+    """Raise VerifierNonsense unless each completion has a verdict of each selected verifier."""
+    expected = [len(group.completions) for group in groups]
+    found = [len(group) for group in scored]
+    if found != expected:
+        asked = f"one group of {expected[0]}" if len(expected) == 1 else f"groups of {expected}"
+        raise VerifierNonsense(
+            f"{response.url} was asked about {asked} completions and answered for groups of {found}"
+        )
+    # The service alone knows the names of a profile's verifiers.
+    names = {item.get("name") or item.get("type") for item in selection.get("verifiers", ())}
+    for one in (one for group in scored for one in group):
+        if not names <= one.verdicts.keys():
+            raise VerifierNonsense(
+                f"{response.url} was asked for verdicts of {sorted(map(str, names))} and answered "
+                f"with {sorted(one.verdicts)}"
+            )

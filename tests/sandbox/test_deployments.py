@@ -1,0 +1,55 @@
+"""The tests of this directory again, in deployments other than that of this process.
+
+Each part is an item of its own, so that several workers can share them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.deployments import OWN, run_python, skip_unless_possible
+from verifier_service.sandbox.execution import COMMON_LAYERS, level
+
+HERE = Path(__file__).parent
+NATIVE, RUNNER, SOAK = ("test_native.py",), ("test_runner.py", "test_workspace.py"), "test_soak.py"
+LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", SOAK)
+AGAIN = [
+    ("unprivileged", NATIVE),
+    ("unprivileged", RUNNER),
+    ("unprivileged", LAYERS),
+    ("unprivileged in Docker", NATIVE),
+    ("unprivileged in Docker", RUNNER),
+    ("unprivileged in Docker", (SOAK,)),
+]
+"""Tests of single layers are not run where namespaces are refused: they need each layer."""
+THE_SAME_EVERYWHERE = {"test_seccomp.py", "test_exit_reason.py", Path(__file__).name}
+"""Tests that compute and start no process, and this file."""
+
+
+@pytest.mark.parametrize(
+    ("deployment", "files"),
+    AGAIN,
+    ids=[f"{deployment}-{files[0]}" for deployment, files in AGAIN],
+)
+def test_the_sandbox_works(deployment: str, files: tuple[str, ...]) -> None:
+    skip_unless_possible(deployment)
+    if deployment == OWN:
+        pytest.skip("these tests run so already")
+    paths = [str(HERE / file) for file in files]
+    options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+    result = run_python(deployment, *options, *paths)
+    assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]
+
+
+def test_every_file_is_run_again_where_it_matters() -> None:
+    again = {file for _, files in AGAIN for file in files}
+    assert again | THE_SAME_EVERYWHERE == {path.name for path in HERE.glob("test_*.py")}
+
+
+def test_doctor_finds_the_sandbox_sound_where_namespaces_are_refused() -> None:
+    result = run_python("unprivileged in Docker", "-m", "verifier_service", "doctor")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"layers: {level(COMMON_LAYERS)}\n" in result.stdout
+    assert "note: no namespaces: they are not permitted here" in result.stdout

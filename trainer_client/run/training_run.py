@@ -1,0 +1,302 @@
+"""A training under way: the objects it owns, the position it stands at, and the ways it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NoReturn
+
+from trainer_client.config.run_config import Config, config_changes, dump_config
+from trainer_client.dataset import Problem
+from trainer_client.errors import TrainingInterrupted, TrainingStopped
+from trainer_client.evaluate import (
+    Evaluations,
+    NothingJudged,
+    best_step,
+    pass_at_k_changes,
+    question_of,
+)
+from trainer_client.learner import Learner, make_learner, start_position
+from trainer_client.processes import Processes, check_processes
+from trainer_client.reward.group_scoring import Scorer, open_scorer
+from trainer_client.rollout.group_sampler import SAMPLING_ERRORS
+from trainer_client.run.checkpoint import (
+    Checkpoint,
+    Position,
+    RandomState,
+    list_checkpoints,
+    remove_checkpoints,
+)
+from trainer_client.run.guards import (
+    History,
+    last_step_below_kl_limit,
+    new_warnings,
+    reason_to_stop,
+    warnings_at_start,
+)
+from trainer_client.run.interruption import Interruption, catch_sigterm
+from trainer_client.run.metrics import MetricsLog, keep_lines
+
+EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
+"""Errors of the outside world in an evaluation; any other exception is a bug."""
+
+STEP_OF_MODEL = Path("model", "trained_steps")
+"""File with the number of steps that `model/` was trained; the last file of the folder to appear.
+
+A folder without it holds no model, or one that was not written to its end.
+"""
+
+CONSOLE_KEYS = {
+    "reward/total": "reward",
+    "reward/accuracy": "accuracy",
+    "policy/kl_divergence": "KL",
+    "policy/entropy": "entropy",
+    "completion/length": "length",
+    "time/step": "seconds",
+    "evaluation/pass@1": "held-out pass@1",
+}
+"""Metrics that the console shows, and the words it shows them with."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The model of a finished run, and its evaluations."""
+
+    model_dir: Path
+    before: dict[str, float]
+    """`evaluation/*` metrics of the start model."""
+    after: dict[str, float]
+    """`evaluation/*` metrics of the trained model."""
+
+    @classmethod
+    def of(cls, run_dir: Path, history: History) -> RunResult:
+        """The result of a run with these metrics."""
+        newest = history[-1] if history else {}
+        return cls(
+            run_dir / "model",
+            before=_evaluation_metrics(_row_before_training(history)),
+            after=_evaluation_metrics(newest),
+        )
+
+
+@dataclass
+class TrainingRun:
+    """A training under way."""
+
+    config: Config
+    learner: Learner
+    scorer: Scorer
+    evaluations: Evaluations
+    log: MetricsLog
+    position: Position
+    """The position from which the run could be resumed now."""
+    interruption: Interruption
+
+    def evaluate_at_start(self) -> None:
+        """Evaluate the start model, or a checkpoint whose step has lost its evaluation."""
+        step = self.position.step
+        due = self.evaluations.due(step)
+        if step == 0 and due:
+            self.log.log(0, self._evaluate_held_out())
+        elif step and not all(_has_metrics(self.log.history[-1], prefix) for prefix in due):
+            self.log.add(self._evaluation_with_changes())
+
+    def begin_step(self) -> None:
+        """Note the random state: a run that stops within the step is resumed from here."""
+        self.position = replace(self.position, random=RandomState.now())
+
+    def finish_step(self, metrics: Mapping[str, float], next_problem: int) -> None:
+        """Log a step's metrics and move on to the position after it."""
+        step = self.position.step + 1
+        sync_steps = self.config.loss.reference_sync_steps
+        if sync_steps is not None and step % sync_steps == 0:
+            self.learner.sync_reference()
+        self.log.log(step, metrics)
+        self.position = Position(step, next_problem, RandomState.now())
+
+    def evaluate_if_due(self) -> None:
+        """Add the evaluations that are due to the step's metrics; stop the run when they fail."""
+        if self.evaluations.due(self.position.step):
+            with self.stopping_on(*EVALUATION_ERRORS):
+                self.log.add(self._evaluation_with_changes())
+
+    def check_guards(self) -> None:
+        """Log the warnings that are new; stop the run when a guard says so."""
+        history = self.log.history
+        for message in new_warnings(history, self.config):
+            self.log.warn(self.position.step, message)
+        reason = reason_to_stop(history, self.config)
+        if reason is None:
+            return
+        limit = self.config.guards.stop_if_kl_above
+        saved = [checkpoint.step for checkpoint in list_checkpoints(self.config.output_dir)]
+        good = None if limit is None else last_step_below_kl_limit(history, saved, limit)
+        if good is not None:
+            reason += f". The last checkpoint within the KL limit is the one of step {good}"
+        self._stop(reason)
+
+    def stop_if_interrupted(self) -> None:
+        """Stop the run when SIGTERM has come and steps are left."""
+        interrupted = self.learner.processes.any(self.interruption.requested)
+        if interrupted and self.position.step < self.config.train.steps:
+            self._stop("SIGTERM", error=TrainingInterrupted)
+
+    def save_if_due(self) -> None:
+        """Save every n steps, after the last step, and when an evaluation is the best so far."""
+        step, every = self.position.step, self.config.train.checkpoint_every_steps
+        best = best_step(self.log.history, self.config.evaluation)
+        due = every is not None and step % every == 0
+        if not due and step not in (self.config.train.steps, best):
+            return
+        self.learner.save(self.config.output_dir, self.position)
+        if self.learner.processes.leads:
+            remove_checkpoints(
+                self.config.output_dir,
+                keep=self.config.train.keep_checkpoints,
+                also=() if best is None else (best,),
+            )
+
+    @contextmanager
+    def stopping_on(self, *errors: type[Exception]) -> Iterator[None]:
+        """Inside, these errors stop the run.
+
+        Raises:
+            TrainingStopped: one of them came; a checkpoint has been saved.
+        """
+        try:
+            yield
+        except errors as error:
+            self._stop(str(error), cause=error)
+
+    def save_model(self) -> None:
+        """Write the trained model to `model/`, an adapter merged."""
+        self.learner.policy.save_merged(self.config.output_dir / "model")
+        if self.learner.processes.leads:
+            (self.config.output_dir / STEP_OF_MODEL).write_text(f"{self.position.step}\n")
+
+    def _evaluation_with_changes(self) -> dict[str, float]:
+        """Metrics of the evaluations that are due, and their changes since the start."""
+        metrics = self._evaluate_held_out()
+        return {**metrics, **pass_at_k_changes(metrics, _row_before_training(self.log.history))}
+
+    def _evaluate_held_out(self) -> dict[str, float]:
+        """Metrics of the evaluations that are due, in every process; the first one evaluates."""
+        learner, step = self.learner, self.position.step
+
+        def evaluate() -> dict[str, float]:
+            if learner.processes.leads:
+                return self.evaluations.run(step, learner.engine, self.scorer)
+            self.evaluations.join(step, learner.engine)
+            return {}
+
+        if learner.ahead is not None:
+            learner.ahead.wait()
+        with learner.offloaded():
+            learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+            metrics = learner.processes.agree(evaluate, *EVALUATION_ERRORS)
+        return learner.processes.gather(metrics)[0]
+
+    def _stop(
+        self,
+        reason: str,
+        *,
+        cause: Exception | None = None,
+        error: type[TrainingStopped] = TrainingStopped,
+    ) -> NoReturn:
+        """Save the run at its position, and raise."""
+        checkpoint = self.learner.save(self.config.output_dir, self.position)
+        raise error(
+            f"stopped after step {self.position.step}: {reason}. Saved {checkpoint.folder}; "
+            "`--resume` goes on from there"
+        ) from cause
+
+
+@contextmanager
+def open_run(
+    config: Config,
+    problems: Sequence[Problem],
+    checkpoint: Checkpoint | None,
+    processes: Processes,
+) -> Iterator[TrainingRun]:
+    """A run at its first step, or at that of a checkpoint.
+
+    Its model is written when the block ends without an error. SIGTERM is caught until then.
+
+    Raises:
+        ConfigError, DatasetError: the input cannot be used.
+        VerifierError: the service does not answer.
+    """
+    evaluations = Evaluations(config.evaluation, config.rollout, last_step=config.train.steps)
+    questions = [question_of(evaluation) for evaluation in config.evaluation]
+    with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
+        check_processes(config, processes)
+        learner = make_learner(config, checkpoint, processes)
+        position = start_position(checkpoint)
+        if checkpoint is not None:
+            verifiers = [verifier.key for verifier in config.reward.verifiers]
+            learner.restore_groups_ahead(checkpoint, problems, verifiers)
+        with closing(learner), _open_log(config, position.step, processes) as log:
+            run = TrainingRun(config, learner, scorer, evaluations, log, position, interruption)
+            yield run
+        run.save_model()
+
+
+def is_finished(run_dir: Path, checkpoint: Checkpoint, *, num_steps: int) -> bool:
+    """Whether the steps of the run are done, and its model is written."""
+    step = run_dir / STEP_OF_MODEL
+    return (
+        checkpoint.step >= num_steps
+        and step.exists()
+        and step.read_text().strip() == str(checkpoint.step)
+    )
+
+
+def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsLog:
+    """The log of a run that starts or goes on here; `config.yaml` holds its settings.
+
+    Each process that does not lead logs to a folder of its own, with its own times.
+    """
+    folder = config.output_dir
+    if not processes.leads:
+        folder = folder / f"process_{processes.rank}"
+    folder.mkdir(parents=True, exist_ok=True)
+    if processes.leads:
+        # An earlier run's model in this folder would otherwise pass for this run's.
+        (folder / STEP_OF_MODEL).unlink(missing_ok=True)
+    changed = config_changes(folder / "config.yaml", config) if first_step else []
+    (folder / "config.yaml").write_text(dump_config(config))
+    keep_lines(folder / "solve_rates.jsonl", last_step=first_step)
+    log = MetricsLog(
+        folder,
+        title="training",
+        num_steps=config.train.steps,
+        first_step=first_step,
+        log_every_steps=config.train.log_every_steps,
+        console_keys=CONSOLE_KEYS,
+    )
+    # Guards and the best step follow from the history, so all processes need the same one; a
+    # process that was not part of the run before has none.
+    log.history = processes.gather(log.history)[0]
+    # A killed run may have saved its checkpoint and lost the row of its last step.
+    if first_step and (not log.history or log.history[-1]["step"] != first_step):
+        log.history.append({"step": first_step})
+    if not first_step:
+        for message in warnings_at_start(config):
+            log.warn(0, message)
+    if changed:
+        log.warn(first_step, f"goes on with other settings: {', '.join(changed)}")
+    return log
+
+
+def _row_before_training(history: History) -> Mapping[str, float]:
+    return next((row for row in history if row["step"] == 0), {})
+
+
+def _evaluation_metrics(row: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in row.items() if name.startswith("evaluation/")}
+
+
+def _has_metrics(row: Mapping[str, float], prefix: str) -> bool:
+    return any(name.startswith(f"{prefix}/") for name in row)

@@ -1,0 +1,108 @@
+"""The application: its routes, errors and middleware, and the service that it starts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+from fastapi import FastAPI
+
+import verifier_service
+from verifier_service.compat import ROUTERS, TRY_LATER_STATUSES
+from verifier_service.engine.admission import Admission
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.http.call_context import CallContext
+from verifier_service.http.drain import Drain
+from verifier_service.http.error_handlers import install_error_handlers
+from verifier_service.http.intake import LimitArrivingBody
+from verifier_service.http.metrics import Metrics
+from verifier_service.http.routes import router
+from verifier_service.http.service import Service, install_service
+from verifier_service.large_requests.launcher import RequestProcesses
+from verifier_service.profiles import Verifiers, read_profiles
+from verifier_service.schemas import ScoreRequest
+from verifier_service.settings import Settings
+from verifier_service.worker_pools import start_pools
+
+
+def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
+    """The application; its worker processes start and end with its lifespan.
+
+    Args:
+        settings: of the service.
+        drain: refuses calls while the server ends; None if nothing drains the application.
+    """
+    drain = drain or Drain()
+    metrics = Metrics()
+    profiles = read_profiles(settings.profiles, settings.enabled)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with _started_service(settings, profiles, metrics, drain) as service:
+            install_service(app, service)
+            yield
+
+    app = FastAPI(
+        title="verifier service",
+        version=verifier_service.__version__,
+        description="Judges groups of model completions: a verdict with an outcome, a score and a "
+        "reason for each completion and verifier.",
+        lifespan=lifespan,
+    )
+    app.include_router(router)
+    for protocol in settings.compat:
+        app.include_router(ROUTERS[protocol])
+    install_error_handlers(app)
+    app.add_middleware(LimitArrivingBody, max_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        CallContext,
+        key_hashes=settings.all_api_key_hashes,
+        drain=drain,
+        metrics=metrics,
+        draining_statuses=TRY_LATER_STATUSES,
+    )
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def _started_service(
+    settings: Settings, profiles: Mapping[str, Verifiers], metrics: Metrics, drain: Drain
+) -> AsyncIterator[Service]:
+    """The service with its processes, which end with the context."""
+    async with AsyncExitStack() as stack:
+        pools = await start_pools(settings, stack)
+        admission = Admission(settings.pending_bounds)
+        scheduler = Scheduler(
+            pools,
+            max_cached_verdicts=settings.max_cached_verdicts,
+            on_judged=metrics.count_judged,
+        )
+        processes = await stack.enter_async_context(
+            RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
+        )
+        metrics.watch(admission, scheduler.cache, pools, processes)
+        yield Service(
+            limits=settings.request_limits,
+            profiles=profiles,
+            admission=admission,
+            scheduler=scheduler,
+            processes=processes,
+            pools=pools,
+            metrics=metrics,
+            drain=drain,
+        )
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's document with the schema of a request, which our own parser hides from FastAPI."""
+    if app.openapi_schema is None:
+        schema = FastAPI.openapi(app)
+        request = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas = schema["components"]["schemas"]
+        schemas |= request.pop("$defs", {})
+        schemas["ScoreRequest"] = request
+    assert app.openapi_schema is not None
+    return app.openapi_schema

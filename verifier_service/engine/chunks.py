@@ -1,0 +1,208 @@
+"""The work of one request: its different completions by reference, in chunks for the workers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from verifier_service.completion import Completion
+from verifier_service.schemas import ChatMessage, CompletionObject, ScoreRequest
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import Verifier
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+
+MAX_CHUNK_CHARACTERS = 2**20
+"""Characters of completions after which a chunk ends."""
+SHARED_REFERENCE_BYTES = 2**14
+"""Size in JSON from which a reference is sent to a worker once, instead of with each task."""
+
+VerdictsByKey = dict[str, Verdict]
+"""Verdicts on one completion by `Verifier.key`."""
+Slot = tuple[int, VerdictsByKey]
+"""One completion of the request: the index of its group, and its verdicts, filled as they come."""
+
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+class UniqueCompletion(msgspec.Struct, frozen=True):
+    """A completion, with the slots of all completions of the request that equal it."""
+
+    completion: Completion
+    digest: bytes
+    slots: list[Slot]
+
+
+class ChunkPart(msgspec.Struct, frozen=True):
+    """Different completions of one reference."""
+
+    reference: dict[str, Any]
+    encoded_reference: bytes
+    reference_digest: bytes
+    """Hash of the reference, and of the group for group-wise verifiers."""
+    uniques: list[UniqueCompletion]
+    group: list[Completion] | None = None
+    """The whole group, for group-wise verifiers."""
+
+
+def unique_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> list[ChunkPart]:
+    """Each different completion of each different reference, in the order of the request.
+
+    Args:
+        request: groups of completions.
+        slots: for each group, for each completion, the verdicts to be filled.
+    """
+    parts: dict[bytes, ChunkPart] = {}
+    found: dict[tuple[bytes, bytes], UniqueCompletion] = {}
+    for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
+        encoded = _encoder.encode(group.reference)
+        part = parts.get(encoded)
+        if part is None:
+            part = parts[encoded] = ChunkPart(group.reference, encoded, digest(encoded), [])
+        for given, verdicts in zip(group.completions, group_slots, strict=True):
+            completion = completion_of(given)
+            key = (part.reference_digest, _completion_digest(completion))
+            unique = found.get(key)
+            if unique is None:
+                unique = found[key] = UniqueCompletion(completion, key[1], [(index, verdicts)])
+                part.uniques.append(unique)
+            else:
+                unique.slots.append((index, verdicts))
+    return list(parts.values())
+
+
+def group_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> Iterator[ChunkPart]:
+    """Each group as it is: equal completions of two groups, or of one, are judged twice.
+
+    Args:
+        request: groups of completions.
+        slots: for each group, for each completion, the verdicts to be filled.
+    """
+    for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
+        completions = [completion_of(given) for given in group.completions]
+        uniques = [
+            UniqueCompletion(completion, _completion_digest(completion), [(index, verdicts)])
+            for completion, verdicts in zip(completions, group_slots, strict=True)
+        ]
+        if uniques:
+            encoded = _encoder.encode(group.reference)
+            group_digest = digest(encoded, *(unique.digest for unique in uniques))
+            yield ChunkPart(group.reference, encoded, group_digest, uniques, completions)
+
+
+def completion_of(given: str | list[ChatMessage] | CompletionObject) -> Completion:
+    """A completion of a request as verifiers see it: of a chat, the last assistant message."""
+    if isinstance(given, str):
+        return Completion(given)
+    if isinstance(given, CompletionObject):
+        return Completion(given.text, given.num_tokens, given.truncated)
+    spoken = [message.content for message in given if message.role == "assistant"]
+    return Completion(spoken[-1])
+
+
+def packed_into_chunks(parts: Iterable[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
+    """Whole parts in chunks; a chunk ends when it has at least `size` completions."""
+    chunk: list[ChunkPart] = []
+    num_completions = 0
+    for part in parts:
+        chunk.append(part)
+        num_completions += len(part.uniques)
+        if num_completions >= size:
+            yield chunk
+            chunk, num_completions = [], 0
+    if chunk:
+        yield chunk
+
+
+def cut_into_chunks(parts: list[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
+    """The parts, cut and packed into chunks of at most `size` completions."""
+    chunk: list[ChunkPart] = []
+    num_completions = num_characters = 0
+    for part in parts:
+        start = 0
+        for index, unique in enumerate(part.uniques):
+            num_completions += 1
+            num_characters += len(unique.completion.text)
+            if num_completions >= size or num_characters >= MAX_CHUNK_CHARACTERS:
+                uniques = part.uniques[start : index + 1]
+                yield [*chunk, msgspec.structs.replace(part, uniques=uniques)]
+                chunk, start = [], index + 1
+                num_completions = num_characters = 0
+        if start == 0:
+            chunk.append(part)
+        elif start < len(part.uniques):
+            chunk.append(msgspec.structs.replace(part, uniques=part.uniques[start:]))
+    if chunk:
+        yield chunk
+
+
+def filtered(
+    chunk: list[ChunkPart], is_wanted: Callable[[UniqueCompletion], bool]
+) -> list[ChunkPart]:
+    """The chunk with the wanted completions only."""
+    kept = (
+        msgspec.structs.replace(part, uniques=[one for one in part.uniques if is_wanted(one)])
+        for part in chunk
+    )
+    return [part for part in kept if part.uniques]
+
+
+def num_characters(completions: Iterable[Completion]) -> int:
+    """The characters of all completions together."""
+    return sum(len(completion.text) for completion in completions)
+
+
+def cache_keys(verifier: Verifier, chunk: list[ChunkPart]) -> list[bytes]:
+    """The key of each completion: a hash of everything that its verdict depends on."""
+    keys = []
+    for part in chunk:
+        prefix = part_key(verifier, part)
+        keys += [prefix + unique.digest for unique in part.uniques]
+    return keys
+
+
+def part_key(verifier: Verifier, part: ChunkPart) -> bytes:
+    """A hash of the verifier's options and the part's reference."""
+    return digest(_encoder.encode(verifier.options), part.reference_digest)
+
+
+def judge_task(verifier: Verifier, chunk: list[ChunkPart]) -> EncodedTask:
+    """The task to judge the completions of a chunk."""
+    return _encoded_task(
+        verifier, [(part, [one.completion for one in part.uniques]) for part in chunk]
+    )
+
+
+def settle_task(verifier: Verifier, part: ChunkPart, questions: list[str]) -> EncodedTask:
+    """The task to settle open questions about the reference of a part."""
+    asked = [Completion(question) for question in questions]
+    return _encoded_task(verifier, [(part, asked)], settle=True)
+
+
+def _encoded_task(
+    verifier: Verifier, work: list[tuple[ChunkPart, list[Completion]]], *, settle: bool = False
+) -> EncodedTask:
+    parts = [TaskPart(part.reference, completions, part.group) for part, completions in work]
+    reference = work[0][0].encoded_reference
+    if len(work) > 1 or len(reference) < SHARED_REFERENCE_BYTES:
+        return EncodedTask.of(Task(verifier.options, parts, settle), verifier.workers)
+    name = digest(reference).hex()
+    shared = msgspec.structs.replace(parts[0], reference=None, shared_reference=name)
+    task = EncodedTask.of(Task(verifier.options, [shared], settle), verifier.workers)
+    return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
+
+
+def digest(*parts: bytes) -> bytes:
+    """A hash of the parts and of where each of them ends."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(len(part).to_bytes(8, "big"))
+        found.update(part)
+    return found.digest()
+
+
+def _completion_digest(completion: Completion) -> bytes:
+    known = f"{completion.num_tokens} {completion.truncated} "
+    return hashlib.blake2b((known + completion.text).encode(), digest_size=16).digest()

@@ -1,0 +1,50 @@
+"""The engine behind a request: the workers, and the verdicts that other requests had.
+
+`Scheduler` is it in the API process. The process of a large request reaches it by messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
+from verifier_service.workers.tasks import EncodedTask
+
+
+class NoWorkers(Exception):
+    """No worker of the kind that a task needs is running."""
+
+
+class Engine(Protocol):
+    """Judges the tasks of a request, and remembers verdicts for other requests."""
+
+    def num_workers(self, kind: str) -> int:
+        """The number of workers of a kind."""
+        ...
+
+    async def judge(
+        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
+    ) -> None:
+        """Append a verdict for each completion of the task, in order, as they come.
+
+        Cancelling the call ends the work.
+
+        Args:
+            task: completions to judge.
+            verdicts: is appended to.
+            keys: cache keys of the verdicts; none if they may not be cached.
+
+        Raises:
+            NoWorkers: no worker can take the task.
+        """
+        ...
+
+    async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
+        """The cached verdict of each key; None where the cache has none."""
+        ...
+
+    def keep(self, verdicts: Sequence[tuple[bytes, Verdict]]) -> None:
+        """Cache verdicts by their keys."""
+        ...

@@ -1,0 +1,172 @@
+"""The response to `POST /v1/score` in JSON: whole, or a line for each group (NDJSON)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from verifier_service.engine.chunks import VerdictsByKey
+from verifier_service.errors import ResponseTooLarge
+from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verifier import Verifier
+
+MAX_RESPONSE_BYTES = 2**28
+"""Largest response body or NDJSON line, in bytes; held in memory until the client has read it. It
+leaves over 1,000 bytes for each verdict on 65,536 completions by four verifiers."""
+PIECE_BYTES = 2**18
+COMPLETIONS_AT_ONCE = 256
+
+VerdictCounts = Counter[tuple[str, str, str]]
+"""Numbers of verdicts by verifier, outcome and reason."""
+
+
+class _CompletionJson(msgspec.Struct):
+    reward: float | None
+    verdicts: VerdictsByKey
+
+
+class _GroupJson(msgspec.Struct, omit_defaults=True, kw_only=True):
+    index: int | None = None
+    id: str | None = None
+    completions: list[_CompletionJson]
+
+
+class _StatsJson(msgspec.Struct):
+    completions: int
+    deduplicated: int
+    seconds: float
+
+
+def reward(verdicts: VerdictsByKey, verifiers: Sequence[Verifier]) -> float | None:
+    """The weighted sum of the scores.
+
+    None unless every verifier has a weight and each with a weight other than 0 has scored.
+    """
+    parts = []
+    for verifier in verifiers:
+        verdict = verdicts[verifier.key]
+        if verifier.weight is None:
+            return None
+        if verifier.weight == 0:
+            continue
+        if verdict.outcome is not Outcome.SCORED or verdict.score is None:
+            return None
+        parts.append(verifier.weight * verdict.score)
+    return math.fsum(parts)
+
+
+def group_line(
+    group_id: str | None,
+    completions: Sequence[VerdictsByKey],
+    verifiers: Sequence[Verifier],
+    *,
+    index: int,
+) -> bytes:
+    """The line of a group in an NDJSON response.
+
+    Args:
+        group_id: of the request, if it has one.
+        completions: the verdicts on each completion.
+        verifiers: of the request.
+        index: the group's position in the request; lines come in another order.
+
+    Raises:
+        ResponseTooLarge: the line exceeds MAX_RESPONSE_BYTES.
+    """
+    pieces = _bounded(group_pieces(group_id, completions, verifiers, index=index))
+    return b"".join(pieces) + b"\n"
+
+
+def group_pieces(
+    group_id: str | None,
+    completions: Sequence[VerdictsByKey],
+    verifiers: Sequence[Verifier],
+    *,
+    index: int | None = None,
+) -> Iterator[bytes]:
+    """The JSON of a group in pieces: the groups of a large response may be large."""
+    empty = msgspec.json.encode(_GroupJson(index=index, id=group_id, completions=[]))
+    yield empty.removesuffix(b"]}")
+    for start in range(0, len(completions), COMPLETIONS_AT_ONCE):
+        encoded = [
+            _CompletionJson(reward(verdicts, verifiers), verdicts)
+            for verdicts in completions[start : start + COMPLETIONS_AT_ONCE]
+        ]
+        yield b"," * bool(start) + msgspec.json.encode(encoded)[1:-1]
+    yield b"]}"
+
+
+def stats_json(*, completions: int, deduplicated: int, seconds: float) -> bytes:
+    """The numbers about the request as a whole."""
+    return msgspec.json.encode(_StatsJson(completions, deduplicated, seconds))
+
+
+def stats_line(stats: bytes) -> bytes:
+    """The last line of an NDJSON response."""
+    return b'{"stats":' + stats + b"}\n"
+
+
+def whole_response(groups: Iterable[Iterable[bytes]], stats: bytes) -> Iterator[bytes]:
+    """A response in one JSON object, in pieces of PIECE_BYTES.
+
+    Args:
+        groups: the pieces of each group.
+        stats: of `stats_json`.
+
+    Raises:
+        ResponseTooLarge: the pieces together exceed MAX_RESPONSE_BYTES; raised while they are read.
+    """
+    return _in_even_pieces(_bounded(_whole_response(groups, stats)))
+
+
+def _whole_response(groups: Iterable[Iterable[bytes]], stats: bytes) -> Iterator[bytes]:
+    yield b'{"groups":['
+    for number, group in enumerate(groups):
+        yield b"," * bool(number)
+        yield from group
+    yield b'],"stats":' + stats + b"}"
+
+
+def check_size(num_bytes: int) -> None:
+    """Raise ResponseTooLarge if so many bytes exceed MAX_RESPONSE_BYTES."""
+    if num_bytes > MAX_RESPONSE_BYTES:
+        raise ResponseTooLarge(
+            f"the answer would be larger than {MAX_RESPONSE_BYTES} bytes: ask for fewer "
+            "completions, or with fewer verifiers, at once"
+        )
+
+
+def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces. Raises ResponseTooLarge."""
+    num_bytes = 0
+    for piece in pieces:
+        num_bytes += len(piece)
+        check_size(num_bytes)
+        yield piece
+
+
+def _in_even_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The bytes of the pieces in pieces of PIECE_BYTES; the last may be smaller."""
+    waiting = bytearray()
+    for piece in pieces:
+        waiting += piece
+        while len(waiting) >= PIECE_BYTES:
+            yield bytes(waiting[:PIECE_BYTES])
+            del waiting[:PIECE_BYTES]
+    if waiting:
+        yield bytes(waiting)
+
+
+def counts_of(
+    completions: Iterable[dict[str, Verdict]], verifiers: Sequence[Verifier]
+) -> VerdictCounts:
+    """Counts of the verdicts on some completions, by the verifiers' types."""
+    types = {verifier.key: verifier.type for verifier in verifiers}
+    return Counter(
+        (types[key], verdict.outcome.value, str(verdict.reason))
+        for verdicts in completions
+        for key, verdict in verdicts.items()
+    )

@@ -1,0 +1,451 @@
+"""The parser of final answers: from the text of an answer to an `Answer`.
+
+It reads from the outside in: lists, then relations and sets, then brackets, then quantities.
+`splitting` tells where tokens are split, `quantities`, `ranges` and `wording` read the parts, and
+`expression_parser` every mathematical expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from verifier_service.mathematics.conditions import is_condition, without_condition
+from verifier_service.mathematics.evaluation import same
+from verifier_service.mathematics.expression_parser import parse_expression
+from verifier_service.mathematics.expressions import Expression, Symbol, is_constant, variables
+from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
+from verifier_service.mathematics.plain_text import (
+    has_grouped_digits,
+    rewritten,
+    text_key,
+    unwrapped,
+    without_delimiters,
+)
+from verifier_service.mathematics.quantities import read_quantity
+from verifier_service.mathematics.ranges import (
+    as_ranges,
+    combine_ranges,
+    interval,
+    real_numbers_without,
+    solve_inequality,
+    union,
+)
+from verifier_service.mathematics.splitting import (
+    is_bracketed,
+    split_at,
+    split_list,
+    split_rows,
+    split_set_builder,
+    split_sets,
+)
+from verifier_service.mathematics.values import (
+    EVERYTHING,
+    Answer,
+    Grid,
+    Named,
+    Ranges,
+    Relation,
+    Several,
+    Value,
+    Words,
+)
+from verifier_service.mathematics.wording import is_date_in_digits, read_phrase
+
+MAX_DEPTH = 12
+"""Deepest nesting of lists, relations and brackets."""
+CHAIN_TOLERANCE = 1e-6
+"""Relative difference that is allowed between the sides of `1/3 = 0.333333 = ...`."""
+
+_EQUALITIES = frozenset({"=", "≈"})
+_RELATIONS = _EQUALITIES | {"<", "<=", ">", ">=", "!="}
+_RELATIONS_AND_MEMBERSHIP = _RELATIONS | {"∈"}
+_SYSTEMS = frozenset({"cases", "aligned", "align", "gathered", "split"})
+"""Environments of equations, one in each row."""
+_MATRICES = frozenset("matrix pmatrix bmatrix Bmatrix Vmatrix smallmatrix array".split())
+_BRACES = frozenset({"{", "}"})
+_LEADING_WORDS = frozenset(
+    (
+        "the it answer value result is are equals approximately about exactly at only just "
+        "around roughly nearly in"
+    ).split()
+)
+"""Words before an answer that change nothing: `approximately 5`."""
+
+
+def parse_answer(text: str) -> Answer:
+    """The answer that a text gives.
+
+    Raises:
+        Unreadable: it is neither mathematics as this package reads it nor plain words.
+
+    >>> parse_answer("12").expression
+    Number(value=Fraction(12, 1), decimals=None)
+    >>> parse_answer(r"x \\in \\{1\\}").items[0].expression.value
+    Fraction(1, 1)
+    """
+    text = unwrapped(text)
+    if not text or is_date_in_digits(text):
+        return Words(text)
+    text = rewritten(text)
+    tokens = tokenize(without_delimiters(text))
+    if not tokens:
+        return Words(text_key(text))
+    return _Parser(tokens).answer()
+
+
+def parse_as_list(text: str) -> Answer | None:
+    """The other reading of `1,234`: a list of numbers; None if a text has only one reading."""
+    if not has_grouped_digits(text):
+        return None
+    try:
+        return _Parser(tokenize(without_delimiters(unwrapped(text)))).answer()
+    except Unreadable:
+        return None
+
+
+class _Parser:
+    """Parses the tokens of one answer, or of a part of one at some depth."""
+
+    def __init__(self, tokens: list[Token], depth: int = 0) -> None:
+        if depth > MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+        self.tokens = tokens
+        self.depth = depth
+
+    def answer(self) -> Answer:
+        """Everything that the tokens say: one item, or a list of them."""
+        parts, joints = split_list(self.tokens)
+        if len(parts) == 1:
+            return self._item(parts[0])
+        kept = [part for part in parts if not is_condition(part)]
+        if not kept:
+            raise Unreadable("a list without items")
+        if len(kept) < len(parts):
+            joints = joints[: len(kept) - 1]
+        items = [self._item(part) for part in kept]
+        if len(items) == 1:
+            return items[0]
+        has_or = "or" in joints
+        if any(isinstance(item, Ranges) for item in items):
+            return combine_ranges(items, is_union=has_or)
+        return Several("or" if has_or else "list", tuple(_flat(items)))
+
+    def item(self) -> Answer:
+        """One element of a list, or the only one."""
+        self.tokens = without_condition(self.tokens)
+        if not self.tokens:
+            raise Unreadable("an empty item")
+        for parse in (
+            self._phrase,
+            self._labelled,
+            self._relation,
+            self._union,
+            self._bracketed,
+            self._environment,
+            self._quantity,
+        ):
+            found = parse()
+            if found is not None:
+                return found
+        return self._prose()
+
+    def _nested(self, tokens: Sequence[Token]) -> _Parser:
+        return _Parser(list(tokens), self.depth + 1)
+
+    def _item(self, tokens: Sequence[Token]) -> Answer:
+        return self._nested(tokens).item()
+
+    def _items(self, parts: Sequence[Sequence[Token]]) -> tuple[Answer, ...]:
+        return tuple(self._item(part) for part in parts)
+
+    # Phrases, labels and prose
+
+    def _phrase(self) -> Answer | None:
+        return read_phrase(self.tokens)
+
+    def _labelled(self) -> Answer | None:
+        """`Maximum: 3`, `Alice: 5`."""
+        inner = range(1, len(self.tokens) - 1)
+        index = next((index for index in inner if _is_colon(self.tokens[index])), None)
+        if index is None:
+            return None
+        label = self.tokens[:index]
+        if _has_words(label) or (len(label) == 1 and label[0].kind is Kind.LETTER):
+            return Named(_name(label), self._item(self.tokens[index + 1 :]))
+        return None
+
+    def _quantity(self) -> Answer | None:
+        return read_quantity(self.tokens)
+
+    def _prose(self) -> Answer:
+        """Words with mathematics among them; words that say nothing are left out before it."""
+        tokens = self.tokens
+        if not _has_words(tokens):
+            raise Unreadable("neither an expression nor words")
+        start = next((i for i, t in enumerate(tokens) if t.kind is not Kind.WORD), len(tokens))
+        leading = {token.text.lower() for token in tokens[:start]}
+        if 0 < start < len(tokens) and leading <= _LEADING_WORDS:
+            return self._item(tokens[start:])
+        return Words(" ".join(token.text.lower() for token in tokens))
+
+    # Relations
+
+    def _relation(self) -> Answer | None:
+        """`x = 2`, `1 < x <= 3`, `x \\in [0, 1]`."""
+        parts, signs = split_at(self.tokens, _RELATIONS_AND_MEMBERSHIP)
+        if not signs:
+            return None
+        if not parts[0] and signs[0] in _EQUALITIES:  # `= 5`
+            return self._item(self.tokens[1:])
+        if not all(parts):
+            raise Unreadable("a relation with one side")
+        if signs == ["∈"]:
+            return self._membership(*parts)
+        if _EQUALITIES.issuperset(signs):
+            return self._equality(parts, signs)
+        if "∈" in signs:
+            raise Unreadable("a relation with ∈")
+        return solve_inequality([parse_expression(part) for part in parts], signs)
+
+    def _membership(self, variable: list[Token], values: list[Token]) -> Answer:
+        inside = self._item(values)
+        return replace(inside, variable=_name(variable)) if isinstance(inside, Ranges) else inside
+
+    def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Answer:
+        """An equation without what follows its first `≈`: `1/3 ≈ 0.33` is a third."""
+        if "≈" in signs and not _is_name(parts[0]):
+            parts = parts[: signs.index("≈") + 1]
+        return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
+
+    def _equation(self, parts: list[list[Token]]) -> Answer:
+        """Two or more sides, all equal."""
+        for parse in (self._function, self._named, self._named_tuple):
+            found = parse(parts)
+            if found is not None:
+                return found
+        try:
+            sides = [parse_expression(part) for part in parts]
+        except Unreadable:
+            if len(parts) > 2:
+                raise
+            return Named(_name(parts[0]), self._item(parts[1]))
+        if len(sides) == 2:
+            return _two_sides(*sides)
+        if any(variables(side) for side in sides):
+            return Named(_name(parts[0]), Value(sides[-1]))
+        return _constant_chain(sides)
+
+    def _function(self, parts: list[list[Token]]) -> Answer | None:
+        """`f(x) = x^2`, `f(2) = 4`."""
+        head = _function_head(parts[0])
+        if head is None:
+            return None
+        name, argument = head
+        return Named(name, self._item(parts[-1]), argument, is_function=argument is not None)
+
+    def _named(self, parts: list[list[Token]]) -> Answer | None:
+        """`x = 2`, `x = y = 2`, `total cost = 5`."""
+        if all(_is_name(part) for part in parts[:-1]):
+            name, value = _name(parts[0]), self._item(parts[-1])
+            if len(parts) == 2 and (symbol := _variable(value)) is not None:
+                return Relation("=", Symbol(name), symbol)
+            return Named(name, value)
+        if len(parts) == 2 and _has_words(parts[0]):
+            return Named(_name(parts[0]), self._item(parts[1]))
+        return None
+
+    def _named_tuple(self, parts: list[list[Token]]) -> Answer | None:
+        """`(x, y) = (1, 2)`: each value with its name."""
+        if parts[0][0].text != "(":
+            return None
+        names = self._item(parts[0])
+        if not isinstance(names, Several) or len(parts) > 2:
+            return None
+        return _with_names(names, self._item(parts[1]), _name(parts[0]))
+
+    # Sets and brackets
+
+    def _union(self) -> Answer | None:
+        """`(0, 1) \\cup (2, 3)`, `\\mathbb{R} \\setminus \\{0\\}`."""
+        parts, has_difference = split_sets(self.tokens)
+        if len(parts) == 1:
+            return None
+        sets = self._items(parts)
+        if not has_difference:
+            return union(sets)
+        if as_ranges(sets[0]) != EVERYTHING:
+            raise Unreadable("a difference of sets")
+        return real_numbers_without(sets[1])
+
+    def _bracketed(self) -> Answer | None:
+        """`(1, 2)`, `{1, 2}`, `(0, 1]`, `{x | x > 0}`; None for an expression in brackets."""
+        if not is_bracketed(self.tokens):
+            return None
+        opening, inside, closing = self.tokens[0].text, self.tokens[1:-1], self.tokens[-1].text
+        is_set = opening in ("{", "\\{")
+        if is_set and (built := self._set_builder(inside)) is not None:
+            return built
+        parts, _ = split_list(self._nested(inside).tokens)
+        if len(parts) == 1 and opening == "{":
+            return self._item(inside)
+        if len(parts) == 1 and opening in ("(", "["):
+            return self._item(inside) if _is_more_than_expression(inside) else None
+        items = self._items(parts)
+        if is_set:
+            return Several("set", items)
+        if opening + closing in ("(]", "[)"):
+            ranges = interval(items, opening + closing)
+            if ranges is None:
+                raise Unreadable("brackets that do not match")
+            return ranges
+        return Several("tuple", items, opening + closing)
+
+    def _set_builder(self, inside: Sequence[Token]) -> Answer | None:
+        """`{x | x > 0}`: its condition; `{2k | k > 0}`: its element and its condition."""
+        split = split_set_builder(inside)
+        if split is None:
+            return None
+        element, condition = split
+        texts = [token.text for token in element]
+        if "∈" in texts:
+            element = element[: texts.index("∈")]
+            whole = sorted({"Z", "N", "Q"}.intersection(texts))
+            if whole:
+                name = Words(f"{_name(element)} in {whole[0]}")
+                return Several("tuple", (name, self._nested(condition).answer()), "{|}")
+        if len(element) == 1:
+            is_variable = element[0].kind is Kind.LETTER
+            return self._nested(condition).answer() if is_variable else None
+        return Several("tuple", (self._item(element), Words(_name(condition))), "{|}")
+
+    # Environments of LaTeX
+
+    def _environment(self) -> Answer | None:
+        """A matrix, a system of equations, or the cases of a function."""
+        first, last = self.tokens[0], self.tokens[-1]
+        begin, _, name = first.text.partition(" ")
+        if begin != "begin" or first.kind is not Kind.FUNCTION:
+            return None
+        if last.text != f"end {name}" or name not in _MATRICES | _SYSTEMS:
+            raise Unreadable(f"environment {name}")
+        rows = split_rows(self.tokens[1:-1])
+        if name == "cases" and any(len(row) > 1 for row in rows):
+            return Several("set", tuple(self._case(row) for row in rows))
+        if name in _SYSTEMS:
+            equations = self._items([[token for cell in row for token in cell] for row in rows])
+            return equations[0] if len(equations) == 1 else Several("list", equations)
+        return Grid(tuple(self._items(row) for row in rows))
+
+    def _case(self, cells: Sequence[list[Token]]) -> Answer:
+        """A value and the condition under which it holds."""
+        kept = [_without_if(cell) for cell in cells]
+        if len(kept) != 2 or not all(kept):
+            raise Unreadable("a case without a condition")
+        value, condition = kept
+        if condition[0].text in ("otherwise", "else"):
+            return Several("tuple", (self._item(value), Words("otherwise")))
+        return Several("tuple", (self._item(value), self._nested(condition).answer()))
+
+
+def _flat(items: Sequence[Answer]) -> list[Answer]:
+    """Items with the elements of lists among them in place of the lists."""
+    flat: list[Answer] = []
+    for item in items:
+        flat += item.items if isinstance(item, Several) and item.kind == "list" else [item]
+    return flat
+
+
+def _is_colon(token: Token) -> bool:
+    return token.text == ":" and token.kind is Kind.SIGN
+
+
+def _has_words(tokens: Sequence[Token]) -> bool:
+    return any(token.kind is Kind.WORD for token in tokens)
+
+
+def _name(tokens: Sequence[Token]) -> str:
+    """The name that tokens spell; the case of words does not count."""
+    name = "".join(token.text for token in tokens if token.text not in _BRACES)
+    return name.lower() if _has_words(tokens) else name
+
+
+def _is_name(tokens: Sequence[Token]) -> bool:
+    """Whether tokens are words, or a variable, perhaps with a subscript."""
+    if all(token.kind is Kind.WORD for token in tokens):
+        return True
+    if tokens[0].kind is not Kind.LETTER:
+        return False
+    if tokens[0].text in ("e", "i", "pi", "infty"):
+        return False
+    return len(tokens) == 1 or tokens[1].text in ("_", "'")
+
+
+def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
+    """Name and argument of `f(x)`; the argument is None if it is no variable: `f(2)`."""
+    texts = [token.text for token in tokens if token.text not in _BRACES]
+    if len(texts) < 4 or tokens[0].kind is not Kind.LETTER or texts[-1] != ")":
+        return None
+    opening = texts.index("(") if "(" in texts else 0
+    if opening == 0 or (opening > 1 and texts[1] not in ("_", "^", "'", "''")):
+        return None
+    inside = texts[opening + 1 : -1]
+    if "(" in inside:
+        return None
+    name = texts[0] + "".join(texts[1:opening])
+    if len(inside) == 1 and inside[0][0].islower():
+        return name, inside[0]
+    return f"{name}({''.join(inside)})", None
+
+
+def _variable(value: Answer) -> Symbol | None:
+    """The variable that is the whole of an answer; None for any other answer."""
+    if not isinstance(value, Value) or value.unit is not None:
+        return None
+    expression = value.expression
+    return expression if isinstance(expression, Symbol) and not is_constant(expression) else None
+
+
+def _two_sides(left: Expression, right: Expression) -> Answer:
+    if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
+        return Named(right.name, Value(left))
+    return Relation("=", left, right)
+
+
+def _constant_chain(sides: list[Expression]) -> Answer:
+    """The value of `1 + 1 = 4/2 = 2`; sides that contradict each other are no answer."""
+    if all(same(side, sides[-1], CHAIN_TOLERANCE) for side in sides[:-1]):
+        return Value(sides[-1])
+    raise Unreadable("sides that contradict each other")
+
+
+def _with_names(names: Several, values: Answer, name: str) -> Answer:
+    """Each value with its own name; all values with one name where the names are no symbols."""
+    if not isinstance(values, Several):
+        return Named(name, values)
+    symbols = [
+        one.expression.name
+        for one in names.items
+        if isinstance(one, Value) and isinstance(one.expression, Symbol)
+    ]
+    if not len(symbols) == len(names.items) == len(values.items):
+        return Named(name, values)
+    items = tuple(Named(symbol, value) for symbol, value in zip(symbols, values.items, strict=True))
+    return Several("tuple", items, values.brackets)
+
+
+def _is_more_than_expression(tokens: Sequence[Token]) -> bool:
+    """Whether brackets hold a relation, a union, an angle or words."""
+    return any(
+        token.text in _RELATIONS or token.text in ("∪", "°") or token.kind is Kind.WORD
+        for token in tokens
+    )
+
+
+def _without_if(cell: list[Token]) -> list[Token]:
+    """A cell of a case without the `if` and the commas around its value or condition."""
+    while cell and cell[-1].text in (",", ";", ".", "if"):
+        cell = cell[:-1]
+    while cell and cell[0].text in ("if", "for", "when", ","):
+        cell = cell[1:]
+    return cell

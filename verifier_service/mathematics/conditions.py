@@ -1,0 +1,95 @@
+"""Conditions under which an answer is said to hold: `if x > 0`, `k \\in \\mathbb{Z}`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
+from verifier_service.mathematics.plain_text import unwrapped, without_delimiters
+from verifier_service.mathematics.splitting import depth_change
+
+_CONDITION_WORDS = frozenset(
+    (
+        "where for when if with such since because given assuming provided as which that after"
+    ).split()
+)
+"""Words that begin a condition."""
+_SET_NAMES = frozenset({"R", "Z", "N", "Q", "C"})
+_KINDS_OF_NUMBERS = {
+    "natural": frozenset({"N", "natural", "positive", "nonnegative", "non-negative"}),
+    "integer": frozenset({"Z", "integer", "integers"}),
+    "real": frozenset({"R", "real", "reals"}),
+}
+
+
+def read_condition(text: str) -> str:
+    """The condition that a text states, in normal form; empty if it states none.
+
+    >>> read_condition(r"k\\pi, k \\in \\mathbb{Z}")
+    'integer'
+    """
+    try:
+        tokens = tokenize(without_delimiters(unwrapped(text)))
+    except Unreadable:
+        return ""
+    starts = [i for i in (_condition_word(tokens), _membership(tokens)) if i is not None]
+    return _normal_form(tokens[min(starts) + 1 :]) if starts else ""
+
+
+def without_condition(tokens: list[Token]) -> list[Token]:
+    """The tokens before the word that begins a condition."""
+    return tokens[: _condition_word(tokens)]
+
+
+def is_condition(tokens: Sequence[Token]) -> bool:
+    """Whether an element of a list is a condition, and no answer: `k \\in \\mathbb{Z}`."""
+    texts = [token.text for token in tokens]
+    if tokens[0].kind is Kind.WORD and texts[0].lower() in _CONDITION_WORDS:
+        return True
+    if "∈" in texts:
+        after = [text for text in texts[texts.index("∈") + 1 :] if text not in "{}"]
+        return bool(after) and after[0] in _SET_NAMES
+    return "integer" in texts or "integers" in texts
+
+
+def _condition_word(tokens: Sequence[Token]) -> int | None:
+    """Index of the first word after some mathematics that begins a condition; None without one."""
+    depth = 0
+    follows_mathematics = False
+    for index, token in enumerate(tokens):
+        depth += depth_change(token)
+        is_word = token.kind is Kind.WORD and token.text.lower() in _CONDITION_WORDS
+        if depth == 0 and is_word and follows_mathematics:
+            return index
+        follows_mathematics = follows_mathematics or _is_mathematics(token)
+    return None
+
+
+def _membership(tokens: Sequence[Token]) -> int | None:
+    """Index of the comma before `k \\in \\mathbb{Z}`; None without one."""
+    if all(token.text != "∈" for token in tokens):
+        return None
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += depth_change(token)
+        if depth or not index or token.text != ",":
+            continue
+        if "∈" in [one.text for one in tokens[index + 1 : index + 4]]:
+            return index
+    return None
+
+
+def _is_mathematics(token: Token) -> bool:
+    if token.kind is Kind.SIGN:
+        return token.text not in ".,'-:"
+    return token.kind is not Kind.WORD and token.text not in ("a", "A", "I")
+
+
+def _normal_form(tokens: Sequence[Token]) -> str:
+    """The kind of number that a variable is, whatever its name; any other condition as it is."""
+    texts = [token.text for token in tokens if token.text not in "{}"]
+    named = texts[texts.index("∈") + 1 :] if "∈" in texts else [text.lower() for text in texts]
+    for kind, names in _KINDS_OF_NUMBERS.items():
+        if set(named) & names:
+            return kind
+    return "".join(texts).lower()

@@ -1,0 +1,166 @@
+"""The text of an answer before it becomes tokens: unwrapped, rewritten, or turned into a key.
+
+Delimiters, boxes, bold and the like say nothing and are taken off. Some ways of writing, such as
+`3 out of 4` and `1,234`, are replaced by simpler ones that say the same.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Delimiters around a whole text: `$$2$$`, `$2$`, `\(2\)`, `\[2\]`.
+_DELIMITED = re.compile(
+    r"\s*(?:\$\$(?P<a>[^$]*)\$\$|\$(?P<b>[^$]*)\$|\\\((?P<c>.*)\\\)|\\\[(?P<d>.*)\\\])\s*",
+    re.DOTALL,
+)
+# A dollar that is not escaped: both of `$2$`, but not that of `\$5`.
+_DOLLAR = re.compile(r"(?<!\\)\$")
+# A command that says that its argument is text, with the argument: `\text{ cm}`.
+_TEXT_COMMAND = re.compile(
+    r"\\(?:text|mathrm|textrm|textbf|mathbf|textit|mbox|operatorname)\s*\{([^{}]*)\}"
+)
+# The ending of an ordinal number after its digits: the `th` of `5th` and of `5^{\text{th}}`.
+_ORDINAL_ENDING = re.compile(
+    r"(?<=\d)\s*(?:\^?\s*\{?\s*(?:\\(?:text|mathrm|textrm|textsuperscript)\s*\{\s*)?"
+    r"(?:st|nd|rd|th)\s*\}?\s*\}?)(?![a-zA-Z])"
+)
+# Digits in groups of three, after the first group: `1,234,567`, `12 000`, `1{,}234`, `1\,234`.
+# Digits, points and commas before it, and an underscore (`x_1, 200`), make it something else.
+_GROUPED = re.compile(
+    r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!: ]|\{,\}|,|,\\!|[ \u202f\u2009\u00a0])\d{3})+)(?![\d])"
+)
+# What separates the groups: a comma or a space, each also as LaTeX writes it.
+_GROUP_SEPARATOR = re.compile(r"\\[,!: ]|\{,\}|,\\!|[, \u202f\u2009\u00a0]")
+_BRACKETS = ("(", "[", "{", "\\{", "\\left")
+
+_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        # A derivative: `\frac{dy}{dx}` is the letter y with a prime.
+        (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
+        # A colour: `\color{red}`.
+        (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
+        # A root sign before a number without brackets: `√12`.
+        (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
+        # A sign as a word: `negative 3`.
+        (r"^(?:negative|minus)\s+(?=\S)", "-"),
+        # A fraction as words: `3 out of 4`.
+        (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
+        # A ratio as words: `3 to 4`.
+        (r"^\s*(\d+)\s+to\s+(\d+)\s*$", r"\1:\2"),
+        # The letter of each part of a question: `(a) 5, (b) 7`. One letter alone is an option.
+        (
+            r"(?:^|(?<=[,;\s]))\(([a-h])\)\s*(?=[-\d\\$][^,;]*(?:[,;]\s*(?:and\s+)?\([a-h]\)|$))",
+            r"\1: ",
+        ),
+        # The ending of an ordinal number: `5th`.
+        (_ORDINAL_ENDING.pattern, ""),
+        # The letter x as a sign of multiplication: `2 x 10^3`.
+        (r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))", "*"),
+        # Words in brackets after an answer: `8 (the smallest such integer)`. Words that change what
+        # the answer says, such as `(not mod 7)`, stay.
+        (
+            r"(?<=\S)\s+\((?=(?:[a-z]{2,}[ ,]+){2,}[a-z]{2,}\)\s*$)"
+            r"(?![^()]*\b(?:mod|not|or|perhaps|maybe|wrong|incorrect|sin|cos|tan|ln|log|sqrt)\b)"
+            r"[^()]*\)\s*$",
+            "",
+        ),
+    )
+)
+
+# Commands that only size or set what follows, and dollars: `\left`, `\displaystyle`.
+_DRESS = re.compile(r"\\(?:left|right|displaystyle|bigg?|Bigg?)(?![a-zA-Z])|\$")
+# White space, also as LaTeX writes it: `\quad`, `\,`, `~`.
+_SPACING = re.compile(r"\\(?:quad|qquad|[ ,;:!])|~|\s+")
+# Signs of LaTeX whose arguments braces hold together: `x^{12}`. Elsewhere braces say nothing.
+_BRACES_MATTER = re.compile(r"[\\^_]")
+# Punctuation at the end of a word, and quotation marks around one: `"yes",`.
+_KEY_PUNCTUATION = re.compile(r"[\"`“”.,;:?]+(?=\s|$)|(?<=\s)[\"`“”]+|^[\"`“”]+")
+# An article before a word, but not before a variable: the `the` of `the circle`.
+_ARTICLE = re.compile(r"(?<![^\s])(?:the|an?)\s+(?=[a-z]{3})", re.IGNORECASE)
+# A word of at least three letters, whose case says nothing: `Circle`, but not `AB`.
+_WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
+_WHITE_SPACE = re.compile(r"\s+")
+
+
+def unwrapped(text: str) -> str:
+    """The text without its delimiters, box, bold and final full stop.
+
+    >>> unwrapped(r"**$\\boxed{2}$**.")
+    '2'
+    """
+    while True:
+        before = text
+        text = text.strip().strip("*").strip()
+        if text.endswith(".") and not text.endswith("..") and "..." not in text[-4:]:
+            text = text[:-1]
+        if (match := _DELIMITED.fullmatch(text)) is not None:
+            text = next(inside for inside in match.groups() if inside is not None)
+        if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
+            text = text[text.index("{") + 1 : -1]
+        text = text.rstrip(",;^")
+        if text == before:
+            return text
+
+
+def without_delimiters(text: str) -> str:
+    """The text without delimiters of mathematics inside it: `$2$ and $3$`."""
+    text = text.replace("\\(", " ").replace("\\)", " ").replace("\\[", " ").replace("\\]", " ")
+    text = text.replace("\\\\$", "\\$")
+    num_dollars = len(_DOLLAR.findall(text))
+    if num_dollars == 0:
+        return text
+    # Delimiters come in pairs, so one of an odd number of dollars is money.
+    return _DOLLAR.sub(" " if num_dollars % 2 == 0 else r"\\$", text)
+
+
+def text_command_arguments(text: str) -> str:
+    """The text with the arguments of `\\text` and the like in place of the commands."""
+    return _TEXT_COMMAND.sub(r"\1", text)
+
+
+def without_text_commands(text: str) -> str:
+    """The text with spaces around the arguments of `\\text` in place of the commands."""
+    if "\\" not in text:
+        return text
+    return _WHITE_SPACE.sub(" ", _TEXT_COMMAND.sub(r" \1 ", text)).strip()
+
+
+def without_ordinal_endings(text: str) -> str:
+    """The text with numbers in place of ordinal numbers: `March 5` for `March 5th`."""
+    return _ORDINAL_ENDING.sub("", text)
+
+
+def rewritten(text: str) -> str:
+    """The text with simpler ways of writing in place of others that say the same.
+
+    >>> rewritten("3 out of 4"), rewritten("1,234,567"), rewritten("2 x 10^3")
+    ('3/4', '1234567', '2*10^3')
+    """
+    words = without_text_commands(text)
+    if "\\" not in words:
+        text = words
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text)
+    if text.startswith(_BRACKETS):  # (3,100) is a pair
+        return text
+    return _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
+
+
+def has_grouped_digits(text: str) -> bool:
+    """Whether a comma may separate groups of digits, or elements of a list: `1,234`."""
+    return "," in text and _GROUPED.search(text) is not None
+
+
+def text_key(text: str) -> str:
+    """A key of what a text says: two texts with one key differ only in how they are dressed.
+
+    >>> text_key(r"\\text{Line segment,  and Circle.}") == text_key("line segment, and circle")
+    True
+    """
+    text = _TEXT_COMMAND.sub(r" \1 ", _SPACING.sub(" ", unwrapped(text)))
+    text = _DRESS.sub("", text)
+    if not _BRACES_MATTER.search(text):
+        text = text.replace("{", "").replace("}", "")
+    text = _ARTICLE.sub("", _KEY_PUNCTUATION.sub(" ", text))
+    return " ".join(word.casefold() if _WORD.fullmatch(word) else word for word in text.split())

@@ -1,0 +1,127 @@
+"""Why an execution ended: the watch on its limits while it runs, and the decision at its end.
+
+`LimitWatch` says which limit a running program has exceeded, and the runner then kills it.
+`exit_reason` decides from the facts of the end. Memory stands in the decision only: the kernel
+refuses memory beyond the limit, and the program fails by itself.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from verifier_service.sandbox.execution import ExitReason, Limits
+
+WATCH_SECONDS = 0.05
+"""Time between two looks at what a running program uses."""
+OVERLOAD_SHARE = 4
+"""Times its wall or CPU limit, the larger, after which a program that still waits is given up.
+
+Giving up means that it gets no verdict, so no program may be able to bring it about. While its main
+thread waits for a processor, other threads run on that processor. Threads of its own use up its CPU
+time. Alone on the machine it therefore ends after its wall time plus its CPU time at the latest; in
+a pair, whose waits are added up, after the partner's CPU time more. Threads of other programs are
+the load of the machine, which the service bounds."""
+NEAR_MEMORY_LIMIT = 0.8
+"""Share of the memory limit above which an unexplained failure is attributed to memory."""
+
+
+class LimitWatch:
+    """The CPU and wall time of one running process, against its limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.partner: LimitWatch | None = None
+        """The watch on the other process of a pair. Time that one waits counts for both."""
+        self.pid: int | None = None
+        """The process, once it has said that it runs."""
+        self.waited_seconds = 0.0
+        """Time that the process has waited for a processor so far."""
+        self.is_overloaded = False
+        """Whether the process was given up because it waited too long for a processor."""
+        self._limits = limits
+        self._start = time.monotonic()
+
+    @property
+    def wall_seconds(self) -> float:
+        """Time since the order to fork."""
+        return time.monotonic() - self._start
+
+    @property
+    def all_waited_seconds(self) -> float:
+        """Time that the process and its partner have waited for a processor."""
+        return self.waited_seconds + (self.partner.waited_seconds if self.partner else 0.0)
+
+    def exceeded(self) -> ExitReason | None:
+        """The limit on time that the process has exceeded; None if it is within both."""
+        if self._cpu_seconds() >= self._limits.cpu_seconds:
+            return ExitReason.CPU_LIMIT
+        if self.pid is not None:
+            self.waited_seconds = max(self.waited_seconds, waited_seconds(self.pid))
+        ran = self.wall_seconds
+        if ran - self.all_waited_seconds >= self._limits.wall_seconds:
+            return ExitReason.WALL_LIMIT
+        if ran >= OVERLOAD_SHARE * max(self._limits.wall_seconds, self._limits.cpu_seconds):
+            self.is_overloaded = True
+            return ExitReason.WALL_LIMIT
+        return None
+
+    def _cpu_seconds(self) -> float:
+        if self.pid is None:
+            return 0.0
+        try:
+            return time.clock_gettime(~self.pid << 3 | 2)  # see clock_getcpuclockid(3)
+        except OSError:
+            return 0.0  # the process has ended
+
+
+def waited_seconds(pid: int) -> float:
+    """Time that the main thread of a process has waited for a processor, as the kernel counts it.
+
+    0 where the kernel does not count: schedstat needs CONFIG_SCHED_INFO, see
+    Documentation/scheduler/sched-stats.rst.
+    """
+    try:
+        _, waited, *_ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    except (OSError, ValueError):  # the file of a process that ends may be empty
+        return 0.0
+    return int(waited) * 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """Facts about the end of a process, none of which the process itself can invent."""
+
+    killed_for: ExitReason | None
+    """The reason for which the runner killed it; None if the runner did not."""
+    cpu_seconds: float
+    own_memory_bytes: int
+    """Peak of its resident memory beyond that of its zygote."""
+    is_flooded: bool
+    """Whether it wrote more to a stream than the limit on output."""
+    is_compile_error: bool
+    """Whether it said, before any foreign code ran, that the payload is not a program."""
+    exit_code: int | None
+    signal: int | None
+
+
+def exit_reason(end: End, limits: Limits) -> ExitReason:
+    """The first reason that applies, in the order of `ExitReason`.
+
+    A process may exceed a limit and end by itself before the watch looks again, so its CPU time
+    and its output are compared once more.
+    """
+    if end.cpu_seconds >= limits.cpu_seconds:
+        return ExitReason.CPU_LIMIT
+    if end.killed_for is not None:
+        return end.killed_for
+    if end.is_flooded:
+        return ExitReason.OUTPUT_LIMIT
+    if end.is_compile_error:
+        return ExitReason.COMPILE_ERROR
+    if end.signal == signal.SIGSYS:
+        return ExitReason.FORBIDDEN
+    if end.exit_code != 0 and end.own_memory_bytes >= NEAR_MEMORY_LIMIT * limits.memory_bytes:
+        return ExitReason.MEMORY_LIMIT
+    return ExitReason.EXITED if end.signal is None else ExitReason.SIGNALED

@@ -1,0 +1,85 @@
+"""Command-line options made from settings, whose names, defaults and meanings they take."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+import typer
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings
+
+SettingsType = TypeVar("SettingsType", bound=BaseSettings)
+
+METAVARS = {int: "N", float: "N", tuple: "LIST"}
+"""Placeholder of an option's value in the help, by the type of the setting; others are texts."""
+
+
+def takes_settings(
+    model: type[SettingsType],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace the parameter `settings` of a command by an option for each setting of a model.
+
+    The command gets the settings: an option wins over the environment, which wins over the
+    default. Wrong values end the process with status 2 and a line for each on standard error.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**arguments: Any) -> None:
+            values = {name: arguments.pop(name) for name in model.model_fields}
+            given = {name: value for name, value in values.items() if value is not None}
+            try:
+                settings = model(**given)
+            except ValidationError as error:
+                for problem in error.errors():
+                    print(_complaint(problem), file=sys.stderr)  # noqa: T201
+                raise typer.Exit(2) from error
+            command(settings=settings, **arguments)
+
+        parameters = [
+            parameter
+            for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
+            if name != "settings"
+        ] + [_parameter(name, field) for name, field in model.model_fields.items()]
+        # Typer reads both, and `wraps` has copied those of the command.
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
+
+
+def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    meaning = field.description or ""
+    if "default: " not in meaning and field.default is not None:
+        meaning += f"; default: {field.default}"
+    option = typer.Option(help=meaning, metavar=_metavar(field.annotation), show_default=False)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[str | None, option],
+    )
+
+
+def _metavar(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return "|".join(map(str, get_args(annotation)))
+    if "Path" in str(annotation):
+        return "PATH"
+    return METAVARS.get(get_origin(annotation) or annotation, "TEXT")
+
+
+def _complaint(problem: ErrorDetails) -> str:
+    """One line with the option and the variable that the value may have come from."""
+    name = str(problem["loc"][0]) if problem["loc"] else "settings"
+    # Where a hash is expected, the value may be the key itself.
+    found = "" if name.startswith("api_key") else f" (found {problem['input']!r})"[:200]
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"--{name.replace('_', '-')} / VERIFIER_{name.upper()}: {message}{found}"
