@@ -1,4 +1,4 @@
-"""What `.ci/run` leaves out of its one session of tests, another command runs or a slow test has."""
+"""The one session of `.ci/run` leaves out only tests that another part of it runs."""
 
 from __future__ import annotations
 
