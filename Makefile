@@ -17,6 +17,8 @@ TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 # One pytest on each core, up to four; none beside the first with --pdb, as `auto` has it.
 SIDE_BY_SIDE := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 SOAK_EXECUTIONS ?= 100000
+SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
+	api_conformance.py chaos.py code_soak.py)
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm install clean
 
@@ -29,10 +31,8 @@ test: install  ## the test suite that needs no GPU and no minutes
 test-slow: install  ## installs each extra alone, runs the demonstration
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow and not gpu" $(ARGS)
 
-soak: install  ## 100,000 programs through the sandbox and the workers; SOAK_EXECUTIONS=... for others
-	SOAK_EXECUTIONS=$(SOAK_EXECUTIONS) $(BIN)/python -m pytest -m slow \
-		tests/sandbox/test_soak.py tests/verifier_service/test_code_soak.py \
-		tests/verifier_service/test_chaos.py $(ARGS)
+soak: install  ## 100,000 programs, completions and kills in a row; SOAK_EXECUTIONS=... for others
+	SOAK_EXECUTIONS=$(SOAK_EXECUTIONS) $(BIN)/python -m pytest -m slow $(SOAKS) $(ARGS)
 
 test-docker: install  ## images, compose and attacks in real containers; see scripts/install-docker
 	$(BIN)/python -m pytest -m docker tests/docker $(ARGS)
