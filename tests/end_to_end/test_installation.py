@@ -106,14 +106,8 @@ def install(folder: Path, extra: str) -> Path:
     """A virtual environment with one extra, from this checkout; its python."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    pip: list[str | Path] = [
-        python,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "install",
-        "--quiet",
-    ]
+    quick = ("--disable-pip-version-check", "--quiet", "--no-compile")
+    pip: list[str | Path] = [python, "-m", "pip", "install", *quick]
     if extra == "trainer":  # the build that the tests run with, not the newest for a GPU
         torch = next(
             line

@@ -1,6 +1,6 @@
-"""Run by torchrun: optimizer steps on given rollouts, split over the processes.
+"""Run by torchrun: optimizer steps of several runs on given rollouts, split over the processes.
 
-    torchrun --nproc-per-node N sharded_steps.py MODEL_DIR RUN_DIR STEPS [flags]
+    torchrun --nproc-per-node N sharded_steps.py MODEL_DIR '[["RUN_DIR", STEPS, "FLAG", ...], ...]'
 
 | flag | means |
 |---|---|
@@ -9,7 +9,7 @@
 | `--drop` | only one of the four groups differs: of two processes one has nothing to train on |
 | `--sync` | the reference becomes the policy after every second step |
 
-Writes a checkpoint at the end, and process 0 the losses and norms as JSON on its output.
+Each run ends with a checkpoint. Process 0 writes a list of JSON: the losses and norms of each run.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from tests.trainer_client.runs import rollouts_of
-from trainer_client.config.run_config import make_config
+from trainer_client.config.run_config import Config, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner, start_position
-from trainer_client.processes import launched
+from trainer_client.processes import Processes, launched
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.run.checkpoint import RandomState, list_checkpoints
@@ -50,10 +51,43 @@ ALL_DIFFER = [[1.0, 0.0]] * 4
 ONE_DIFFERS = [[0.5, 0.5], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 
 
-def main(model: Path, run_dir: Path, num_steps: int, *flags: str) -> None:
-    """Train, write, tell."""
+def main(model: Path, runs: list[list[Any]]) -> None:
+    """Take the steps of each run, and write what they told."""
     torch.set_num_threads(1)
-    config = make_config(
+    with launched() as processes:
+        histories = [
+            take_steps(processes, model, Path(run_dir), num_steps, *flags)
+            for run_dir, num_steps, *flags in runs
+        ]
+        if processes.leads:
+            sys.stdout.write(json.dumps(histories))
+
+
+def take_steps(
+    processes: Processes, model: Path, run_dir: Path, num_steps: int, *flags: str
+) -> list[dict[str, float]]:
+    """Train and write a checkpoint; the losses and norms of each step."""
+    config = config_of(model, run_dir, *flags)
+    checkpoint = list_checkpoints(run_dir)[-1] if "--resume" in flags else None
+    learner = make_learner(config, checkpoint, processes)
+    position = start_position(checkpoint)
+    rewards = torch.tensor(ONE_DIFFERS if "--drop" in flags else ALL_DIFFER)
+    advantages = torch.tensor(ADVANTAGES).view(rewards.shape)
+    kept = kept_groups(GROUPS, rewards, advantages, config.advantage)
+    _, batch = batch_of(kept, learner.policy, processes, mask_truncated=False)
+    assert batch is not None
+    history = []
+    for step in range(num_steps):
+        history.append(update_policy(learner, batch, config))
+        if "--sync" in flags and step % 2:
+            learner.sync_reference()
+    position = replace(position, step=position.step + num_steps, random=RandomState.now())
+    learner.save(run_dir, position)
+    return history
+
+
+def config_of(model: Path, run_dir: Path, *flags: str) -> Config:
+    return make_config(
         {
             "output_dir": str(run_dir),
             "model": {"path": str(model), "device": "cpu"},
@@ -75,28 +109,10 @@ def main(model: Path, run_dir: Path, num_steps: int, *flags: str) -> None:
             },
         }
     )
-    checkpoint = list_checkpoints(run_dir)[-1] if "--resume" in flags else None
-    with launched() as processes:
-        learner = make_learner(config, checkpoint, processes)
-        position = start_position(checkpoint)
-        rewards = torch.tensor(ONE_DIFFERS if "--drop" in flags else ALL_DIFFER)
-        advantages = torch.tensor(ADVANTAGES).view(rewards.shape)
-        kept = kept_groups(GROUPS, rewards, advantages, config.advantage)
-        _, batch = batch_of(kept, learner.policy, processes, mask_truncated=False)
-        assert batch is not None
-        history = []
-        for step in range(num_steps):
-            history.append(update_policy(learner, batch, config))
-            if "--sync" in flags and step % 2:
-                learner.sync_reference()
-        position = replace(position, step=position.step + num_steps, random=RandomState.now())
-        learner.save(run_dir, position)
-        if processes.leads:
-            sys.stdout.write(json.dumps(history))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
+    main(Path(sys.argv[1]), json.loads(sys.argv[2]))
     sys.stdout.flush()
     # All is written. Threads of gloo have aborted an interpreter that was tearing itself down.
     os._exit(0)

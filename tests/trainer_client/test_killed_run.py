@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -57,17 +58,27 @@ def finish(process: subprocess.Popen[str]) -> None:
 
 
 def kill_after(process: subprocess.Popen[str], lines: int, seconds: float) -> bool:
-    """Kill -9 some time after so many lines of steps; False if it had ended before."""
+    """Kill -9 some time after so many lines of steps, or at the next; False if it had ended before.
+
+    By time alone a run would end if the time was measured while the machine was busier.
+    """
+    read_steps(process, lines)
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    read_steps(process, 1)
+    timer.cancel()
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+    return process.returncode < 0
+
+
+def read_steps(process: subprocess.Popen[str], lines: int) -> None:
+    """Read until so many lines of steps have come, or there are no more."""
     assert process.stdout is not None
     while lines > 0 and (line := process.stdout.readline()):
         lines -= line.startswith("step ")
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-    process.wait()
-    process.stdout.close()
-    return process.returncode < 0
 
 
 def without_times(rows: list[dict[str, float]]) -> list[dict[str, float]]:

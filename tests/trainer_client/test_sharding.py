@@ -19,14 +19,6 @@ History = list[dict[str, float]]
 SCRIPT = Path(__file__).with_name("sharded_steps.py")
 
 
-def steps(task: Path, run_dir: Path, processes: int, num_steps: int, *flags: str) -> History:
-    arguments = (str(SCRIPT), str(task / "model"), str(run_dir), str(num_steps), *flags)
-    # One process without torchrun, as a run on one machine has it.
-    output = runs.run_python(*arguments, processes=processes if processes > 1 else None)
-    history: History = json.loads(output)
-    return history
-
-
 def weights(run_dir: Path, step: int) -> dict[str, torch.Tensor]:
     return runs.weights(run_dir / "checkpoints" / f"step_{step:06d}")
 
@@ -37,72 +29,99 @@ def check_equal(actual: History, expected: History) -> None:
 
 
 @pytest.fixture(scope="module")
-def one(task: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, History]:
-    """Ten steps of one process, and what they told."""
-    run_dir = tmp_path_factory.mktemp("one")
-    history = steps(task, run_dir, 1, 10)
-    losses = [update["policy/loss"] for update in history]
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the runs of `histories` are, each in a folder of its name."""
+    return tmp_path_factory.mktemp("sharded")
+
+
+@pytest.fixture(scope="module")
+def histories(task: Path, folder: Path) -> dict[str, History]:
+    """What the steps of each run told.
+
+    Whatever a number of processes does is done by one start of them: each start imports torch.
+    """
+    drop, sync, resume = "--drop", "--sync", "--resume"
+    found: dict[str, History] = {}
+
+    def take_steps(processes: int, *asked: tuple[str, int, *tuple[str, ...]]) -> None:
+        orders = json.dumps([(str(folder / name), *others) for name, *others in asked])
+        # One process without torchrun, as a run on one machine has it.
+        launched = processes if processes > 1 else None
+        output = runs.run_python(str(SCRIPT), str(task / "model"), orders, processes=launched)
+        for (name, *_), history in zip(asked, json.loads(output), strict=True):
+            found[name] = [*found.get(name, []), *history]
+
+    take_steps(
+        1,
+        ("one", 10),
+        ("one drops", 4, drop),
+        ("one syncs", 6, sync),
+        ("1 then 2", 5),
+        ("1 then 2 sync", 4, sync),
+    )
+    take_steps(
+        2,
+        ("zero3", 10),
+        ("zero2", 10, "--keep-weights"),
+        ("two drop", 4, drop),
+        ("1 then 2", 5, resume),
+        ("1 then 2 sync", 2, sync, resume),
+        ("2 then 1", 5),
+        ("2 then 1 sync", 4, sync),
+    )
+    take_steps(1, ("2 then 1", 5, resume), ("2 then 1 sync", 2, sync, resume))
+    return found
+
+
+def test_one_process_learns(histories: dict[str, History]) -> None:
+    losses = [update["policy/loss"] for update in histories["one"]]
     assert losses[0] - losses[-1] > 0.1
-    return run_dir, history
 
 
-@pytest.mark.parametrize("flags", [(), ("--keep-weights",)], ids=["zero3", "zero2"])
+@pytest.mark.parametrize("name", ["zero3", "zero2"])
 def test_two_processes_have_the_loss_curve_of_one(
-    task: Path,
-    one: tuple[Path, History],
-    tmp_path: Path,
-    flags: tuple[str, ...],
+    folder: Path, histories: dict[str, History], name: str
 ) -> None:
     """Loss, gradient norm, KL and entropy of ten steps, and the weights after them."""
-    run_dir, expected = one
-    check_equal(steps(task, tmp_path, 2, 10, *flags), expected)
-    actual = weights(tmp_path, 10)
-    for name, value in weights(run_dir, 10).items():
+    check_equal(histories[name], histories["one"])
+    actual = weights(folder / name, 10)
+    for tensor, value in weights(folder / "one", 10).items():
         # Adam makes a step of a rounding error where a gradient is next to nothing.
-        torch.testing.assert_close(actual[name], value, atol=1e-4, rtol=1e-5)
+        torch.testing.assert_close(actual[tensor], value, atol=1e-4, rtol=1e-5)
 
 
-@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
+@pytest.mark.parametrize("name", ["2 then 1", "1 then 2"])
 def test_a_checkpoint_resumes_on_another_number_of_processes(
-    task: Path,
-    one: tuple[Path, History],
-    tmp_path: Path,
-    first: int,
-    second: int,
+    histories: dict[str, History], name: str
 ) -> None:
     """Five steps and five more equal ten: weights, optimizer state and schedule are restored."""
-    _, expected = one
-    history = steps(task, tmp_path, first, 5)
-    history += steps(task, tmp_path, second, 5, "--resume")
-    check_equal(history, expected)
+    check_equal(histories[name], histories["one"])
 
 
-def test_dropped_groups_leave_a_process_without_sequences(task: Path, tmp_path: Path) -> None:
+def test_dropped_groups_leave_a_process_without_sequences(histories: dict[str, History]) -> None:
     """The process takes part in the other's updates and adds nothing, not even to the counts."""
-    expected = steps(task, tmp_path / "one", 1, 4, "--drop")
+    expected = histories["one drops"]
     assert expected[0]["policy/grad_norm"] > 0.1
-    check_equal(steps(task, tmp_path / "two", 2, 4, "--drop"), expected)
+    check_equal(histories["two drop"], expected)
 
 
-@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
-def test_a_reference_that_is_synced_goes_along(
-    task: Path, tmp_path: Path, first: int, second: int
-) -> None:
+@pytest.mark.parametrize("name", ["2 then 1 sync", "1 then 2 sync"])
+def test_a_reference_that_is_synced_goes_along(histories: dict[str, History], name: str) -> None:
     """The KL to a reference that moves is that of one process, in a resumed run too."""
-    expected = steps(task, tmp_path / "whole", 1, 6, "--sync")
+    expected = histories["one syncs"]
     divergences = [update["policy/kl_divergence"] for update in expected]
     assert divergences[2] == pytest.approx(0, abs=1e-7)  # just synced
     assert divergences[3] > 1e-4
-    history = steps(task, tmp_path / "parts", first, 4, "--sync")
-    history += steps(task, tmp_path / "parts", second, 2, "--sync", "--resume")
-    check_equal(history, expected)
+    check_equal(histories[name], expected)
 
 
-@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2)])
 def test_a_whole_run_goes_on_with_another_number_of_processes(
-    task: Path, service_url: str, tmp_path: Path, first: int, second: int
+    task: Path, service_url: str, tmp_path: Path
 ) -> None:
-    """Prompts are split, the rollouts of all are logged once, the first process evaluates."""
+    """Prompts are split, the rollouts of all are logged once, the first process evaluates.
+
+    From two to one and from one to two.
+    """
     data = task / "data"
     path = tmp_path / "run.yaml"
     path.write_text(
@@ -128,13 +147,15 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
             }
         )
     )
-    for processes, flags in ((first, ()), (second, ("--resume", "train.steps=3"))):
-        runs.run_python("-m", "trainer_client", "train", str(path), *flags, processes=processes)
+    command = ("-m", "trainer_client", "train", str(path))
+    runs.run_python(*command, processes=2)
+    runs.run_python(*command, "--resume", "train.steps=3", processes=1)
+    runs.run_python(*command, "--resume", "train.steps=4", processes=2)
     run_dir = tmp_path / "run"
     rows = runs.metrics(run_dir)
-    assert [row["step"] for row in rows] == [0, 1, 2, 3]
+    assert [row["step"] for row in rows] == [0, 1, 2, 3, 4]
     assert all("evaluation/pass@1" in row for row in rows)
-    assert len(runs.rollouts(run_dir, 1)) == 16
+    assert [len(runs.rollouts(run_dir, step)) for step in (1, 3, 4)] == [16, 16, 16]
     assert not runs.same(runs.weights(task / "model"), runs.weights(run_dir / "model"))
 
 

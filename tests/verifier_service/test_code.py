@@ -291,8 +291,10 @@ SQUARE = {
 def test_a_program_that_reads_and_prints(
     grader: Grader, source: str, result: str, passed: int
 ) -> None:
-    limits = Limits(cpu_seconds=0.5, wall_seconds=3.0, memory_bytes=2**26)
-    found = grader(source, SQUARE, Plan(limits, 10.0, 100.0, run_all=False))
+    limits = Limits(cpu_seconds=20.0, wall_seconds=60.0, memory_bytes=2**26)
+    if result == "time_limit_exceeded":
+        limits = dataclasses.replace(limits, cpu_seconds=0.5, wall_seconds=3.0)
+    found = grader(source, SQUARE, Plan(limits, 100.0, 600.0, run_all=False))
     assert (found.reason, found.passed) == (result, passed)
 
 
@@ -321,7 +323,8 @@ def test_the_first_call_that_failed_is_known_whatever_passed_later(
 
 
 def test_cases_share_a_limit(grader: Grader) -> None:
-    source = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
+    # Three times this is more than the second that all cases have.
+    source = "import time\nend = time.process_time() + 0.35\nwhile time.process_time() < end: pass"
     cases = [{"stdin": "", "stdout": ""}] * 4
     plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 1.0, 100.0, run_all=True)
     found = grader(source, {"type": "stdio", "cases": cases}, plan)
@@ -410,7 +413,7 @@ ADD = {
     ],
 )
 def test_a_function_and_its_calls(grader: Grader, source: str, result: str, passed: int) -> None:
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, 100.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
     found = grader(source, ADD, plan)
     assert (found.reason, found.passed) == (result, passed)
 
@@ -590,7 +593,7 @@ FORGED = json.dumps({**vars(Findings.empty()), "passed": 1, "total": 1})
     ],
 )
 def test_no_trick_passes_a_test_whose_answer_cannot_be_known(grader: Grader, source: str) -> None:
-    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=5.0), 10.0, 100.0, run_all=False)
+    plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
     code = "assert f([1]) == ['secret', 1]"
     found = grader(source, asserts(code), plan)
     assert found.passed == 0
@@ -957,7 +960,11 @@ def test_wrong_variants_of_humaneval_fail(grader: Grader, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "one_in", [pytest.param(10, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+    "one_in",
+    [
+        pytest.param(10, id="sample", marks=pytest.mark.quick),
+        pytest.param(1, id="all", marks=pytest.mark.slow),
+    ],
 )
 def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None:
     rows = shared_data("code/humaneval_programs.jsonl.gz")[::one_in]

@@ -29,7 +29,7 @@ from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
-LONG = int(os.environ.get("SOAK_EXECUTIONS", "5000"))
+LONG = int(os.environ.get("SOAK_EXECUTIONS", "1000"))
 NUM_BLOCKS = 10
 NUM_WORKERS = 4
 NUM_WARM_UP = 100
@@ -249,7 +249,7 @@ def test_kills_at_random_change_no_verdict(temporary: Path) -> None:
                             os.kill(victim, signal.SIGKILL)
 
             killer = asyncio.create_task(kill())
-            await repeat(LONG // 10, one)
+            await repeat(LONG // 5, one)
             killer.cancel()
         await until_async(lambda: not list(descendants(os.getpid())))
 

@@ -18,9 +18,11 @@ from benchmarks.accuracy_modes import (
 )
 from tests.shared_data import shared_data
 
-QUICK = 25
-"""One row in so many is judged in the quick suite, every one in the slow suite."""
-SHARES = [pytest.param(QUICK, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+SHARES = [
+    pytest.param(25, id="sample", marks=pytest.mark.quick),
+    pytest.param(1, id="all", marks=pytest.mark.slow),
+]
+"""One row in so many is judged."""
 
 
 @pytest.fixture(scope="module")

@@ -76,6 +76,17 @@ def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
         assert http.get("/readyz").status_code == 200
 
 
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a service that gives an item half a second of CPU time."""
+    log = tmp_path_factory.mktemp("impatient") / "service.log"
+    with (
+        running_service(log, "--item-cpu-seconds", "0.5") as url,
+        httpx.Client(base_url=url, timeout=600) as http,
+    ):
+        yield http
+
+
 REASONS = {"different", "no_answer", "ambiguous_answer", "too_slow", "too_large"}
 
 
@@ -84,25 +95,14 @@ REASONS = {"different", "no_answer", "ambiguous_answer", "too_slow", "too_large"
     ["2", *(pytest.param(r, marks=pytest.mark.slow) for r in (r"\frac{x^2+1}{x-1}", "(1, 2)"))],
 )
 def test_every_hostile_answer_gets_a_verdict_with_its_reason(
-    http: httpx.Client, reference: str
+    impatient: httpx.Client, reference: str
 ) -> None:
     assert len(HOSTILE) >= 60
     boxes = [rf"\boxed{{{text}}}" for text in HOSTILE.values()]
-    found = verdicts(http, {"type": "accuracy"}, *boxes, answer=reference)
+    found = verdicts(impatient, {"type": "accuracy"}, *boxes, answer=reference)
     for name, verdict in zip(HOSTILE, found, strict=True):
         assert (name, verdict["outcome"], verdict["score"]) == (name, "scored", 0.0)
         assert verdict["reason"] in REASONS, name
-
-
-@pytest.fixture(scope="module")
-def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A client of a service that gives an item half a second."""
-    log = tmp_path_factory.mktemp("impatient") / "service.log"
-    with (
-        running_service(log, "--item-cpu-seconds", "0.5") as url,
-        httpx.Client(base_url=url, timeout=300) as http,
-    ):
-        yield http
 
 
 def test_hostile_references_are_the_fault_of_the_data(impatient: httpx.Client) -> None:
@@ -141,10 +141,11 @@ def without_its_seconds(verdict: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["math_verify", "open_r1"])
-def test_hostile_answers_get_a_verdict_in_the_modes_of_peers(http: httpx.Client, mode: str) -> None:
+def test_hostile_answers_get_a_verdict_in_the_modes_of_peers(
+    impatient: httpx.Client, mode: str
+) -> None:
     verifier = {"type": "accuracy", "mode": mode}
-    found = verdicts(
-        http, verifier, *(rf"\boxed{{{text}}}" for text in HOSTILE.values()), answer="2"
-    )
+    boxes = [rf"\boxed{{{text}}}" for text in HOSTILE.values()]
+    found = verdicts(impatient, verifier, *boxes, answer="2")
     for name, verdict in zip(HOSTILE, found, strict=True):
         assert (name, verdict["outcome"], verdict["score"]) == (name, "scored", 0.0)
