@@ -16,8 +16,8 @@ from reward_verifier.protocol import (
     Request,
     Response,
     ServiceAccess,
-    Wait,
 )
+from reward_verifier.retries import Wait
 
 T = TypeVar("T")
 

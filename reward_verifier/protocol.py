@@ -10,24 +10,20 @@ from __future__ import annotations
 
 import json
 import os
-import random
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.retries import RETRIED_STATUSES, Attempts, Wait, read_retry_after
 from reward_verifier.verdict import ScoredCompletion, read_groups
 
 T = TypeVar("T")
 
 KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
-MAX_BACKOFF_SECONDS = 30.0
-"""Longest wait before an attempt, whether this side or the service's Retry-After asks for it."""
 DEADLINE_SHARE = 0.9
 """Deadline of a request as a share of the client's time limit. Without the rest, the client would
 give up before the service could send the verdicts that it has by then."""
-RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
-"""Statuses after which another attempt may help."""
 MAX_MESSAGE_CHARACTERS = 2000
 """Longest message of the service that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
@@ -58,6 +54,10 @@ class ServiceAccess:
     def key(self) -> str | None:
         """The bearer token to send."""
         return self.api_key or os.environ.get(KEY_VARIABLE)
+
+    def attempts(self) -> Attempts:
+        """The attempts of a new conversation."""
+        return Attempts(self.max_attempts, self.backoff_seconds)
 
     @property
     def key_advice(self) -> str:
@@ -96,15 +96,6 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Wait:
-    """A pause before the next attempt."""
-
-    seconds: float
-    trouble: str | None = None
-    """Why the last request had no usable response; None where its verdicts were `failed`."""
-
-
-@dataclass(frozen=True)
 class Response:
     """An HTTP response, read to its end."""
 
@@ -134,12 +125,8 @@ class Response:
 
     @property
     def retry_after_seconds(self) -> float:
-        """The wait that the service asks for, at most MAX_BACKOFF_SECONDS."""
-        try:
-            seconds = float(self.retry_after or 0)
-        except ValueError:  # an HTTP date: our own backoff is near enough
-            return 0.0
-        return min(max(seconds, 0.0), MAX_BACKOFF_SECONDS)
+        """The wait that the service asks for."""
+        return read_retry_after(self.retry_after)
 
 
 @dataclass(frozen=True)
@@ -159,7 +146,7 @@ Conversation: TypeAlias = Generator[Request | Wait, Reply | None, T]
 
 def check_readiness(access: ServiceAccess) -> Conversation[None]:
     """Return when the service is ready; raises VerifierUnavailable and VerifierRejected."""
-    yield from _ask(access, Request("GET", "/readyz"), _Attempts(access))
+    yield from _ask(access, Request("GET", "/readyz"), access.attempts())
 
 
 def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conversation[None]:
@@ -170,7 +157,7 @@ def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conv
         selection: `{"verifiers": [...]}` or `{"profile": name}`, as in `POST /v1/score`.
     """
     request = Request("POST", "/v1/score", {**selection, "groups": []})
-    yield from _ask(access, request, _Attempts(access))
+    yield from _ask(access, request, access.attempts())
 
 
 def score(
@@ -192,7 +179,7 @@ def score(
     """
     if not groups:
         return []
-    attempts = _Attempts(access)
+    attempts = access.attempts()
     scored = yield from _score_once(access, selection, groups, attempts)
     while attempts.left:
         # Whole groups: some verifiers judge a completion by the others of its group.
@@ -213,27 +200,7 @@ def score(
     return scored
 
 
-class _Attempts:
-    """Counts the attempts of one conversation and knows how long to wait before the next."""
-
-    def __init__(self, access: ServiceAccess) -> None:
-        self._access = access
-        self._made = 0
-
-    @property
-    def left(self) -> int:
-        return self._access.max_attempts - self._made
-
-    def begin(self) -> None:
-        self._made += 1
-
-    def wait(self, *, asked_seconds: float = 0.0, trouble: str | None = None) -> Wait:
-        """Doubles each time, with jitter so that clients spread out; at least `asked_seconds`."""
-        longest = min(self._access.backoff_seconds * 2.0 ** (self._made - 1), MAX_BACKOFF_SECONDS)
-        return Wait(max(asked_seconds, longest * random.uniform(0.5, 1.0)), trouble)
-
-
-def _ask(access: ServiceAccess, request: Request, attempts: _Attempts) -> Conversation[Response]:
+def _ask(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
     """The first usable response; raises VerifierUnavailable and VerifierRejected."""
     while True:
         attempts.begin()
@@ -267,7 +234,7 @@ def _score_once(
     access: ServiceAccess,
     selection: Mapping[str, Any],
     groups: Sequence[CompletionGroup],
-    attempts: _Attempts,
+    attempts: Attempts,
 ) -> Conversation[list[list[ScoredCompletion]]]:
     """The scored completions of the first usable response; raises VerifierError."""
     body = {

@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack
 
 from verifier_service.settings import EngineSettings
 from verifier_service.verifiers import VERIFIERS
-from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 
 CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)

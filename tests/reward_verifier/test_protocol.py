@@ -19,9 +19,9 @@ from reward_verifier.protocol import (
     Request,
     Response,
     ServiceAccess,
-    Wait,
     score,
 )
+from reward_verifier.retries import Wait
 from reward_verifier.verdict import ScoredCompletion
 
 ROOT = Path(__file__).parents[2]

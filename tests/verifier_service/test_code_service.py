@@ -32,7 +32,8 @@ from verifier_service.verifier import OpenQuestion
 from verifier_service.verifiers.code import Code
 from verifier_service.worker_pools import start_pools
 from verifier_service.workers.code_worker import verdict_of
-from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 

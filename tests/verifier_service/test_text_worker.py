@@ -10,7 +10,8 @@ from tests.processes import children, fork_servers, until
 from verifier_service.completion import Completion
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)

@@ -20,7 +20,8 @@ from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers import sources
-from verifier_service.workers.pool import ItemLimits, WorkerPool
+from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
 T = TypeVar("T")

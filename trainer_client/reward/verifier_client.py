@@ -16,11 +16,11 @@ from reward_verifier.protocol import (
     CompletionGroup,
     Conversation,
     ServiceAccess,
-    Wait,
     check_readiness,
     check_selection,
     score,
 )
+from reward_verifier.retries import Wait
 from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.run.console import CONSOLE

@@ -2,7 +2,8 @@
 
 | file | runs in |
 |---|---|
-| `pool`: gives tasks to workers, kills those over a limit, replaces them | API process |
+| `pool`: gives tasks to workers and replaces those that are killed | API process |
+| `worker`, `item_limits`: one worker, killed when an item uses up its limits | API process |
 | `sources`: starts workers | API process |
 | `tasks`, `progress`, `shared_references`: messages and state that both sides share | both |
 | `fork_server`: forks confined workers | fork server |
