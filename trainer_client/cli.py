@@ -224,17 +224,17 @@ def memory(
     config: ConfigArgument,
     overrides: OverridesArgument = None,
     prompt_tokens: Annotated[
-        int | None, typer.Option(min=1, help="assumed length of a prompt; default: 256")
-    ] = None,
+        int, typer.Option(min=1, help="assumed length of a prompt", metavar="N")
+    ] = 256,
 ) -> None:
     """Estimate the memory that a run takes.
 
     The model is not loaded.
     """
     settings = load_config(config, overrides)
-    from trainer_client.memory_estimate import PROMPT_TOKENS, estimate_memory
+    from trainer_client.memory_estimate import estimate_memory
 
-    estimate = estimate_memory(settings, prompt_tokens=prompt_tokens or PROMPT_TOKENS)
+    estimate = estimate_memory(settings, prompt_tokens=prompt_tokens)
     table = Table("part", "GiB")
     for name, size in estimate.parts.items():
         table.add_row(name, f"{size / 2**30:.3f}")

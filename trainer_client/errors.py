@@ -4,9 +4,10 @@
     |- TrainingError              training cannot go on
     |  `- TrainingStopped         it was stopped, and a checkpoint is saved
     |     `- TrainingInterrupted  by SIGTERM
-    `- ConfigError, DatasetError, RolloutError, VerifierError, ...
+    `- ConfigError, DatasetError, RolloutError, ...
 
-Those of the last line stand beside the code that raises them.
+Those of the last line stand beside the code that raises them. Errors of the verifier service are in
+`reward_verifier.errors`; the command line treats them alike.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Dtype = Literal["float32", "bfloat16"]
 
 
 def export(
-    run_dir: Path, output: Path, *, checkpoint: str = "last", dtype: Dtype | None = None
+    run_dir: Path, output: Path, *, checkpoint: str, dtype: Dtype | None = None
 ) -> Checkpoint:
     """Write a checkpoint's model and tokenizer in Hugging Face format (safetensors).
 

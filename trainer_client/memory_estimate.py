@@ -34,8 +34,6 @@ from trainer_client.config.sections import LoraConfig, RolloutConfig
 from trainer_client.errors import not_loaded
 from trainer_client.policy.output_layer import CHUNK_TOKENS
 
-PROMPT_TOKENS = 256
-"""Assumed length of a prompt, since the estimate reads no data."""
 LOGIT_COPIES = 4
 HIDDEN_ACTIVATIONS = 14
 """Numbers of the hidden size that a layer keeps for each token."""
@@ -79,7 +77,7 @@ class MemoryEstimate:
         return max(self.generating, self.updating)
 
 
-def estimate_memory(config: Config, *, prompt_tokens: int = PROMPT_TOKENS) -> MemoryEstimate:
+def estimate_memory(config: Config, *, prompt_tokens: int) -> MemoryEstimate:
     """The estimate by this file's table; raises ConfigError if the model cannot be read.
 
     Args:

@@ -33,7 +33,7 @@ def finished_run(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_last_checkpoint_is_the_trained_model(finished_run: Path, tmp_path: Path) -> None:
-    assert export(finished_run, tmp_path / "out").step == 2
+    assert export(finished_run, tmp_path / "out", checkpoint="last").step == 2
     assert same(weights(tmp_path / "out"), weights(finished_run / "model"))
     assert (tmp_path / "out" / "tokenizer.json").exists()
 
@@ -67,4 +67,4 @@ def test_a_checkpoint_that_is_not_there_is_named(finished_run: Path, tmp_path: P
 
 def test_a_folder_that_exists_is_not_written_over(finished_run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="exists; choose another folder"):
-        export(finished_run, tmp_path)
+        export(finished_run, tmp_path, checkpoint="last")

@@ -77,7 +77,7 @@ def test_the_merged_model_says_what_model_and_adapter_say(task: Path, finished_r
 
 
 def test_an_export_has_the_merged_model_and_the_adapter(finished_run: Path, tmp_path: Path) -> None:
-    export(finished_run, tmp_path / "out")
+    export(finished_run, tmp_path / "out", checkpoint="last")
     assert same(weights(tmp_path / "out"), weights(finished_run / "model"))
     assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").exists()
 

@@ -62,14 +62,14 @@ def test_what_is_offloaded_takes_no_memory_beside_generation(task: Path, tmp_pat
             loss={"kl_coefficient": 0.1},
             train={"offload": True},
         )
-        estimate = estimate_memory(config)
+        estimate = estimate_memory(config, prompt_tokens=256)
         assert estimate.generating == 4 * PARAMETERS + state + estimate.kv_cache
         assert "offloads" not in estimate.parts
 
 
 def test_a_kl_term_adds_a_copy_of_the_weights(task: Path, tmp_path: Path) -> None:
     config = run_config(task, tmp_path / "run", loss={"kl_coefficient": 0.1})
-    assert estimate_memory(config).reference == 4 * PARAMETERS
+    assert estimate_memory(config, prompt_tokens=256).reference == 4 * PARAMETERS
 
 
 def test_lora_counts_exactly_the_parameters_that_are_trained(task: Path, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_lora_counts_exactly_the_parameters_that_are_trained(task: Path, tmp_pat
     )
     model = make_learner(config).policy.model
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    estimate = estimate_memory(config)
+    estimate = estimate_memory(config, prompt_tokens=256)
     assert estimate.gradients == 4 * trained
     assert estimate.reference == 0
 
@@ -86,4 +86,4 @@ def test_lora_counts_exactly_the_parameters_that_are_trained(task: Path, tmp_pat
 def test_a_model_that_is_not_there_is_named(task: Path, tmp_path: Path) -> None:
     config = run_config(task, tmp_path / "run", model={"path": str(tmp_path / "none")})
     with pytest.raises(ConfigError, match=r"model\.path: cannot read"):
-        estimate_memory(config)
+        estimate_memory(config, prompt_tokens=256)

@@ -127,7 +127,7 @@ class EvaluationConfig(Section):
     num_samples: PositiveInt = Field(default=10, description="completions of each problem, n")
     k: tuple[PositiveInt, ...] = (1, 10)
     verifier: str = Field(
-        default="accuracy", description="a completion passes when this verdict's score is >= 0.99"
+        default="accuracy", description="a completion passes by the score of this verdict"
     )
     profile: str | None = Field(
         default=None, description="profile of the service, used instead of reward.verifiers"

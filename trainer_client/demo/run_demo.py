@@ -31,7 +31,7 @@ DEFAULT_URL = RewardConfig().url
 """Address of a service that is started without settings."""
 
 
-def run_demo(folder: Path, *, seed: int = 0, url: str | None = None) -> RunResult:
+def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
     """Make data and model, fine-tune, train against the service, and print the result.
 
     Args:

@@ -178,7 +178,7 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
 
 
 def _describe(verdict: Verdict) -> str:
-    """Which test failed, and what the program did in it."""
+    """The test that failed, and the program's output or error in it."""
     details = verdict.details or {}
     if "first_failed" not in details:
         return _cut(details.get("message", ""))
