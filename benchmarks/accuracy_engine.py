@@ -29,7 +29,7 @@ from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
-from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
 
 GROUP_SIZE = 8

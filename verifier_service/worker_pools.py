@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 from verifier_service.settings import EngineSettings
 from verifier_service.verifiers import VERIFIERS
-from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
 

@@ -32,7 +32,7 @@ from verifier_service.verifier import OpenQuestion
 from verifier_service.verifiers.code import Code
 from verifier_service.worker_pools import start_pools
 from verifier_service.workers.code_worker import verdict_of
-from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
@@ -215,7 +215,7 @@ def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
         with worker.connection:
             worker.connection.sendall(frames.pack(msgspec.json.encode(task)))
             assert worker.connection.recv(1) == b""
-        worker.progress.close()
+        worker.position.close()
         os.close(worker.pidfd)
     finally:
         source.close()

@@ -10,7 +10,7 @@ from tests.processes import children, fork_servers, until
 from verifier_service.completion import Completion
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 

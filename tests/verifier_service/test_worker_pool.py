@@ -20,7 +20,7 @@ from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers import sources
-from verifier_service.workers.item_limits import ItemLimits
+from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
 
@@ -262,7 +262,7 @@ def close(*workers: sources.StartedWorker) -> None:
         os.close(worker.pidfd)
         os.close(worker.stat)
         worker.connection.close()
-        worker.progress.close()
+        worker.position.close()
 
 
 @pytest.mark.parametrize("num_left", [0, 1, 2, 3])

@@ -17,7 +17,7 @@ from trainer_client.errors import TrainerError
 from trainer_client.run.guards import History
 from trainer_client.run.metrics import read_lines
 
-TEMPLATE = Path(__file__).with_name("report.html")
+TEMPLATE = Path(__file__).with_name("report_template.html")
 PLACEHOLDER = "/*DATA*/null"
 ROLLOUTS_PER_STEP = 3
 """Number of best completions of each step in the page, and of worst ones."""

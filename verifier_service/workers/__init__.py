@@ -3,9 +3,9 @@
 | file | runs in |
 |---|---|
 | `pool`: gives tasks to workers and replaces those that are killed | API process |
-| `worker`, `item_limits`: one worker, killed when an item uses up its limits | API process |
+| `worker`, `limits`: one worker, killed when an item uses up its limits | API process |
 | `sources`: starts workers | API process |
-| `tasks`, `progress`, `shared_references`: messages and state that both sides share | both |
+| `tasks`, `shared_position`, `shared_references`: messages and state that both sides share | both |
 | `fork_server`: forks confined workers | fork server |
 | `text_worker`: judges text | fork server and its workers |
 | `code_worker`: judges programs, in the sandbox | worker |

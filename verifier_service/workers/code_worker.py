@@ -36,7 +36,7 @@ from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict, failed, unverifiable
 from verifier_service.verifier import OpenQuestion, Unverifiable
 from verifier_service.verifiers.code import Code
-from verifier_service.workers.progress import Progress
+from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
 from verifier_service.workers.tasks import (
     CodeWorkerStarted,
@@ -50,22 +50,22 @@ log = logging.getLogger(__name__)
 
 
 def run_code_worker() -> None:
-    """Run a worker. Its arguments: descriptors of socket and progress, layers to leave out."""
+    """Run a worker. Its arguments: descriptors of socket and position, layers to leave out."""
     connection, shared, without = sys.argv[1:]
     hide_process()
     layers = frozenset(Layer(name) for name in without.split(",") if name)
     unsafe = layers & COMMON_LAYERS
-    asyncio.run(_run(socket.socket(fileno=int(connection)), Progress(int(shared)), unsafe))
+    asyncio.run(_run(socket.socket(fileno=int(connection)), SharedPosition(int(shared)), unsafe))
 
 
 async def _run(
-    connection: socket.socket, progress: Progress, unsafe_without: frozenset[Layer]
+    connection: socket.socket, position: SharedPosition, unsafe_without: frozenset[Layer]
 ) -> None:
     connection.setblocking(False)
     # Not the blocking reader of `frames` in a thread: a thread costs as much as starting a program.
     reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
     try:
-        await _judge_tasks(reader, writer, progress, unsafe_without)
+        await _judge_tasks(reader, writer, position, unsafe_without)
     except (BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
     except Exception as error:  # noqa: BLE001  the message may have text of a model
@@ -77,7 +77,7 @@ async def _run(
 async def _judge_tasks(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    progress: Progress,
+    position: SharedPosition,
     unsafe_without: frozenset[Layer],
 ) -> None:
     """Tell whether the sandbox works, then judge tasks until the parent closes the connection."""
@@ -105,7 +105,7 @@ async def _judge_tasks(
             if isinstance(message, SharedReference):
                 references.keep(message)
             else:
-                await _judge_task(runner, message, references, writer, progress)
+                await _judge_task(runner, message, references, writer, position)
 
 
 async def _send(writer: asyncio.StreamWriter, message: CodeWorkerStarted | TaskVerdicts) -> None:
@@ -133,11 +133,11 @@ async def _judge_task(
     task: Task,
     references: WorkerReferences[_CodeReference],
     writer: asyncio.StreamWriter,
-    progress: Progress,
+    position: SharedPosition,
 ) -> None:
     index, last = 0, task.num_completions - 1
     for part in task.parts:
-        progress.write(index, in_reference=True)
+        position.write(index, in_reference=True)
         try:
             judge = _prepare(runner, task.verifier, references.of_part(part))
         except Unverifiable as error:
@@ -147,7 +147,7 @@ async def _judge_task(
             await _send(writer, TaskVerdicts(verdicts, finished=index > last))
             continue
         for completion in part.completions:
-            progress.write(index, in_reference=False)
+            position.write(index, in_reference=False)
             verdict = await verdict_of(judge, completion)
             await _send(writer, TaskVerdicts([verdict], finished=index == last))
             index += 1

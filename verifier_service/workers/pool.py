@@ -19,7 +19,7 @@ from typing import Self
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.item_limits import WATCH_SECONDS, ItemLimits
+from verifier_service.workers.limits import WATCH_SECONDS, ItemLimits
 from verifier_service.workers.sources import (
     ForkServer,
     WorkerSource,

@@ -19,7 +19,7 @@ import msgspec
 
 from verifier_service import frames
 from verifier_service.sandbox.scratch import remove_directory
-from verifier_service.workers.progress import Progress
+from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.tasks import CodeWorkerStarted
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class StartedWorker(NamedTuple):
     stat: int
     """The open file /proc/PID/stat, which never becomes that of another process."""
     connection: socket.socket
-    progress: Progress
+    position: SharedPosition
     """The memory in which the worker tells its position."""
 
 
@@ -102,17 +102,17 @@ class ForkServer:
             WorkerStartError: the fork server is gone or does not reply.
         """
         with contextlib.ExitStack() as stack:
-            shared = Progress.create_file()
+            shared = SharedPosition.create_file()
             try:
-                progress = Progress(shared)
-                stack.callback(progress.close)
+                position = SharedPosition(shared)
+                stack.callback(position.close)
                 pid, pidfd, connection = self.fork_with(shared)
             finally:
                 os.close(shared)
             stack.callback(os.close, pidfd)
             stack.callback(connection.close)
             stat = _open_stat(pid, pidfd)
-            started = StartedWorker(pid, pidfd, stat, connection, progress)
+            started = StartedWorker(pid, pidfd, stat, connection, position)
             stack.pop_all()
         return started
 
@@ -183,10 +183,10 @@ class CodeWorkers:
             ours, theirs = _socket_pair()
             stack.callback(ours.close)
             ours.settimeout(START_TIMEOUT_SECONDS)
-            shared = Progress.create_file()
+            shared = SharedPosition.create_file()
             stack.callback(os.close, shared)
-            progress = Progress(shared)
-            stack.callback(progress.close)
+            position = SharedPosition(shared)
+            stack.callback(position.close)
             with theirs:
                 process = self._start(theirs.fileno(), shared)
             stack.callback(process.wait)
@@ -199,7 +199,7 @@ class CodeWorkers:
             stat = _open_stat(process.pid, pidfd)
             stack.pop_all()
         os.close(shared)
-        return StartedWorker(process.pid, pidfd, stat, ours, progress)
+        return StartedWorker(process.pid, pidfd, stat, ours, position)
 
     def _start(self, connection: int, shared: int) -> subprocess.Popen[bytes]:
         directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))

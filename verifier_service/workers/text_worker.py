@@ -40,7 +40,7 @@ from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.workers.fork_server import fork_server
-from verifier_service.workers.progress import Progress
+from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
 from verifier_service.workers.tasks import SharedReference, Task, TaskPart, TaskVerdicts, to_worker
 
@@ -64,9 +64,9 @@ def run_text_worker(connection: socket.socket, shared_memory: int) -> None:
 
     Args:
         connection: socket to the parent.
-        shared_memory: descriptor of the file of the worker's `Progress`.
+        shared_memory: descriptor of the file of the worker's `SharedPosition`.
     """
-    progress = Progress(shared_memory)
+    position = SharedPosition(shared_memory)
     references = WorkerReferences(dict)
     while True:
         try:
@@ -76,7 +76,7 @@ def run_text_worker(connection: socket.socket, shared_memory: int) -> None:
         if isinstance(message, SharedReference):
             references.keep(message)
         else:
-            _judge_task(message, references, _Outbox(connection), progress)
+            _judge_task(message, references, _Outbox(connection), position)
 
 
 class _Outbox:
@@ -105,12 +105,12 @@ def _judge_task(
     task: Task,
     references: WorkerReferences[dict[str, Any]],
     outbox: _Outbox,
-    progress: Progress,
+    position: SharedPosition,
 ) -> None:
     verifier = _verifier_adapter.validate_python(task.verifier)
     index = 0
     for part in task.parts:
-        progress.write(index, in_reference=True)
+        position.write(index, in_reference=True)
         start = time.perf_counter()
         try:
             judge = _prepare(verifier, part, references.of_part(part), settle=task.settle)
@@ -120,7 +120,7 @@ def _judge_task(
             index += len(part.completions)
             continue
         for completion in part.completions:
-            progress.write(index, in_reference=False)
+            position.write(index, in_reference=False)
             outbox.add([_verdict(judge, completion)])
             index += 1
     outbox.send(finished=True)

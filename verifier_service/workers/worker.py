@@ -17,7 +17,7 @@ import msgspec
 from verifier_service import frame_stream, frames
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.item_limits import NEAR_LIMIT, RECYCLE_SHARE, ItemLimits
+from verifier_service.workers.limits import NEAR_LIMIT, RECYCLE_SHARE, ItemLimits
 from verifier_service.workers.shared_references import SharedReferences
 from verifier_service.workers.sources import StartedWorker
 from verifier_service.workers.tasks import EncodedTask, SharedReference, TaskVerdicts, from_worker
@@ -69,7 +69,7 @@ class Worker:
         self._stat = started.stat
         self._reader = reader
         self._writer = writer
-        self._progress = started.progress
+        self._shared_position = started.position
         self._ordered: Ending | None = None
         self._given_up = False
         self._num_tasks = 0
@@ -100,7 +100,7 @@ class Worker:
         self.busy = True
         self._num_tasks += 1
         self._item_start = time.monotonic()
-        self._progress.write(0, in_reference=True)
+        self._shared_position.write(0, in_reference=True)
         try:
             await self._send_shared_reference(task)
             self._writer.write(frames.pack(task.body))
@@ -138,7 +138,7 @@ class Worker:
             return
         cpu_seconds, self._resident_bytes = usage
         now = time.monotonic()
-        item = (self._num_tasks, self._progress.read())
+        item = (self._num_tasks, self._shared_position.read())
         if self._watched != item:
             self._watched = item
             self._item_start = now
@@ -181,12 +181,12 @@ class Worker:
             return
         self.alive = False
         self._ordered = ending
-        self._position = position or self._progress.read()
+        self._position = position or self._shared_position.read()
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         os.close(self._pidfd)
         os.close(self._stat)
-        self._progress.close()
+        self._shared_position.close()
         self._writer.close()
 
     async def wait_closed(self) -> None:

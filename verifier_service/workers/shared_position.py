@@ -12,7 +12,7 @@ import struct
 _POSITION = struct.Struct("=Q")  # one aligned word is never read half written
 
 
-class Progress:
+class SharedPosition:
     """Index of the completion that a worker is at, and whether it still reads its reference."""
 
     def __init__(self, descriptor: int) -> None:
@@ -22,7 +22,7 @@ class Progress:
     @staticmethod
     def create_file() -> int:
         """The descriptor of a new file for two processes to map."""
-        descriptor = os.memfd_create("progress")
+        descriptor = os.memfd_create("position")
         os.ftruncate(descriptor, _POSITION.size)
         return descriptor
 
