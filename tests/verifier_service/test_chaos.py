@@ -20,7 +20,7 @@ import pytest
 from tests.processes import children, pid_in, tree, until
 from trainer_client.service_process import running_service
 
-NUM_COMPLETIONS = int(os.environ.get("SOAK_EXECUTIONS", "20000"))
+NUM_COMPLETIONS = int(os.environ.get("SOAK_EXECUTIONS", "20000")) // 4
 NUM_CLIENTS = 16
 KILL_SECONDS = 0.2
 MAX_KILLS_PER_CALL = 3
