@@ -27,6 +27,8 @@ FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
 FIREWALLS = ("iptables", "ip6tables")
 TABLES = ("filter", "nat", "mangle", "raw")
 _BUILT_IN = re.compile(r"^:(\S+) (?!-)", re.M)
+# `*nat`, `:INPUT ACCEPT` for each chain, `COMMIT`: no rule, no chain of somebody's own.
+_EMPTY_TABLE = re.compile(r"^\*\w+\n(?::\w+ ACCEPT\n)*COMMIT\n", re.M)
 
 
 class EngineError(RuntimeError):
@@ -230,9 +232,15 @@ def _links() -> set[str]:
 
 
 def _rules() -> dict[str, str]:
-    """The rules of each firewall, without what counts and dates them."""
+    """The rules of each firewall, without counters and dates.
+
+    Tables that let everything pass are left out: the first program that looks for rules makes them,
+    and they stay.
+    """
     return {
-        firewall: re.sub(r"^#.*\n| \[\d+:\d+\]$", "", _saved(firewall), flags=re.M)
+        firewall: _EMPTY_TABLE.sub(
+            "", re.sub(r"^#.*\n| \[\d+:\d+\]$", "", _saved(firewall), flags=re.M)
+        )
         for firewall in FIREWALLS
     }
 
