@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TRL_PYTHON = Path(".venv-interop/bin/python")
-"""Of the environment that `make test-interop` makes."""
+"""Python of the environment that `make test-interop` makes."""
 HOW_TO = (
     "This benchmark compares with TRL and has nothing to say without it: "
     "`make .venv-interop/installed` makes an environment that has it"

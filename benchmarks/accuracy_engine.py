@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def sample_groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """For each question, completions drawn with replacement."""
+    """Completions of each question, drawn with replacement."""
     by_question: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by_question.setdefault((row["question"], row["gold"]), []).append(row)

@@ -90,12 +90,12 @@ def judging_processes() -> Iterator[Executor]:
 
 
 def parity_with_record(mode: Mode, rows: list[Row], processes: Executor) -> Parity:
-    """Of rows of completions with recorded verdicts."""
+    """Parity on completions whose verdicts were recorded."""
     return _parity(rows, partial(_equals_record, mode), processes)
 
 
 def parity_with_math_verify(mode: Mode, rows: list[Row], processes: Executor) -> Parity:
-    """Of labelled rows."""
+    """Parity on labelled rows, with math-verify asked now."""
     return _parity(rows, partial(_equals_math_verify, mode), processes)
 
 

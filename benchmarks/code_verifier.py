@@ -53,7 +53,7 @@ PLAN = Plan(
 )
 NUM_CASES = 10
 NUM_ROUNDS = 5
-"""Of each way to judge; the ratio is the median of those of the rounds."""
+"""Rounds of each way to judge; the ratio is the median of theirs."""
 PEER = "subprocess.run"
 SORT = b"values = sorted(map(int, input().split()))\nprint(*values)\nprint(sum(values))"
 

@@ -141,7 +141,7 @@ def open_engines(
 
 
 def tokens_per_second(engine: RolloutEngine, form: Form) -> float:
-    """Of one call of `generate`, weights being there."""
+    """Tokens per second of one call of `generate`; the engine has its weights."""
     texts = [f"{number}+{number + 1}=?" for number in range(form.num_prompts)]
     problems = [Problem(text, ({"role": "user", "content": text},), {}) for text in texts]
     groups: list[RolloutGroup] = []

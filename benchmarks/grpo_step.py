@@ -56,7 +56,7 @@ class Side:
         return statistics.median(float(row[name]) for turn in self.turns for row in turn["steps"])
 
     def scoring_share(self) -> float:
-        """Of the steps' time, in percent."""
+        """Share of the steps' time that scoring takes, in percent."""
         rows = [row for turn in self.turns for row in turn["steps"]]
         return 100 * statistics.median(float(row["scoring"] / row["step"]) for row in rows)
 

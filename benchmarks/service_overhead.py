@@ -133,7 +133,7 @@ def cpu_per_completion(http: httpx.Client, process: int, num_completions: int, s
 
 
 def cpu_seconds(process: int) -> float:
-    """Of a process and all below it, those that have ended included."""
+    """CPU seconds of a process and all below it, those that have ended included."""
     stats = [Path(f"/proc/{pid}/stat").read_text() for pid in tree(process)]
     ticks = [int(field) for stat in stats for field in stat.rpartition(")")[2].split()[11:15]]
     return sum(ticks) / TICKS

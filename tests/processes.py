@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """Of all threads of a process."""
+    """The children of all threads of a process."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*"):
         try:
@@ -48,7 +48,7 @@ def until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
 
 
 async def until_async(condition: Callable[[], bool], *, seconds: float = 60) -> None:
-    """The same while the event loop goes on."""
+    """Wait for a condition while the event loop goes on."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} seconds"

@@ -41,7 +41,7 @@ class Phases:
             self._close("generation")
 
     def take_cpu_seconds(self) -> dict[str, float]:
-        """Of each phase, since the last call."""
+        """CPU seconds of each phase since the last call."""
         self._close("update")
         taken = {f"{name} CPU": seconds for name, seconds in self._cpu_seconds.items()}
         self._cpu_seconds = dict.fromkeys(self._cpu_seconds, 0.0)

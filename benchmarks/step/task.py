@@ -56,7 +56,7 @@ class StepTask:
 
     @property
     def row_tokens(self) -> int:
-        """Of a sequence of full length."""
+        """Tokens of a sequence of full length."""
         return self.prompt_tokens + self.completion_tokens
 
     @property

@@ -26,7 +26,7 @@ from tests.docker.engine import Engine
 
 SUITE = "bookworm"
 PYTHON_VERSION = "3.11"
-"""Of that suite."""
+"""The version that the suite has."""
 PACKAGES = "ca-certificates,python3,python3-venv"
 PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 _PIP_OPTIONS = ("index-url", "extra-index-url", "trusted-host", "proxy", "timeout")

@@ -37,7 +37,7 @@ class Stack:
 
     @property
     def url(self) -> str:
-        """Of the published port."""
+        """The address of the published port."""
         return f"http://127.0.0.1:{self.settings['API_PORT']}"
 
     @property

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.docker
 IMPORT_CPU_SECONDS = 2.0
 READY_SECONDS = 5.0
 MAX_ADDED_BYTES = 250 * 10**6
-"""By the image of the service to its base: numpy and sympy are two thirds of it."""
+"""Most that the service adds to its base image; numpy and sympy are two thirds of it."""
 SITE_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = """
 import time
@@ -165,7 +165,7 @@ def test_the_service_is_imported_in_under_two_cpu_seconds(stack: Stack) -> None:
 def test_the_service_is_ready_in_under_five_seconds(
     stack: Stack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the clock where the machine has cores for it; by the CPU time of all processes always."""
+    """The clock tells where the machine has cores for it, the CPU time of all processes always."""
     starts = [start_of_service(stack) for _ in range(3)]
     seconds, cpu_seconds = (min(column) for column in zip(*starts, strict=True))
     busy = os.getloadavg()[0] / len(os.sched_getaffinity(0))

@@ -302,7 +302,7 @@ def neighbour(stack: Stack, port: int) -> Iterator[str]:
 
 
 def addresses_of_this_machine() -> list[str]:
-    """Of its own interfaces, bridges of containers included."""
+    """The addresses of its interfaces, bridges of containers included."""
     found = Path("/proc/net/fib_trie").read_text()
     local = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", found)
     return sorted({address for address in local if not address.startswith("127.")})

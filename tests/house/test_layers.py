@@ -80,7 +80,7 @@ def run_time_children(node: ast.AST) -> Iterable[ast.AST]:
 
 @cache
 def import_graph(package: str, *, in_functions: bool) -> dict[str, set[str]]:
-    """For each module of a package, the modules of the package that run when it is imported."""
+    """The modules of a package that run when each of its modules is imported."""
     files = modules(package)
     graph: dict[str, set[str]] = {}
     for module, path in files.items():
@@ -101,7 +101,7 @@ def part_of(module: str) -> str:
 
 
 def parts_graph(package: str) -> dict[str, set[str]]:
-    """For each folder and each module at the top, those that it imports from."""
+    """The folders and top modules from which each folder and each top module imports."""
     graph: defaultdict[str, set[str]] = defaultdict(set)
     for module, targets in import_graph(package, in_functions=True).items():
         if module != package:

@@ -44,7 +44,7 @@ def plain(layer: OutputLayer, states: Tensor, targets: Tensor) -> tuple[Tensor, 
 def test_value_and_gradient_equal_the_plain_form(
     softcap: float | None, bias: bool, of_entropy: float, chunk_tokens: int
 ) -> None:
-    """For any chunk size, with a gradient through the entropy and without."""
+    """Chunks of any size, with a gradient through the entropy and without."""
     torch.manual_seed(0)
     states = (3 * torch.randn(NUM_TOKENS, HIDDEN)).requires_grad_()
     weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)

@@ -68,7 +68,7 @@ def inputs() -> tuple[Tensor, Tensor, Tensor]:
 def test_value_and_gradient_equal_those_of_padding(
     config: type[LlamaConfig | Qwen2Config | Qwen3Config],
 ) -> None:
-    """For architectures with grouped queries; also that sequences do not see each other."""
+    """Architectures with grouped queries too; and sequences do not see each other."""
     model = model_of(config(**SHAPE))
     assert supports_packing(model)
     enable_packing(model)
@@ -134,7 +134,7 @@ def test_rows_that_stay_apart_may_be_packed(config: PretrainedConfig) -> None:
 
 
 def test_rows_that_see_each_other_are_noticed() -> None:
-    """Also where the attention knows the lengths and something else mixes the tokens."""
+    """The attention may know the lengths while something else mixes the tokens."""
     model = model_of(LlamaConfig(**SHAPE))
     enable_packing(model)
 

@@ -31,7 +31,7 @@ HANG_UP_SHARE = 0.1
 SIZES = (1, 16, 64, 700)
 """Completions of a request; the largest are read in processes of their own."""
 MAX_GROWTH_BYTES = 64 * 2**20
-"""Of the API process: what an allocator keeps."""
+"""Most that the API process may grow by: an allocator keeps some memory."""
 
 VERIFIERS = [{"type": "accuracy"}, {"type": "format"}]
 PLAIN = [

@@ -64,7 +64,7 @@ for answer in json.load(sys.stdin):
 
 
 def events_of(answers: list[str], mode: str) -> list[list[list[str]]]:
-    """For each answer, what was compiled or executed while it was judged."""
+    """The texts compiled or executed while each answer was judged."""
     result = subprocess.run(
         [sys.executable, "-c", CHILD, mode],
         input=json.dumps(answers),
