@@ -25,7 +25,8 @@ LAYERS = (
         "errors",
         "validation",
     ),
-    ("frames", "frame_stream", "plugins", "logs"),
+    ("frames", "frame_stream", "plugins", "logs", "patterns"),
+    ("schema_validation",),
     # judging one completion
     ("mathematics", "sandbox"),
     ("code",),

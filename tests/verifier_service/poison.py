@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-POISON = r"\boxed{9^{9^{9^{9}}}}"
+POISON = r"\boxed{\gcd(9^{9^{9^{9}}}, 2)}"
 """math-verify would work on it until it is killed."""
 
 HOSTILE: dict[str, str] = {

@@ -111,8 +111,7 @@ def test_an_expression_cannot_be_made_to_agree_at_the_points_of_comparison() -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "9^{9^{9^{9}}}",
-        "(10^{10})!",
+        r"\gcd(9^{9^{9^{9}}}, 2)",
         r"\sum_{k=1}^{100000000} \frac{1}{k}",
         r"\sin(10^{10^{10}})",
         r"\int_0^1 x\,dx",

@@ -75,7 +75,7 @@ def test_hits_of_the_cache_are_counted(own: httpx.Client) -> None:
 def test_replaced_workers_are_counted_by_cause(own: httpx.Client) -> None:
     before = samples(own)
     assert post(own, r"\boxed{\sum_{n=1}^{10^9} n^{n^{9^{9}}}}").status_code == 200
-    group = {"reference": {"answer": "2"}, "completions": [r"$9^{9^{9^{9}}}$"]}
+    group = {"reference": {"answer": "2"}, "completions": [r"$\gcd(9^{9^{9^{9}}}, 2)$"]}
     verifiers = [{"type": "accuracy", "mode": "math_verify"}]
     own.post("/v1/score", json={"verifiers": verifiers, "groups": [group]})
     after = samples(own)

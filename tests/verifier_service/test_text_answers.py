@@ -419,11 +419,82 @@ def test_a_bad_schema_is_unverifiable(bad: Any, monkeypatch: pytest.MonkeyPatch)
     assert raised.value.reason == "bad_reference"
 
 
-def test_a_remote_reference_that_only_some_documents_meet_is_unverifiable() -> None:
-    remote = {"properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
-    assert judge(schema(remote), {}, "{}").score == 1.0
-    with pytest.raises(Unverifiable):
-        judge(schema(remote), {}, '{"a": 1}')
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}},
+        {"properties": {"a": {"$ref": "#/nowhere"}}},
+        {"properties": {"a": {"$ref": "#/x"}}, "x": {"items": {"$ref": "#/nowhere"}}},
+        {"properties": {"a": {"$ref": "#/x"}}, "x": {"$ref": "#/x"}},
+        {"properties": {"a": {"anyOf": [{"type": "null"}, {"$ref": "#/properties/a"}]}}},
+        {"properties": {"a": {"pattern": "(?=b)"}}},
+        {"properties": {"a": {"patternProperties": {r"(b)\1": {}}}}},
+    ],
+)
+@pytest.mark.parametrize("document", ["{}", '{"a": 1}', '{"a": null}', '{"a": "b"}'])
+def test_whether_a_schema_can_judge_depends_on_no_document(bad: Any, document: str) -> None:
+    with pytest.raises(Unverifiable) as raised:
+        judge(schema(bad), {}, document)
+    assert raised.value.reason == "bad_reference"
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        {"items": {"$ref": "#"}},
+        {"$anchor": "list", "items": {"$ref": "#list"}},
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+        {"properties": {"pattern": {"const": "(?=a)"}}},
+        {"$defs": {"x": {"$id": "http://a/b", "type": "array"}}, "$ref": "http://a/b"},
+        {"$schema": "http://json-schema.org/draft-04/schema#", "id": "x", "items": {"$ref": "#"}},
+    ],
+)
+def test_a_schema_may_refer_to_itself_and_to_published_ones(good: Any) -> None:
+    document: Any = {} if "$ref" in good and "$defs" not in good else []
+    assert judge(schema(good), {}, json.dumps(document)).reason == "valid"
+
+
+def test_a_pattern_takes_time_linear_in_the_document() -> None:
+    """Backtracking would not end: every keyword with patterns meets the text."""
+    text = "a" * 100_000 + "b"
+    rules: list[dict[str, Any]] = [
+        {"additionalProperties": {"pattern": "^(a+)+$"}},
+        {"patternProperties": {"^(a+)+$": False, "b$": False}},
+        {"patternProperties": {"^(a+)+$": True}, "additionalProperties": False},
+        {"patternProperties": {"^(a+)+$": True}, "unevaluatedProperties": False},
+    ]
+    for rule in rules:
+        assert judge(schema(rule), {}, json.dumps({text: text})).reason == "invalid"
+        assert judge(schema(rule), {}, "{}").reason == "valid"
+
+
+def test_a_lone_surrogate_matches_as_some_character() -> None:
+    assert judge(schema({"pattern": "^a.$"}), {}, r'"a\ud800"').reason == "valid"
+
+
+def test_equal_items_are_found_in_time_linear_in_the_document() -> None:
+    """Objects have no order, so that comparing each with each would not end."""
+    objects = ", ".join(f'{{"a": [{number}]}}' for number in range(100_000))
+    unique = schema({"uniqueItems": True})
+    assert judge(unique, {}, f"[{objects}]").reason == "valid"
+    assert judge(unique, {}, f'[{objects}, {{"a": [7.0]}}]').reason == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        ('[1, true, 0, false, null, "1", [1], [[1]], {"a": 1}, [], {}]', "valid"),
+        ("[1, 1.0]", "invalid"),
+        ("[0, -0.0]", "invalid"),
+        ('[[1, {"a": 2}], [1.0, {"a": 2.0}]]', "invalid"),
+        ("[[true], [1]]", "valid"),
+        ('[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', "invalid"),
+        ('["a, b", "a", "b"]', "valid"),
+        (r'["\ud800", "\ud801", "?"]', "valid"),
+    ],
+)
+def test_items_are_equal_as_json_values(items: str, reason: str) -> None:
+    assert judge(schema({"uniqueItems": True}), {}, items).reason == reason
 
 
 def test_a_missing_schema_is_named() -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Literal
+
+# A decimal number in ASCII, for example -1.5e-3 or .5; Python's float also takes 1_0 and ٣.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 Checker = Literal["exact", "tokens", "float"]
 
@@ -13,7 +17,8 @@ def accepts(checker: Checker, printed: str, expected: str, tolerance: float) -> 
 
     Args:
         checker: `exact` ignores white space at the ends of lines and of the text. `tokens` compares
-            the words between white space. So does `float`, and numbers may differ a little.
+            the words between white space. So does `float`, and decimal numbers in ASCII, such as
+            -1.5e-3, may differ a little.
         printed: output of the program.
         expected: output that the tests expect.
         tolerance: difference of numbers for `float`: absolute below 1, relative above.
@@ -39,10 +44,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _close(one: str, other: str, tolerance: float) -> bool:
-    try:
-        left, right = float(one), float(other)
-    except ValueError:
+    if not (_DECIMAL.fullmatch(one) and _DECIMAL.fullmatch(other)):
         return False
+    left, right = float(one), float(other)
     if not (math.isfinite(left) and math.isfinite(right)):
         return False
     return abs(left - right) <= tolerance * max(1.0, abs(right))

@@ -32,6 +32,7 @@ from verifier_service.mathematics.expressions import (
     variables,
     walk,
 )
+from verifier_service.mathematics.magnitude import differ_in_size
 from verifier_service.mathematics.notation import Unreadable
 
 MAX_EXACT_BITS = 20_000
@@ -412,7 +413,8 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
     try:
         return _same_numerically(left, right, names, approximate)
     except (Unreadable, RecursionError):
-        return None
+        point = next(iter(points(names, left, right))) if names else {}
+        return False if differ_in_size(left, right, point) else None
 
 
 def _infinite(expression: Expression) -> int:

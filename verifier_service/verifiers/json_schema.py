@@ -1,6 +1,7 @@
 """`json_schema`: is the answer a JSON document that fits a schema?
 
-Nothing is ever fetched: a schema can refer to itself and to the published meta-schemas only.
+Nothing is ever fetched: a schema can refer to itself and to the published meta-schemas only. Its
+patterns are RE2's. No document makes judging slow, and none can choose to get no verdict.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-# Workers check a schema, the one in a request too: it would hold up the API process (0.1 s for
-# 14 kB). So only workers import jsonschema.
+# Workers check a schema, the one in a request too: it would hold up the API process. So only
+# workers import `schema_validation`.
 
 MAX_NUMBER_CHARACTERS = 300
 """Longest number, in digits: a longer one fits into no float, and jsonschema computes in floats."""
@@ -49,8 +50,9 @@ class JsonSchema(TextVerifier):
 
     purpose: ClassVar[str] = (
         "1 if the answer, or the last fenced JSON block in it, is a JSON document that fits a JSON "
-        "Schema (option `schema`, else reference.schema; draft 2020-12 unless it names another), "
-        "else 0; a schema that is not valid makes the verdict unverifiable"
+        "Schema (option `schema`, else reference.schema; draft 2020-12 unless it names another; "
+        "patterns in RE2's syntax), else 0; a schema that is not valid makes the verdict "
+        "unverifiable"
     )
     reasons: ClassVar[Iterable[Reason]] = JsonSchemaReason
 
@@ -98,44 +100,23 @@ class JsonSchema(TextVerifier):
 
 
 def _validator(schema: Any) -> Validator:
-    """Make the validator of a schema.
-
-    Raises Unverifiable where the schema is invalid, never ends, or refers to anything outside it.
-    """
-    from jsonschema import Draft202012Validator  # noqa: PLC0415
-    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
-    from jsonschema.validators import validator_for  # noqa: PLC0415
-    from jsonschema_specifications import REGISTRY  # noqa: PLC0415
+    """Make the validator of a schema. Raises Unverifiable where no document could be judged."""
+    from verifier_service.schema_validation import BadSchema, validator_of  # noqa: PLC0415
 
     if not isinstance(schema, dict | bool):
         raise bad("schema", f"found {kind(schema)}, expected a JSON Schema")
     if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
         raise bad("schema", "its `$schema` is no text")
-    draft: Any
     try:
-        draft = validator_for(schema, default=Draft202012Validator)
-        draft.check_schema(schema)
-        # The default registry would fetch addresses; this one has the published schemas only.
-        validator: Validator = draft(schema, registry=REGISTRY)
-    # Odd addresses and patterns raise the second and third, endless nesting the last.
-    except (SchemaError, ValueError, OverflowError, RecursionError) as error:
-        raise bad("schema", "it is no JSON Schema") from error
-    try:
-        _broken_rule(validator, None)
-    except RecursionError as error:  # null needs no recursion, so the schema never ends
-        raise bad("schema", "it refers to itself without end") from error
-    return validator
+        return validator_of(schema)
+    except BadSchema as error:
+        raise bad("schema", str(error)) from error
 
 
 def _broken_rule(validator: Validator, document: Any) -> str | None:
-    """The keyword of the first rule that a document breaks; None where it breaks none."""
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415
+    from verifier_service.schema_validation import first_broken_rule  # noqa: PLC0415
 
-    try:
-        error = next(iter(validator.iter_errors(document)), None)
-    except (Unresolvable, ValueError) as problem:  # ValueError: a malformed address
-        raise bad("schema", "it refers to what is not in it; nothing is fetched") from problem
-    return None if error is None else str(error.validator)
+    return first_broken_rule(validator, document)
 
 
 def _parsed(text: str) -> Any:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
-import re2
 from pydantic import Field, ValidationInfo, field_validator
 
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.completion import Completion
+from verifier_service.patterns import compiled
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_PATTERN_CHARACTERS = 10_000
-MAX_PROGRAM_BYTES = 2**20
-"""Largest compiled pattern. Compiling one, or finding it too large, takes up to 1 s."""
 QUICK_CHARACTERS = 200
 """Longest text of all patterns of a request together that are checked at once."""
 QUICK_PROGRAM_BYTES = 2**15
@@ -40,7 +38,7 @@ class QuickPatterns:
         if self._characters_left < 0:
             raise SlowPattern
         try:
-            _compiled(pattern, QUICK_PROGRAM_BYTES)
+            compiled(pattern, QUICK_PROGRAM_BYTES)
         except ValueError as error:
             raise SlowPattern from error
 
@@ -80,13 +78,13 @@ class Regex(TextVerifier):
         if pattern is not None and isinstance(info.context, QuickPatterns):
             info.context.check(pattern)
         elif pattern is not None:
-            _compiled(pattern)
+            compiled(pattern)
         return pattern
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
-        compiled = _compiled(self.pattern) if self.pattern is not None else _pattern_of(reference)
-        look = compiled.fullmatch if self.match == "full" else compiled.search
+        pattern = compiled(self.pattern) if self.pattern is not None else _pattern_of(reference)
+        look = pattern.fullmatch if self.match == "full" else pattern.search
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -111,22 +109,6 @@ def _pattern_of(reference: Mapping[str, Any]) -> Any:
         expected = f"expected a text of at most {MAX_PATTERN_CHARACTERS} characters"
         raise bad("pattern", f"found {kind(pattern)}, {expected}")
     try:
-        return _compiled(pattern)
+        return compiled(pattern)
     except ValueError as error:
         raise bad("pattern", "RE2 does not take it") from error
-
-
-def _compiled(pattern: str, max_program_bytes: int = MAX_PROGRAM_BYTES) -> Any:
-    """Compile a pattern; raises ValueError where RE2 does not take it."""
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = max_program_bytes
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        raise ValueError(f"not a pattern of RE2: {_text(error)}") from error
-
-
-def _text(error: Exception) -> str:
-    message = error.args[0] if error.args else ""
-    return message.decode(errors="replace") if isinstance(message, bytes) else str(message)
