@@ -18,6 +18,7 @@ from verifier_service.app import create_app
 from verifier_service.http.drain import Drain
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
+from verifier_service.verifiers import PLUGINS
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,8 @@ def serve(settings: Settings) -> None:
     )
     if unknown:
         log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
+    for name, plugin in PLUGINS.items():
+        log.info("verifier %s comes from the package %s", name, plugin.package)
     if not settings.all_api_key_hashes and not _is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
     gc.collect()

@@ -16,6 +16,7 @@ from verifier_service.engine.admission import PendingBounds
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.http.api_keys import is_hash
 from verifier_service.logs import LogFormat
+from verifier_service.plugins import VARIABLE as PLUGINS_VARIABLE
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer
 from verifier_service.verifiers import VERIFIERS
@@ -175,6 +176,7 @@ def unknown_variables(names: Iterable[str]) -> dict[str, str | None]:
     {'VERIFIER_ITEM_CPU_SECOND': 'VERIFIER_ITEM_CPU_SECONDS', 'VERIFIER_URL': None}
     """
     settings = [field.upper() for field in Settings.model_fields]
+    settings.append(PLUGINS_VARIABLE.removeprefix("VERIFIER_"))
     unknown = {}
     for name in names:
         prefix, found, setting = name.upper().partition("VERIFIER_")

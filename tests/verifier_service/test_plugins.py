@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,39 @@ def test_it_is_described_beside_the_others(http_with_plugin: httpx.Client) -> No
     assert "case_sensitive" in described["options"]["properties"]
     assert "all_words" in {one["reason"] for one in described["reasons"]}
     assert "all_words" in http_with_plugin.get("/openapi.json").text
+
+
+def listed(python: Path, setting: str) -> subprocess.CompletedProcess[str]:
+    """`verifier-service verifiers` with a value of VERIFIER_PLUGINS."""
+    command = [str(python), "-m", "verifier_service", "verifiers"]
+    environment = {**os.environ, verifier_service.plugins.VARIABLE: setting}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("setting", "is_loaded"), [("Contains_Words, ", True), ("contains.words", True), ("", False)]
+)
+def test_only_packages_that_are_named_are_loaded(
+    python: Path, setting: str, is_loaded: bool
+) -> None:
+    found = listed(python, setting)
+    assert found.returncode == 0, found.stderr
+    assert ("contains_words" in found.stdout) == is_loaded
+    assert "accuracy" in found.stdout
+
+
+def test_a_named_package_that_has_no_verifiers_is_an_error(python: Path) -> None:
+    found = listed(python, "contains-words,httpx")
+    assert found.returncode != 0
+    expected = "httpx is no installed package with verifiers; there are: contains-words"
+    assert found.stderr.strip() == f"VERIFIER_PLUGINS: {expected}"
+
+
+def test_the_start_says_where_verifiers_come_from(python: Path, tmp_path: Path) -> None:
+    with service_with_plugin(python, tmp_path / "log"):
+        pass
+    said = "verifier contains_words comes from the package contains-words"
+    assert said in (tmp_path / "log").read_text()
 
 
 class WrongName(TextVerifier):

@@ -42,7 +42,12 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "repetition": Repetition,
 }
 
-VERIFIERS: dict[str, type[Verifier]] = _SHIPPED | plugins(_SHIPPED)
+PLUGINS = plugins(_SHIPPED)
+"""Verifiers of other packages by their type."""
+
+VERIFIERS: dict[str, type[Verifier]] = _SHIPPED | {
+    name: plugin.verifier for name, plugin in PLUGINS.items()
+}
 """Every verifier by its type, plugins included."""
 
 if TYPE_CHECKING:
