@@ -10,23 +10,25 @@ FROM ${BASE_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 WORKDIR /build
 RUN python3 -m venv /build/tools && python3 -m venv --without-pip /opt/verifier
-# What it depends on comes first: these layers last until the list of dependencies changes.
-COPY pyproject.toml constraints.txt ./
-RUN ["/build/tools/bin/python", "-c", "\
-import pathlib, tomllib; \
-project = tomllib.loads(pathlib.Path('pyproject.toml').read_text())['project']; \
-needed = project['dependencies'] + project['optional-dependencies']['service']; \
-pathlib.Path('requirements.txt').write_text('\\n'.join(needed))"]
-RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels \
-        --constraint constraints.txt --requirement requirements.txt
-COPY README.md LICENSE ./
+# What it depends on comes first: these layers last until the list of dependencies changes. Each file
+# must have a hash of the list, and none runs code of its own to be installed.
+COPY docker/requirements docker/requirements
+RUN /build/tools/bin/pip install --require-hashes --only-binary :all: \
+        --requirement docker/requirements/build.txt
+RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --require-hashes --only-binary :all: \
+        --no-deps --requirement docker/requirements/service.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY reward_verifier reward_verifier
 COPY verifier_service verifier_service
 COPY trainer_client trainer_client
-RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --no-deps . \
+RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --no-deps --no-build-isolation . \
     && /build/tools/bin/pip --python /opt/verifier/bin/python install \
-        --no-index --find-links /build/wheels --constraint constraints.txt 'reward-verifier[service]' \
+        --no-index --find-links /build/wheels 'reward-verifier[service]' \
     && find /opt/verifier/lib/python*/site-packages/sympy -type d -name tests -prune -exec rm -r {} +
+# The Python packages of the image, as CycloneDX lists them.
+RUN /build/tools/bin/cyclonedx-py environment --spec-version 1.6 --output-format JSON \
+        --output-reproducible --pyproject pyproject.toml \
+        --output-file /opt/verifier/sbom.cdx.json /opt/verifier/bin/python
 
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="verifier service" \

@@ -16,6 +16,10 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 # torch comes alone from its index, and first: it is the largest layer and seldom changes.
 RUN python3 -m venv /opt/trainer && /opt/trainer/bin/pip install --no-deps \
         --index-url "$TORCH_INDEX_URL" "$(sed -n '/^torch==/p' constraints.txt)"
+# Each file must have a hash of the list. What follows adds only what this build of torch needs.
+COPY docker/requirements/trainer.txt docker/requirements/trainer.txt
+RUN /opt/trainer/bin/pip install --require-hashes --only-binary :all: --no-deps \
+        --requirement docker/requirements/trainer.txt
 COPY verifier_service/__init__.py verifier_service/__init__.py
 COPY reward_verifier reward_verifier
 COPY trainer_client trainer_client

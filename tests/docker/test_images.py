@@ -100,6 +100,20 @@ def test_the_image_of_the_service_has_no_torch_no_compiler_and_no_tests(stack: S
     assert [name for name in names if unwanted.search(name)] == []
 
 
+def test_the_image_of_the_service_lists_its_packages(stack: Stack) -> None:
+    code = (
+        "import json, importlib.metadata as m; "
+        "listed = json.load(open('/opt/verifier/sbom.cdx.json')); "
+        "there = {(d.name, d.version) for d in m.distributions()}; "
+        "named = {(c['name'], c['version']) for c in listed['components']}; "
+        "root = listed['metadata']['component']['name']; "
+        "own = {pair for pair in there if pair[0] == root}; "
+        "print(listed['specVersion'], root, len(there) > 30, there - own == named - own)"
+    )
+    run = ("run", *stack.hardened(), "--entrypoint", PYTHON, stack.service_image, "-c", code)
+    assert stack.engine.docker(*run).strip() == "1.6 reward-verifier True True"
+
+
 def test_the_size_of_the_image_is_explained_layer_by_layer(
     stack: Stack, capsys: pytest.CaptureFixture[str]
 ) -> None:
