@@ -21,6 +21,7 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
+from verifier_service.mathematics.reference_answer import NoAnswer, answer_of_reference
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
 from verifier_service.reason import EngineReason, Reason
@@ -220,8 +221,8 @@ def _can_be_read(text: str) -> bool:
 
 
 def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
-    """The acceptable answers; of GSM8K's references, the text behind `####`."""
-    texts = [text.rpartition("####")[2].strip() for text in acceptable_answers(reference)]
+    """The acceptable answers; of a whole solution, the answer in it."""
+    texts = [_answer_of(text) for text in acceptable_answers(reference)]
     for text in texts:
         if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):
             raise bad("answer", "it has neither letter nor digit")
@@ -229,3 +230,10 @@ def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
             found = f"found {len(text)} characters"
             raise bad("answer", f"{found}, expected at most {MAX_ANSWER_CHARACTERS}")
     return texts
+
+
+def _answer_of(text: str) -> str:
+    try:
+        return answer_of_reference(text)
+    except NoAnswer as error:
+        raise bad("answer", str(error)) from error

@@ -1,0 +1,60 @@
+"""The answer in a reference. Data sets ship it alone, or at the end of a whole worked solution."""
+
+from __future__ import annotations
+
+import re
+
+from verifier_service.mathematics.extraction import Source, extract
+
+MAX_WORDS = 40
+"""Most words of an answer in prose: a text with more is a solution."""
+_SOURCES: tuple[Source, ...] = ("boxed", "hashes", "answer_phrase")
+_NO_ANSWERS = frozenset({"proof", "notfound", "not found", "see solution", "omitted"})
+"""Entries of data sets for problems that have no final answer."""
+# Mathematics, whose letters are no prose: `$x + y$`, `\[ ... \]`, `\text{if } x`.
+_MATHEMATICS = re.compile(
+    r"\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)|\\[A-Za-z]+(?:\{[^{}]*\})?", re.DOTALL
+)
+# A word of prose, of two letters or more: the `then` of `then x`.
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# The end of a sentence that another follows, but no abbreviation: `is even. Then`, not `Mr. X`.
+_NEXT_SENTENCE = re.compile(r"(?:\$|\b[a-z]{3,})[.!?:]\s+[A-Z$\\]|\n\s*\n")
+MAX_WORDS_OF_SENTENCES = 8
+"""Most words of an answer in several sentences, such as `Yes, it is. See below.`"""
+
+
+class NoAnswer(ValueError):
+    """A reference has no final answer; the message says what it is."""
+
+
+def answer_of_reference(text: str) -> str:
+    """The answer in a reference: of a solution the last box, `####` or answer phrase, else all.
+
+    >>> answer_of_reference("We add 1 and 1. Thus $x = \\\\boxed{2}$.")
+    '2'
+    >>> answer_of_reference("1 + 1 = 2\\n#### 2")
+    '2'
+    >>> answer_of_reference("no solution")
+    'no solution'
+
+    Raises:
+        NoAnswer: the text is a solution without an answer, or says that there is none.
+    """
+    text = text.strip()
+    if text.lower().rstrip(".") in _NO_ANSWERS:
+        raise NoAnswer(f"{text[:20]!r} is no answer")
+    found = extract(text, _SOURCES)
+    if found is not None:
+        return found.text
+    if _is_solution(text):
+        raise NoAnswer("it is a text without a box, `####` or `The answer is`")
+    return text
+
+
+def _is_solution(text: str) -> bool:
+    prose = _MATHEMATICS.sub(" ", text)
+    # Names are no prose: data sets list many for one thing, `Paris/City of Paris/...`.
+    num_words = sum(word.islower() for word in _WORD.findall(prose))
+    has_sentences = _NEXT_SENTENCE.search(text) is not None
+    max_words = MAX_WORDS_OF_SENTENCES if has_sentences else MAX_WORDS
+    return num_words > max_words
