@@ -34,6 +34,7 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.magnitude import differ_in_size
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE
 
 MAX_EXACT_BITS = 20_000
 """Most bits of the numerator or denominator of an exact value."""
@@ -460,14 +461,15 @@ def _meets(
     """Whether two constants of these values are equal, one of which may be a rounded decimal.
 
     An integer or fraction is met within MAX_EXACT_GAP, or by a decimal that it rounds to: 38 is not
-    38.0000021, nor 123456789 123456700.0, but 1000/3 is 333.33333.
+    38.0000021, nor 123456789 123456700.0, but 1000/3 is 333.33333. A tolerance above the default is
+    asked for, and holds for integers too.
     """
     if one == other:
         return True
     if not _is_close(one, other, tolerance):
         return False
     rounded = [side for side in (left, right) if has_decimals(side)]
-    if len(rounded) != 1:
+    if len(rounded) != 1 or tolerance > DECIMAL_TOLERANCE:
         return True
     (decimal,) = rounded
     gap = MAX_EXACT_GAP
