@@ -17,14 +17,23 @@ from verifier_service.http.errors import ApiError
 from verifier_service.http.service import service_of
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group
-from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
 
 DEFAULT_PROFILE = "accuracy"
 
 ProfileQuery = Annotated[
     str, Query(description="name of a list of verifiers, see GET /v1/profiles")
 ]
-LabelledCompletion = tuple[Any, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class UnusableReference:
+    """A reference that is there, and that no verifier can read."""
+
+    message: str
+
+
+LabelledCompletion = tuple[Any, dict[str, Any] | UnusableReference]
 """A completion, as a text or messages, and its reference."""
 
 
@@ -91,9 +100,28 @@ async def rewarded_or_failed(
 
     Raises NotNow and RequestError as `verdicts_of`.
     """
-    groups = [Group(completions=[text], reference=reference) for text, reference in items]
+    groups = [
+        Group(completions=[text], reference=reference if isinstance(reference, dict) else {})
+        for text, reference in items
+    ]
     found = await verdicts_of(request, groups, verifiers, deadline_seconds=deadline_seconds)
+    found = [
+        _with_bad_reference(verdicts, reference.message)
+        if isinstance(reference, UnusableReference)
+        else verdicts
+        for verdicts, (_, reference) in zip(found, items, strict=True)
+    ]
     return [RewardedCompletion(reward(verdicts, verifiers), verdicts) for verdicts in found]
+
+
+def _with_bad_reference(verdicts: VerdictsByKey, message: str) -> VerdictsByKey:
+    """The verdicts on a completion whose reference was left out because it is unusable."""
+    return {
+        key: unverifiable(EngineReason.BAD_REFERENCE, verdict.seconds, message)
+        if verdict.reason == EngineReason.MISSING_REFERENCE
+        else verdict
+        for key, verdict in verdicts.items()
+    }
 
 
 def weighted_verifiers(request: Request, profile: str) -> Verifiers:

@@ -9,10 +9,14 @@ from typing import Any
 import pydantic_core
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from verifier_service.engine.request_body import check_json
+from verifier_service.errors import InvalidRequest
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses lone surrogates and endless nesting, and passes our own errors on.
+    """A route that refuses lone surrogates, endless nesting and ambiguous JSON.
 
     FastAPI's own parser lets lone surrogates through, which then fail wherever text is encoded. It
     also turns every error while the body is read, such as BodyTooLarge, into a 400.
@@ -23,7 +27,13 @@ class StrictRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
-            return await handle(_StrictRequest(request.scope, await request.body()))
+            strict = _StrictRequest(request.scope, await request.body())
+            try:
+                return await handle(strict)
+            except HTTPException:
+                if strict.flaw is not None:
+                    raise strict.flaw from None
+                raise
 
         return handle_strictly
 
@@ -34,10 +44,18 @@ class _StrictRequest(Request):
     def __init__(self, scope: Any, body: bytes) -> None:
         super().__init__(scope)
         self._body = body
+        self.flaw: InvalidRequest | None = None
+        """The flaw in the body's JSON, which FastAPI would hide behind a 400."""
 
     async def json(self) -> Any:
-        """The body as JSON. Raises JSONDecodeError."""
+        """The body as JSON. Raises JSONDecodeError, InvalidRequest."""
         try:
-            return pydantic_core.from_json(self._body)
+            found = pydantic_core.from_json(self._body)
         except ValueError as error:
             raise json.JSONDecodeError(str(error), "", 0) from error
+        try:
+            check_json(self._body)
+        except InvalidRequest as error:
+            self.flaw = error
+            raise
+        return found
