@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request
 
+from verifier_service.compat.judging import judging_of
 from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.response_json import reward
 from verifier_service.errors import QueueFull, VerdictFailed
 from verifier_service.http.errors import ApiError
-from verifier_service.http.service import service_of
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group
 from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
@@ -131,7 +131,7 @@ def weighted_verifiers(request: Request, profile: str) -> Verifiers:
         UnknownProfile: no profile has that name.
         ApiError: 422 if one of its verifiers has no weight.
     """
-    verifiers = profile_named(profile, service_of(request).profiles)
+    verifiers = profile_named(profile, judging_of(request).profiles)
     without = sorted(one.key for one in verifiers if one.weight is None)
     if without:
         raise ApiError(

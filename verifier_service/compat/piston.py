@@ -12,12 +12,10 @@ import base64
 import contextlib
 import platform
 import signal
-from collections.abc import Callable, Coroutine
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -37,28 +35,15 @@ from verifier_service.http.error_handlers import refused
 from verifier_service.http.errors import status_of
 from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import ExitReason
-from verifier_service.validation import invalid_request
 
 
 class PistonRoute(StrictRoute):
     """A route whose refusals have Piston's form."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler of `StrictRoute`, whose errors become responses."""
-        handle = super().get_route_handler()
-
-        async def handle_in_form(request: Request) -> Response:
-            error: RequestError
-            try:
-                return await handle(request)
-            except RequestValidationError as wrong:
-                error = invalid_request(wrong.errors())
-            except RequestError as refusal:
-                error = refusal
-            refused(error, request.scope, service_of(request).metrics)
-            return _error(status_of(error), error.message)
-
-        return handle_in_form
+    def refusal(self, error: RequestError, request: Request) -> Response:
+        """The response to a refused call."""
+        refused(error, request.scope, service_of(request).metrics)
+        return _error(status_of(error), error.message)
 
 
 router = APIRouter(route_class=PistonRoute, tags=["Piston"])
