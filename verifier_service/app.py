@@ -16,15 +16,20 @@ from verifier_service.engine.scheduler import Scheduler
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
-from verifier_service.http.intake import LimitArrivingBody
+from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.routes import router
 from verifier_service.http.service import Service, install_service
+from verifier_service.http.unread_body import CloseUnread
+from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.profiles import Verifiers, read_profiles
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.worker_pools import start_pools
+
+REQUEST_MODULE = "verifier_service.large_requests.request_process"
+CALL_MODULE = "verifier_service.compat.call_process"
 
 
 def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
@@ -55,7 +60,12 @@ def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
     for protocol in settings.compat:
         app.include_router(ROUTERS[protocol])
     install_error_handlers(app)
-    app.add_middleware(LimitArrivingBody, max_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        BodyDoor,
+        max_bytes=settings.max_body_bytes,
+        seconds=settings.body_seconds,
+        try_later_statuses=TRY_LATER_STATUSES,
+    )
     app.add_middleware(
         CallContext,
         key_hashes=settings.all_api_key_hashes,
@@ -63,6 +73,7 @@ def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
         metrics=metrics,
         draining_statuses=TRY_LATER_STATUSES,
     )
+    app.add_middleware(CloseUnread)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 
@@ -80,16 +91,24 @@ async def _started_service(
             max_cached_verdicts=settings.max_cached_verdicts,
             on_judged=metrics.count_judged,
         )
-        processes = await stack.enter_async_context(
-            RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
+        bodies = ByteBudget(settings.max_body_bytes)
+        processes, call_processes = (
+            RequestProcesses(
+                module, scheduler, max_body_bytes=settings.max_body_bytes, bodies=bodies
+            )
+            for module in (REQUEST_MODULE, CALL_MODULE)
         )
-        metrics.watch(admission, scheduler.cache, pools, processes)
+        await stack.enter_async_context(processes)
+        await processes.start()
+        await stack.enter_async_context(call_processes)
+        metrics.watch(admission, scheduler.cache, pools, (processes, call_processes))
         yield Service(
             limits=settings.request_limits,
             profiles=profiles,
             admission=admission,
             scheduler=scheduler,
             processes=processes,
+            call_processes=call_processes,
             pools=pools,
             metrics=metrics,
             drain=drain,

@@ -103,6 +103,8 @@ class Settings(EngineSettings):
     """protocols of other frameworks to speak, separated by commas; empty: none; default: all"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
     """largest request body in bytes, before and after decompression; a larger one gets 413"""
+    body_seconds: Annotated[float, Field(gt=0)] = 60.0
+    """longest time that a request body may take to arrive; a slower one gets 408"""
     max_completions: Annotated[int, Field(gt=0)] = 65_536
     """most completions in one request; a request with more gets 413"""
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072

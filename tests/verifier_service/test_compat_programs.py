@@ -371,6 +371,7 @@ def test_a_program_cannot_choose_the_cases_of_its_script() -> None:
     item = item_in(script(forged))
     assert item is not None
     assert forged in item[0]
+    assert isinstance(item[1], dict)
     assert len(item[1]["tests"]["cases"]) == 2
 
 

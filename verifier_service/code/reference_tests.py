@@ -12,8 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service import strict_json
 from verifier_service.reason import EngineReason
 from verifier_service.reference import bad, missing
+from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable
 
@@ -136,6 +138,8 @@ def _value(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     try:
-        return json.loads(given)
+        return strict_json.loads(given)
+    except FlawedJson as error:
+        raise bad("tests", f"the JSON text of an input or an output: {error}") from error
     except ValueError:
         return given

@@ -102,7 +102,9 @@ class Reservation:
         self.num_bytes += num_bytes
         admission.pending_bytes += num_bytes
 
-    def shrink(self, *, num_bytes: int) -> None:
-        """Release bytes."""
+    def shrink(self, *, completions: int = 0, num_bytes: int = 0) -> None:
+        """Release completions and bytes."""
+        self.num_completions -= completions
+        self._admission.pending_completions -= completions
         self.num_bytes -= num_bytes
         self._admission.pending_bytes -= num_bytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -124,7 +124,7 @@ class Metrics:
         admission: Admission,
         cache: VerdictCache,
         pools: Mapping[str, WorkerPool],
-        processes: RequestProcesses,
+        processes: Sequence[RequestProcesses],
     ) -> None:
         """Read queue, cache, workers and processes whenever metrics are asked for."""
         self.registry.register(_Live(lambda: _queue_metrics(admission)))
@@ -169,11 +169,11 @@ class _Live(Collector):
         return self._read()
 
 
-def _process_metrics(processes: RequestProcesses) -> Iterable[Metric]:
+def _process_metrics(processes: Sequence[RequestProcesses]) -> Iterable[Metric]:
     yield CounterMetricFamily(
         "verifier_request_process_deaths",
         "Processes of large requests that died, or did not start.",
-        value=processes.num_deaths,
+        value=sum(one.num_deaths for one in processes),
     )
 
 

@@ -28,6 +28,9 @@ class Service:
     admission: Admission
     scheduler: Scheduler
     processes: RequestProcesses
+    """Processes of large requests to `/v1/score`."""
+    call_processes: RequestProcesses
+    """Processes of large calls of other protocols."""
     pools: Mapping[str, WorkerPool]
     """Workers by kind."""
     metrics: Metrics
