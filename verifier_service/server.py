@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import ipaddress
 import logging
 import os
 import resource
@@ -16,6 +15,7 @@ import uvicorn
 
 from verifier_service.app import create_app
 from verifier_service.http.drain import Drain
+from verifier_service.http.sites import is_loopback
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
 
@@ -60,7 +60,7 @@ def serve(settings: Settings) -> None:
     )
     if unknown:
         log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
-    if not settings.all_api_key_hashes and not _is_loopback(settings.host):
+    if not settings.api_keys and not is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
     gc.collect()
     gc.freeze()  # or each collection would look at every imported object, and hold up all calls
@@ -144,10 +144,3 @@ class _DrainingServer(uvicorn.Server):
     async def _drain_and_exit(self, sig: int) -> None:
         await self._drain.run(self._drain_seconds)
         super().handle_exit(sig, None)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
