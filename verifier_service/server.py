@@ -14,7 +14,9 @@ from types import FrameType
 import uvicorn
 
 from verifier_service.app import create_app
+from verifier_service.http.connection import ConnectionLimits, Guard, guarded
 from verifier_service.http.drain import Drain
+from verifier_service.http.metrics import Metrics
 from verifier_service.http.sites import is_loopback
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
@@ -47,11 +49,13 @@ def serve(settings: Settings) -> None:
         if near is not None:
             raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
     listeners = listen(settings.host, settings.port)
-    _allow_connections()
+    max_connections = min(settings.max_connections, _allow_connections())
     drain = Drain()
-    app = create_app(settings, drain)
+    metrics = Metrics()
     config = uvicorn.Config(
-        app,
+        create_app(settings, drain, metrics),
+        http=guarded(Guard(ConnectionLimits(max_connections), metrics)),
+        ws="none",
         log_config=log_config(settings.log_level, settings.log_format),
         access_log=False,
         server_header=False,
@@ -60,6 +64,12 @@ def serve(settings: Settings) -> None:
     )
     if unknown:
         log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
+    if max_connections < settings.max_connections:
+        log.warning(
+            "at most %d connections, not %d: the hard limit on open files is too low",
+            max_connections,
+            settings.max_connections,
+        )
     if not settings.api_keys and not is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
     gc.collect()
@@ -67,12 +77,17 @@ def serve(settings: Settings) -> None:
     _DrainingServer(config, drain, settings.drain_seconds).run(listeners)
 
 
-def _allow_connections() -> None:
-    """Raise the soft limit on open files, often 1,024, as far as the hard one permits."""
+def _allow_connections() -> int:
+    """Raise the soft limit on open files, often 1,024, as far as the hard one permits.
+
+    Return the most connections for which there are files then: the calls on them need others.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    found, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_OPEN_FILES if found == resource.RLIM_INFINITY else max(1, found // 2)
 
 
 def listen(host: str, port: int) -> list[socket.socket]:

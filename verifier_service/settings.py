@@ -109,6 +109,8 @@ class Settings(EngineSettings):
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
     """origins of web pages that may ask the service, separated by commas, such as
     https://app.example.com; *: all; default: only pages of the service itself"""
+    max_connections: Annotated[int, Field(gt=0)] = 4096
+    """most open connections; one beyond them gets 503"""
     compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
     """protocols of other frameworks to speak, separated by commas; empty: none; default: all"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20

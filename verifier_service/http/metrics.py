@@ -77,6 +77,9 @@ class Metrics:
             ["key"],
             registry=self.registry,
         )
+        self.connections = Gauge(
+            "verifier_connections", "Open connections.", registry=self.registry
+        )
         self._rejected = Counter(
             "verifier_rejected",
             "Requests refused or given up, by cause.",
