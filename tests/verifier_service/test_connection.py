@@ -161,8 +161,10 @@ def with_header(*lines: bytes) -> bytes:
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n"
 MALFORMED_HEADS = {
-    "length and chunks": with_header(b"Content-Length: 3", b"Transfer-Encoding: chunked") + b"0",
-    "chunks and length": with_header(b"Transfer-Encoding: chunked", b"Content-Length: 3") + b"0",
+    "length and chunks": with_header(b"Content-Length: 3", b"Transfer-Encoding: chunked")
+    + b"0\r\n\r\n",
+    "chunks and length": with_header(b"Transfer-Encoding: chunked", b"Content-Length: 3")
+    + b"0\r\n\r\n",
     "two lengths": with_header(b"Content-Length: 3", b"Content-Length: 4"),
     "one length twice": with_header(b"Content-Length: 3", b"Content-Length: 3"),
     "lengths in a list": with_header(b"Content-Length: 3, 3"),

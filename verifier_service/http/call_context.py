@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import logging
+import os
 import re
 import time
-import uuid
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,6 +28,7 @@ from verifier_service.http.sites import Sites
 access_log = logging.getLogger("verifier_service.access")
 
 REQUEST_ID_HEADER = "X-Request-Id"
+_REQUEST_ID = REQUEST_ID_HEADER.lower().encode()
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths without an API key: they tell nothing, and ask whether the service runs."""
 OWN_PREFIX = "/v1/"
@@ -37,6 +37,8 @@ that for a verdict on the completion."""
 NOT_LOGGED_PATHS = ("/healthz", "/readyz", "/metrics")
 # An id that cannot spoil a line of the log: `step-7.group-2`.
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+
+_Headers = dict[bytes, bytes]
 
 
 class CallContext:
@@ -75,8 +77,9 @@ class CallContext:
             await self._app(scope, receive, send)
             return
         start = time.perf_counter()
-        headers = Headers(scope=scope)
-        call_id = _call_id(headers.get(REQUEST_ID_HEADER.lower(), ""))
+        # One pass and bytes: `Headers` reads and decodes all of them again for each that is asked.
+        headers: _Headers = dict(scope["headers"])
+        call_id = _call_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         state = scope.setdefault("state", {})
         state["request_id"] = call_id
         status = 0
@@ -85,7 +88,7 @@ class CallContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = call_id
+                message["headers"] = [*message.get("headers", ()), (_REQUEST_ID, call_id.encode())]
             await send(message)
 
         self._metrics.in_flight.inc()
@@ -109,7 +112,7 @@ class CallContext:
             self._metrics.in_flight.dec()
             self._finish(scope, status, time.perf_counter() - start)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+    def _refusal(self, scope: Scope, headers: _Headers) -> JSONResponse | None:
         """The refusal of a call by its headers, before its body is read; None if there is none."""
         path = scope["path"]
         error = None if path in OPEN_PATHS else self._stranger_error(scope["state"], headers)
@@ -122,12 +125,13 @@ class CallContext:
             status = self._try_later_statuses.get(path, HTTPStatus.SERVICE_UNAVAILABLE)
         return refused(error, scope, self._metrics, status=status)
 
-    def _stranger_error(self, state: dict[str, Any], headers: Headers) -> RequestError | None:
+    def _stranger_error(self, state: dict[str, Any], headers: _Headers) -> RequestError | None:
         """Why the host, the page or the key of a call is refused; None if they are welcome."""
-        error = self._sites.refusal(headers.get("host", ""), headers.get("origin"))
+        host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
+        error = self._sites.refusal(host, origin if b"origin" in headers else None)
         if error is not None or self._keys.is_empty:
             return error
-        key = _key(headers.get("authorization", ""))
+        key = _key(headers.get(b"authorization", b"").decode("latin-1"))
         allowance = None if key is None else self._keys.allowance(key)
         if allowance is None:
             return _unauthorized(has_key=key is not None)
@@ -191,7 +195,7 @@ def _key(authorization: str) -> str | None:
 
 def _call_id(given: str) -> str:
     """The client's id if it is harmless, else a new one."""
-    return given if _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
+    return given if _SAFE_ID.fullmatch(given) else os.urandom(16).hex()
 
 
 def _unauthorized(*, has_key: bool) -> ApiError:

@@ -15,7 +15,7 @@ MAX_LINE_BYTES = 2**12
 """Longest line between chunks."""
 
 # The size of a chunk with its extension: `1f`, `5;name=value`.
-_SIZE = re.compile(rb"(?P<size>[0-9A-Fa-f]{1,15})(?:;[\t\x20-\x7e]*)?")
+_SIZE = re.compile(rb"(?P<size>[0-9A-Fa-f]{1,15})(?:;[\t\x20-\x7e]*)?\r\n")
 
 
 class _Part(Enum):
@@ -56,7 +56,6 @@ class ChunkedFraming:
         line, self._line = bytes(self._line), bytearray()
         if not line.endswith(b"\r\n"):
             return False
-        line = line[:-2]
         if self._expected is _Part.SIZE:
             found = _SIZE.fullmatch(line)
             if found is None:
@@ -66,8 +65,8 @@ class ChunkedFraming:
             return True
         if self._expected is _Part.END_OF_CHUNK:
             self._expected = _Part.SIZE
-            return not line
-        if not line:
+            return line == b"\r\n"
+        if line == b"\r\n":
             self._expected = _Part.NOTHING
             return True
         return HEADER.fullmatch(line) is not None

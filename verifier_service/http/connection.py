@@ -129,8 +129,8 @@ class GuardedConnection(H11Protocol):
         super().on_response_complete()
         if self.transport.is_closing():
             self._end_after(self._guard.limits.reading_seconds, self._end_unread)
-        elif not self._is_refused:
-            self._expect_rest()
+        elif self.conn.their_state is h11.SEND_BODY and not self._is_refused:
+            self._watch_owing(owes=True)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what the framing or h11 cannot read; uvicorn calls this."""

@@ -8,10 +8,10 @@ from typing import Any
 import h11
 
 from verifier_service.http.chunked_framing import ChunkedFraming
-from verifier_service.http.request_head import END, MAX_HEAD_BYTES, HeadFault, head_fault
+from verifier_service.http.request_head import MAX_HEAD_BYTES, HeadFault, head_fault
 
-# The start of the header that announces chunks, as a head in lower case has it.
-CHUNKS = b"\r\ntransfer-encoding:"
+CHUNKS = (b"transfer-encoding", b"chunked")
+"""The header that announces chunks, as h11 has it."""
 
 
 class StrictFraming(h11.Connection):
@@ -35,19 +35,16 @@ class StrictFraming(h11.Connection):
 
     def next_event(self) -> Any:
         """The next event of h11. Raises RemoteProtocolError, with the reason in `fault`."""
-        if self.their_state is h11.IDLE and self.fault is None:
-            self._check_head(self.trailing_data[0])
+        if self.their_state is h11.IDLE and (received := self.trailing_data[0]):
+            self._chunks = None
+            self.fault = head_fault(received)
         if self.fault is not None:
             raise h11.RemoteProtocolError(self.fault.message, self.fault.status)
-        return super().next_event()
-
-    def _check_head(self, received: bytes) -> None:
-        self._chunks = None
-        self.fault = head_fault(received)
-        head, end, body = received.partition(END)
-        if self.fault is None and end and CHUNKS in head.lower():
+        event = super().next_event()
+        if isinstance(event, h11.Request) and CHUNKS in event.headers:
             self._chunks = ChunkedFraming()
-            self._check_chunks(body)
+            self._check_chunks(self.trailing_data[0])
+        return event
 
     def _check_chunks(self, received: bytes) -> None:
         assert self._chunks is not None

@@ -8,7 +8,6 @@ end in LF alone, folded lines, a length beside `Transfer-Encoding`. All that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -16,17 +15,18 @@ MAX_HEAD_BYTES = 2**14
 """Largest head; as much as h11 keeps while it waits for the rest."""
 END = b"\r\n\r\n"
 
-# A byte that ends a line for some readers only: LF after anything but CR, or CR before anything
-# but LF (`a\nb`, `a\rb`); a CR at the very end may still get its LF.
-_LONE_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 # A request line: `POST /v1/score?x=1 HTTP/1.1`; a target is a path or the star of OPTIONS.
-_REQUEST_LINE = re.compile(
-    rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (?:/[\x21-\x7e]*|\*) HTTP/1\.(?P<minor>[01])"
-)
+_REQUEST_LINE = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (?:/[\x21-\x7e]*|\*) HTTP/1\.(?P<minor>[01])\r\n"
 # A header: `Content-Type: application/json`; no space before the colon, no control characters.
-HEADER = re.compile(
-    rb"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(?P<value>[\t\x20-\x7e\x80-\xff]*)"
-)
+_HEADER = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n"
+# The first line of a head, as above.
+_FIRST_LINE = re.compile(_REQUEST_LINE)
+# A head without the empty line at its end: a request line and headers, as above.
+_HEAD = re.compile(rb"%b(?:%b)*" % (_REQUEST_LINE, _HEADER))
+# A line of a trailer, which is a header as above.
+HEADER = re.compile(_HEADER)
+# A header, in a head in lower case, that says where a request ends or for whom it is: `host: a`.
+_FRAMING = re.compile(rb"\r\n(content-length|transfer-encoding|host):[ \t]*([^\r]*)")
 # A length in bytes: `1024`.
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 # A host with or without a port: `localhost:8080`, `[::1]`, or nothing.
@@ -54,36 +54,39 @@ def head_fault(received: bytes) -> HeadFault | None:
             HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
             f"the request line and the headers are larger than {MAX_HEAD_BYTES} bytes",
         )
-    if _LONE_LINE_END.search(head):
+    if not _ends_lines_in_cr_lf(head):
         return _malformed("a line of the head does not end in CR LF")
     if length < 0:
         return None
-    request_line, *lines = head[:-2].split(b"\r\n")
-    found = _REQUEST_LINE.fullmatch(request_line)
+    found = _HEAD.fullmatch(head)
     if found is None:
-        return _malformed("the request line is not: method, path, HTTP/1.1")
-    return _headers_fault(lines, is_old=found["minor"] == b"0")
+        if _FIRST_LINE.match(head) is None:
+            return _malformed("the request line is not: method, path, HTTP/1.1")
+        return _malformed("a header is not: name, colon, value on one line")
+    return _framing_fault(head, is_old=found["minor"] == b"0")
 
 
-def _headers_fault(lines: Sequence[bytes], *, is_old: bool) -> HeadFault | None:
-    framing: dict[bytes, list[bytes]] = {}
-    for line in lines:
-        found = HEADER.fullmatch(line)
-        if found is None:
-            return _malformed("a header is not: name, colon, value on one line")
-        framing.setdefault(found["name"].lower(), []).append(found["value"].rstrip(b" \t"))
-    return _framing_fault(framing, is_old=is_old)
+def _ends_lines_in_cr_lf(head: bytes) -> bool:
+    """Whether each CR stands before an LF, and each LF after a CR; a CR at the end may get its LF.
+
+    Readers that take one of them alone for the end of a line see other headers than others do.
+    """
+    num_cr = head.count(b"\r") - head.endswith(b"\r")
+    return head.count(b"\n") == head.count(b"\r\n") == num_cr
 
 
-def _framing_fault(headers: dict[bytes, list[bytes]], *, is_old: bool) -> HeadFault | None:
-    lengths = headers.get(b"content-length", [])
-    encodings = headers.get(b"transfer-encoding", [])
-    hosts = headers.get(b"host", [])
+def _framing_fault(head: bytes, *, is_old: bool) -> HeadFault | None:
+    found: dict[bytes, list[bytes]] = {}
+    for name, value in _FRAMING.findall(head.lower()):
+        found.setdefault(name, []).append(value.rstrip(b" \t"))
+    lengths = found.get(b"content-length", [])
+    encodings = found.get(b"transfer-encoding", [])
+    hosts = found.get(b"host", [])
     if encodings and lengths:
         return _malformed("there are both Transfer-Encoding and Content-Length")
     if len(lengths) > 1 or not all(map(_LENGTH.fullmatch, lengths)):
         return _malformed("Content-Length is not one number")
-    if encodings and (is_old or [one.lower() for one in encodings] != [b"chunked"]):
+    if encodings and (is_old or encodings != [b"chunked"]):
         return _malformed("Transfer-Encoding is not: chunked, in HTTP/1.1")
     if len(hosts) > 1 or (not hosts and not is_old) or not all(map(_HOST.fullmatch, hosts)):
         return _malformed("Host is not one host with or without a port")
