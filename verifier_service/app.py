@@ -8,12 +8,14 @@ from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 import verifier_service
 from verifier_service.compat import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http.call_context import CallContext
+from verifier_service.http.api_keys import KeyRing
+from verifier_service.http.call_context import REQUEST_ID_HEADER, CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
 from verifier_service.http.intake import BodyDoor
@@ -32,15 +34,18 @@ REQUEST_MODULE = "verifier_service.large_requests.request_process"
 CALL_MODULE = "verifier_service.compat.call_process"
 
 
-def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
+def create_app(
+    settings: Settings, drain: Drain | None = None, metrics: Metrics | None = None
+) -> FastAPI:
     """The application; its worker processes start and end with its lifespan.
 
     Args:
         settings: of the service.
         drain: refuses calls while the server ends; None if nothing drains the application.
+        metrics: of the server too; None: metrics of the application alone.
     """
     drain = drain or Drain()
-    metrics = Metrics()
+    metrics = metrics or Metrics()
     profiles = read_profiles(settings.profiles, settings.enabled)
 
     @asynccontextmanager
@@ -68,12 +73,24 @@ def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
     )
     app.add_middleware(
         CallContext,
-        key_hashes=settings.all_api_key_hashes,
+        keys=KeyRing(settings.api_keys),
+        sites=settings.sites,
         drain=drain,
         metrics=metrics,
-        draining_statuses=TRY_LATER_STATUSES,
+        try_later_statuses=TRY_LATER_STATUSES,
     )
+<<<<<<< HEAD
     app.add_middleware(CloseUnread)
+=======
+    if settings.allowed_origins:  # the outermost layer: refusals can be read by those pages too
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "Content-Encoding", REQUEST_ID_HEADER],
+            expose_headers=[REQUEST_ID_HEADER, "Retry-After"],
+        )
+>>>>>>> w16-c2
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 

@@ -206,6 +206,11 @@ def test_the_port_is_published_on_localhost_only(running: Stack) -> None:
         assert not others["PortBindings"]
 
 
+def test_the_proxy_is_asked_by_its_name_and_no_page_under_its_own(http: httpx.Client) -> None:
+    for host, status in (("api:8080", 200), ("localhost", 200), ("evil.example", 421)):
+        assert http.get("/v1/verifiers", headers={"Host": host}).status_code == status
+
+
 def test_a_body_over_the_limit_is_refused_in_the_words_of_the_service(http: httpx.Client) -> None:
     json = {"Content-Type": "application/json"}
     response = http.post("/v1/score", content=b" " * (65 * MIB), headers=json)

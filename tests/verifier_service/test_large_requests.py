@@ -421,7 +421,7 @@ def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(
         transport = httpx.ASGITransport(app)
         async with (
             app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
         ):
             return await client.post("/v1/score", content=encoded(large_body()), headers=JSON)
 

@@ -65,6 +65,21 @@ class Metrics:
             buckets=REQUEST_SECONDS,
             registry=self.registry,
         )
+        self._key_requests = Counter(
+            "verifier_key_requests",
+            "Answers by API key, as the settings name it, and status.",
+            ["key", "status"],
+            registry=self.registry,
+        )
+        self._key_completions = Counter(
+            "verifier_key_completions",
+            "Completions judged by POST /v1/score, by API key.",
+            ["key"],
+            registry=self.registry,
+        )
+        self.connections = Gauge(
+            "verifier_connections", "Open connections.", registry=self.registry
+        )
         self._rejected = Counter(
             "verifier_rejected",
             "Requests refused or given up, by cause.",
@@ -114,6 +129,11 @@ class Metrics:
         """Count a response and the wall seconds that its call took."""
         self._requests.labels(path, str(status)).inc()
         self._request_seconds.labels(path).observe(seconds)
+
+    def count_key(self, name: str, status: int, num_completions: int) -> None:
+        """Count the response to a call with an API key of that name, and its completions."""
+        self._key_requests.labels(name, str(status)).inc()
+        self._key_completions.labels(name).inc(num_completions)
 
     def count_refusal(self, cause: str) -> None:
         """Count a request that was refused, or given up by its client."""
