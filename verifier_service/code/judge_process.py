@@ -20,6 +20,8 @@ from typing import Any, NoReturn
 from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.findings import Findings
 from verifier_service.code.handles import (
+    TESTS_FILE,
+    NotPlainData,
     PassedBackTooMuch,
     ProgramGone,
     ProgramModule,
@@ -28,6 +30,7 @@ from verifier_service.code.handles import (
 )
 from verifier_service.code.program_process import MODULE
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.value_flow import result_of
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
 
@@ -44,6 +47,7 @@ def run_judge(context: EntryContext) -> None:
         program = RemoteProgram(channel)
         run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
         run(program, tests, findings)
+        program.raise_end()
     except Unsupported as error:
         if findings.reason == CodeReason.PASSED:  # an earlier failure is no fault of the tests
             findings.add(CodeReason.UNSUPPORTED_TEST, str(error))
@@ -77,6 +81,8 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], findings: Findings
         findings.add(CodeReason.RUNTIME_ERROR, f"there is no {tests['entry_point']}")
         return
     for case in tests["cases"]:
+        program.check_arguments(case.get("args", []), case.get("kwargs", {}))
+    for case in tests["cases"]:
         try:
             function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
@@ -84,8 +90,6 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], findings: Findings
                 findings.add(CodeReason.PASSED)
             else:
                 findings.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
-        except PassedBackTooMuch as error:  # the arguments are the tests' own, none came back
-            raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
             findings.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
         if findings.reason != CodeReason.PASSED and not tests["run_all"]:
@@ -103,6 +107,7 @@ def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
     if not class_name and program.name(name) is None:
         class_name = "Solution"
     owner = program.name(class_name) if class_name else None
+    program.answering |= {result_of(class_name)}  # the method may be called like one of a list's
     return (owner if isinstance(owner, type) else None), name
 
 
@@ -138,7 +143,7 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], findings: Findin
     for part in source.parts():
         (statement,) = part.body
         before = program.num_requests
-        reason, text = _run_part(compile(part, "tests.py", "exec"), namespace)
+        reason, text = _run_part(compile(part, TESTS_FILE, "exec"), namespace)
         is_test = isinstance(statement, ast.Assert) or (
             program.num_requests > before and not isinstance(statement, _PREPARATIONS)
         )
@@ -158,16 +163,27 @@ def _prepare(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
         Unsupported: the code cannot be run outside the program's process.
         _BadTests: the code is not Python.
     """
+    source = _read(program, tests)
     try:
-        source = AssertionCode(tests["code"])
-        why = source.cannot_be_run_apart()
-        if why:
-            raise Unsupported(why)
         _prepare_imports(source, program)
         if tests["entry_point"] and source.defines_uncalled_check():
             source.add_call("check", _expression(program, tests["entry_point"]))
     except (SyntaxError, ValueError) as error:
         raise _BadTests(str(error)) from error
+    return source
+
+
+def _read(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
+    """The test code as text, before the program is asked for anything. Raises as `_prepare`."""
+    try:
+        source = AssertionCode(tests["code"], tests["entry_point"])
+        why = source.cannot_be_run_apart()
+        program.answering = source.object_uses.answering
+        program.passes_results = source.result_uses.reach_arguments
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _BadTests(str(error) or type(error).__name__) from error
+    if why:
+        raise Unsupported(why)
     return source
 
 
@@ -205,7 +221,12 @@ def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeReas
 
 
 def _reason_of(error: Exception) -> CodeReason:
-    """`runtime_error` if the program raised the error, `wrong_answer` if the test code did."""
+    """`runtime_error` if the program raised the error, `wrong_answer` if the test code did.
+
+    `invalid_output` if the program returned an object for which the test had no use.
+    """
+    if isinstance(error, NotPlainData):
+        return CodeReason.INVALID_OUTPUT
     if hasattr(error, "_from_program"):
         return CodeReason.RUNTIME_ERROR
     return CodeReason.WRONG_ANSWER
