@@ -167,6 +167,12 @@ UNSUPPORTED = [
     Case("assert f(i for i in [1]) == 1", "def f(x): return sum(x)"),
     Case("import hashlib\nassert f(hashlib.md5(f(b'a'))) == 1", "def f(x): return 1"),
     Case("import numpy as np\nassert f(np.array([1])) == 1", "def f(x): return 1"),
+    Case("import asyncio\nc = f(1)\nassert asyncio.run(c) == 2", "async def f(x): return x + 1"),
+    Case(
+        "import asyncio\na = Slow()\nassert asyncio.run(a.get()) == 2",
+        "class Slow:\n    async def get(self): return 2",
+        ("Slow",),
+    ),
     Case("assert eval(f(3)) == 27", "def f(x): return '27'"),
     Case("exec(f(3))\nassert True", "def f(x): return '27'"),
     Case("e = eval\nassert e(f(3)) == 27", "def f(x): return '27'"),

@@ -137,6 +137,10 @@ class AssertionCode:
             for node in self._nodes
             if isinstance(node, ast.Await) or _runs_a_coroutine(node)
             for inner in ast.walk(node)
+        ) or any(
+            self._flow.is_of_the_program(awaited)
+            for node in self._nodes
+            for awaited in _awaited(node)
         )
 
     def _changed_arguments(self) -> Iterator[str]:
@@ -315,6 +319,13 @@ def _runs_a_coroutine(node: ast.AST) -> bool:
     return name == "run_until_complete" or (
         name == "run" and _is_name(owner) and owner.id == "asyncio"
     )
+
+
+def _awaited(node: ast.AST) -> list[ast.expr]:
+    """Expressions whose values the code runs as coroutines."""
+    if isinstance(node, ast.Await):
+        return [node.value]
+    return node.args[:1] if isinstance(node, ast.Call) and _runs_a_coroutine(node) else []
 
 
 def _is_call(node: ast.AST, names: set[str]) -> bool:

@@ -146,6 +146,11 @@ class ValueFlow:
         """Makers of what an expression may stand for."""
         return self._held.get(node, _NOTHING)
 
+    def is_of_the_program(self, node: ast.AST) -> bool:
+        """Whether an expression stands for a value of the program, not for a call of the tests."""
+        is_own_call = isinstance(node, ast.Call) and called_name(node) in self._functions
+        return bool(self.of(node).itself - {OWN}) and not is_own_call
+
     def origin_of(self, function: ast.AST) -> tuple[str, str]:
         """The judge's package that a function is of, and its name there; both empty if of none.
 
