@@ -79,9 +79,7 @@ def create_app(
         metrics=metrics,
         try_later_statuses=TRY_LATER_STATUSES,
     )
-<<<<<<< HEAD
     app.add_middleware(CloseUnread)
-=======
     if settings.allowed_origins:  # the outermost layer: refusals can be read by those pages too
         app.add_middleware(
             CORSMiddleware,
@@ -90,7 +88,6 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "Content-Encoding", REQUEST_ID_HEADER],
             expose_headers=[REQUEST_ID_HEADER, "Retry-After"],
         )
->>>>>>> w16-c2
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 

@@ -12,7 +12,12 @@ import builtins
 import sys
 from collections import deque
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TypeGuard
+
+from verifier_service.code.object_uses import ObjectUses, object_uses
+from verifier_service.code.result_uses import ResultUses
+from verifier_service.code.value_flow import ValueFlow
 
 FOREIGN_PACKAGES = frozenset(
     {
@@ -31,13 +36,19 @@ _STREAMS = frozenset({"stdin", "stdout", "stderr"})
 class AssertionCode:
     """The code of tests of the type `asserts`.
 
+    Args:
+        code: the code.
+        entry_point: function with which the judge calls `check`, if the code does not call it.
+
     Raises:
         SyntaxError, ValueError: the code is not Python.
     """
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, entry_point: str | None = None) -> None:
         self._tree = ast.parse(code)
+        compile(self._tree, "tests.py", "exec")  # `return` outside a function is found by this
         self._nodes = list(ast.walk(self._tree))
+        self._entry_point = entry_point or ""
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -70,7 +81,39 @@ class AssertionCode:
         for function in self._test_functions():
             if function.args.args or function.args.posonlyargs or function.args.kwonlyargs:
                 return f"{function.name} has parameters, which are fixtures"
-        return ""
+        return self.object_uses.why_unsupported or self.result_uses.why_unsupported()
+
+    @cached_property
+    def object_uses(self) -> ObjectUses:
+        """Uses of the program's objects by the code."""
+        return object_uses(self._flow)
+
+    @cached_property
+    def result_uses(self) -> ResultUses:
+        """Expressions of the code that the program's results reach."""
+        names = self._names_of_the_program() | self._modules_of_the_program()
+        return ResultUses(self._flow, program_names=names)
+
+    @cached_property
+    def _flow(self) -> ValueFlow:
+        name = self._entry_point.rpartition(".")[2]
+        is_called_by_judge = name and self.defines_uncalled_check()
+        return ValueFlow(
+            self._tree,
+            program_names=self._names_of_the_program(),
+            program_modules=self._modules_of_the_program(),
+            candidate=frozenset({name, f".{name}"} if is_called_by_judge else ()),
+        )
+
+    def _modules_of_the_program(self) -> set[str]:
+        """Names under which the code imports the program, as in `import solution as s`."""
+        return {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in self._nodes
+            if isinstance(node, ast.Import)
+            for alias in node.names
+            if alias.name.partition(".")[0] not in KNOWN_PACKAGES
+        }
 
     def _unavailable_import(self) -> str:
         for name in self.imported_modules():
@@ -100,6 +143,10 @@ class AssertionCode:
             for node in self._nodes
             if isinstance(node, ast.Await) or _runs_a_coroutine(node)
             for inner in ast.walk(node)
+        ) or any(
+            self._flow.is_of_the_program(awaited)
+            for node in self._nodes
+            for awaited in _awaited(node)
         )
 
     def _changed_arguments(self) -> Iterator[str]:
@@ -279,6 +326,13 @@ def _runs_a_coroutine(node: ast.AST) -> bool:
     return name == "run_until_complete" or (
         name == "run" and _is_name(owner) and owner.id == "asyncio"
     )
+
+
+def _awaited(node: ast.AST) -> list[ast.expr]:
+    """Expressions whose values the code runs as coroutines."""
+    if isinstance(node, ast.Await):
+        return [node.value]
+    return node.args[:1] if isinstance(node, ast.Call) and _runs_a_coroutine(node) else []
 
 
 def _is_call(node: ast.AST, names: set[str]) -> bool:

@@ -21,6 +21,7 @@ from typing import Any, TypeGuard
 from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import (
+    TESTS_FILE,
     PassedBackTooMuch,
     ProgramGone,
     ProgramModule,
@@ -39,6 +40,7 @@ from verifier_service.code.results_in_judge import (
     run_uncounted,
 )
 from verifier_service.code.split_tests import MARK
+from verifier_service.code.value_flow import result_of
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
 
@@ -56,6 +58,7 @@ def run_judge(context: EntryContext) -> None:
         program = RemoteProgram(channel)
         run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
         run(program, tests, journal)
+        program.raise_end()
     except Unsupported as error:
         if not journal.has_failed:  # an earlier failure is no fault of the tests
             journal.fail(CodeReason.UNSUPPORTED_TEST, str(error))
@@ -86,6 +89,8 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) 
         journal.add(CodeReason.RUNTIME_ERROR, f"there is no {tests['entry_point']}")
         return
     for case in tests["cases"]:
+        program.check_arguments(case.get("args", []), case.get("kwargs", {}))
+    for case in tests["cases"]:
         try:
             function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
@@ -93,8 +98,6 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) 
                 journal.add(CodeReason.PASSED)
             else:
                 journal.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
-        except PassedBackTooMuch as error:  # the arguments are the tests' own, none came back
-            raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
             journal.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
         if journal.has_failed and not tests["run_all"]:
@@ -112,6 +115,7 @@ def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
     if not class_name and program.name(name) is None:
         class_name = "Solution"
     owner = program.name(class_name) if class_name else None
+    program.answering |= {result_of(class_name)}  # the method may be called like one of a list's
     return (owner if isinstance(owner, type) else None), name
 
 
@@ -139,7 +143,7 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
 
 
 def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal) -> None:
-    source, counted, call = _prepare(tests)
+    source, counted, call = _prepare(program, tests)
     # Test code in which no test is found, such as `exec("assert f(1) == 2")`, is one test.
     journal.begin(counted.total or 1)
     _prepare_imports(source, program)
@@ -165,19 +169,18 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     journal.add(CodeReason.PASSED)
 
 
-def _prepare(tests: dict[str, Any]) -> tuple[AssertionCode, CountedTests, ast.Call | None]:
+def _prepare(
+    program: RemoteProgram, tests: dict[str, Any]
+) -> tuple[AssertionCode, CountedTests, ast.Call | None]:
     """The test code, its tests, and the call of `check` that it lacked.
 
     Raises:
         Unsupported: the code cannot be run outside the program's process.
         _BadTests: the code is not Python.
     """
+    source = _read(program, tests)
     call = None
     try:
-        source = AssertionCode(tests["code"])
-        why = source.cannot_be_run_apart()
-        if why:
-            raise Unsupported(why)
         if tests["entry_point"] and source.defines_uncalled_check():
             call = source.add_call("check", tests["entry_point"])
         return source, count_tests(source, tests["code"]), call
@@ -187,11 +190,25 @@ def _prepare(tests: dict[str, Any]) -> tuple[AssertionCode, CountedTests, ast.Ca
         raise _BadTests(f"it is more than can be read: {type(error).__name__}") from error
 
 
+def _read(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
+    """The test code as text, before the program is asked for anything. Raises as `_prepare`."""
+    try:
+        source = AssertionCode(tests["code"], tests["entry_point"])
+        why = source.cannot_be_run_apart()
+        program.answering = source.object_uses.answering
+        program.passes_results = source.result_uses.reach_arguments
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _BadTests(str(error) or type(error).__name__) from error
+    if why:
+        raise Unsupported(why)
+    return source
+
+
 def _run_part(part: Part, namespace: dict[str, Any], marks: Marks, journal: Journal) -> bool:
     """Run a statement at the top, and count its tests. Whether to go on after it."""
     before = journal.num_results
     marks.num_left = part.num_tests if part.is_split else 0
-    code = compile(ast.Module([part.statement], []), "tests.py", "exec")
+    code = compile(ast.Module([part.statement], []), TESTS_FILE, "exec")
     reason, text = _outcome_of(code, namespace)
     num_left = part.num_tests - (journal.num_results - before)
     if reason is CodeReason.PASSED and part.is_split and num_left:

@@ -18,13 +18,17 @@ class CodeReason(Reason):
     TIME_LIMIT_EXCEEDED = "time_limit_exceeded", "it took more CPU or wall time than allowed."
     MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded", "it took more memory than allowed."
     OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded", "it wrote more than allowed."
-    INVALID_OUTPUT = "invalid_output", "a returned value was more than the judge could take."
+    INVALID_OUTPUT = (
+        "invalid_output",
+        "a returned value was more than the judge could take, or an object where plain data can be "
+        "judged.",
+    )
     SANDBOX_VIOLATION = "sandbox_violation", "it made a system call that ends the process."
     NO_CODE = "no_code", "0: the completion has no whole fenced block of the language."
     UNSUPPORTED_TEST = (
         "unsupported_test",
-        "unverifiable: a test passes functions or objects of its own to the program, or compares "
-        "objects of the program with each other; or the language has stdio tests only.",
+        "unverifiable: a test passes functions or objects of its own to the program, compares "
+        "objects of the program, or evaluates its results; or the language has stdio tests only.",
     )
     MISSING_TOOLCHAIN = (
         "missing_toolchain",

@@ -6,7 +6,12 @@ import unittest
 from collections.abc import Sequence
 from typing import Any
 
-from verifier_service.code.handles import PassedBackTooMuch, ProgramGone, Unsupported
+from verifier_service.code.handles import (
+    NotPlainData,
+    PassedBackTooMuch,
+    ProgramGone,
+    Unsupported,
+)
 from verifier_service.code.journal import Journal
 from verifier_service.code.reasons import CodeReason
 
@@ -28,8 +33,8 @@ def _shown(reason: CodeReason, text: str) -> tuple[str, str]:
 def outcome_of_error(error: Exception) -> tuple[CodeReason, str]:
     """The outcome of a test that ended with an error.
 
-    It is `runtime_error` if the program raised another error than AssertionError, and
-    `wrong_answer` if the test code raised it.
+    It is `runtime_error` if the program raised another error than AssertionError, `invalid_output`
+    if the program returned an object for which the test had no use, and else `wrong_answer`.
     """
     if isinstance(error, AssertionError):
         return CodeReason.WRONG_ANSWER, str(error) or "an assertion failed"
@@ -37,6 +42,8 @@ def outcome_of_error(error: Exception) -> tuple[CodeReason, str]:
 
 
 def _reason_of(error: BaseException) -> CodeReason:
+    if isinstance(error, NotPlainData):
+        return CodeReason.INVALID_OUTPUT
     is_programs = hasattr(error, "_from_program")
     return CodeReason.RUNTIME_ERROR if is_programs else CodeReason.WRONG_ANSWER
 

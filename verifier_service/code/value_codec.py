@@ -65,6 +65,8 @@ def encode(value: Any, handle: SendHandle, depth: int = 0) -> Any:
         if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
             items = list(base.__iter__(value))
             return [tag, *(encode(item, handle, depth + 1) for item in items)]
+    if kind in _VIEWS:
+        return [_VIEWS[kind], *(encode(item, handle, depth + 1) for item in value)]
     if kind is deque:
         return ["deque", value.maxlen, *(encode(item, handle, depth + 1) for item in value)]
     if isinstance(value, dict):
@@ -113,6 +115,8 @@ def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
     try:
         if tag in _SEQUENCE_TYPES:
             return _SEQUENCE_TYPES[tag](decode(part, handle, depth + 1) for part in parts)
+        if tag in _VIEW_READERS:
+            return _VIEW_READERS[tag]([decode(part, handle, depth + 1) for part in parts])
         if tag == "deque":
             maxlen, *items = parts
             return deque((decode(item, handle, depth + 1) for item in items), maxlen)
@@ -139,10 +143,15 @@ def send_message(connection: socket.socket, message: Any) -> None:
     Raises:
         TooMuch: the message is too large.
     """
+    connection.sendall(frame_of(message))
+
+
+def frame_of(message: Any) -> bytes:
+    """The bytes to send for a message of JSON. Raises TooMuch: the message is too large."""
     frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
         raise TooMuch("too large")
-    connection.sendall(frames.pack(frame))
+    return frames.pack(frame)
 
 
 def receive_message(connection: socket.socket) -> tuple[Any, int]:
@@ -166,6 +175,15 @@ _SEQUENCES: tuple[tuple[Any, str], ...] = (
     (list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "frozenset"),
 )  # fmt: skip
 _SEQUENCE_TYPES: dict[str, Any] = {tag: kind for kind, tag in _SEQUENCES}
+
+_VIEWS: dict[type, str] = {
+    type({}.keys()): "dict_keys", type({}.values()): "dict_values", type({}.items()): "dict_items",
+}  # fmt: skip
+_VIEW_READERS: dict[str, Callable[[list[Any]], Any]] = {
+    "dict_keys": lambda items: dict.fromkeys(items).keys(),
+    "dict_values": lambda items: dict(enumerate(items)).values(),
+    "dict_items": lambda items: dict(items).items(),
+}
 
 _MAPPING_TYPES: dict[str, Any] = {"dict": dict, "Counter": Counter, "OrderedDict": OrderedDict}
 _MAPPING_TAGS = {kind: tag for tag, kind in _MAPPING_TYPES.items()}

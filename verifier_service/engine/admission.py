@@ -142,6 +142,5 @@ class Reservation:
     def shrink(self, *, completions: int = 0, num_bytes: int = 0) -> None:
         """Release completions and bytes."""
         self.num_completions -= completions
-        self._admission.pending_completions -= completions
         self.num_bytes -= num_bytes
-        self._admission.add(num_bytes=-num_bytes)
+        self._admission.add(completions=-completions, num_bytes=-num_bytes)
