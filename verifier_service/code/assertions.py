@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from verifier_service.code.exception_names import exception_names
+
 FOREIGN_PACKAGES = frozenset(
     {
         *("PIL", "bs4", "cv2", "django", "faker", "fastapi", "flask", "freezegun"),
@@ -38,6 +40,8 @@ class AssertionCode:
     def __init__(self, code: str) -> None:
         self._tree = ast.parse(code)
         self._nodes = list(ast.walk(self._tree))
+        for part in self.parts():  # finds what parsing does not: `return` outside a function
+            compile(part, "tests.py", "exec")
 
     def parts(self) -> Iterator[ast.Module]:
         """The statements one by one, because each assertion is a test of its own."""
@@ -162,6 +166,10 @@ class AssertionCode:
         """Names that the code uses and does not define, without those that Python has built in."""
         stored = {name for statement in self._tree.body for name in _defined_names(statement)}
         return sorted(name for name in self._loaded() - stored if not hasattr(builtins, name))
+
+    def exception_names(self) -> frozenset[str]:
+        """Names that the code uses as exceptions."""
+        return exception_names(self._nodes)
 
     def defines_uncalled_check(self) -> bool:
         """Whether the code defines HumanEval's `check(candidate)` and does not call it."""

@@ -17,6 +17,7 @@ import types
 import unittest
 from typing import Any, NoReturn
 
+from verifier_service.code import value_codec
 from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.findings import Findings
 from verifier_service.code.handles import (
@@ -55,6 +56,10 @@ def run_judge(context: EntryContext) -> None:
         findings.add(CodeReason.INVALID_OUTPUT, type(error).__name__)
     except _BadTests as error:
         findings.add(EngineReason.BAD_REFERENCE, str(error))
+    except Exception as error:
+        if not hasattr(error, "_from_program"):
+            raise
+        findings.add(CodeReason.RUNTIME_ERROR, _text_of(error))
     channel.close()  # the program ends while this process does
     _report(result, findings)
 
@@ -62,6 +67,21 @@ def run_judge(context: EntryContext) -> None:
 def _report(result: int, findings: Findings) -> NoReturn:
     os.write(result, json.dumps(vars(findings)).encode())
     os._exit(0)
+
+
+def _text_of(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_message_of(error)}"
+
+
+def _message_of(error: BaseException) -> str:
+    """The text of an error; empty if one of its arguments has no text.
+
+    An argument may be an object of the program, which is asked for its text and may raise instead.
+    """
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  whatever the program raised, or an integer of 10,000 digits
+        return ""
 
 
 class _BadTests(Exception):
@@ -87,7 +107,7 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], findings: Findings
         except PassedBackTooMuch as error:  # the arguments are the tests' own, none came back
             raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
-            findings.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
+            findings.add(CodeReason.RUNTIME_ERROR, _text_of(error))
         if findings.reason != CodeReason.PASSED and not tests["run_all"]:
             return
 
@@ -115,15 +135,34 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
             and all(_same(a, b, tolerance) for a, b in zip(found, expected, strict=True))
         )
     if isinstance(expected, dict):
-        return (
-            isinstance(found, dict)
-            and {str(key) for key in found} == set(expected)
-            and all(_same(value, expected[str(key)], tolerance) for key, value in found.items())
-        )
+        return isinstance(found, dict) and _same_items(found, expected, tolerance)
     numbers = (int, float)
     if tolerance and isinstance(found, numbers) and isinstance(expected, numbers):
         return bool(abs(found - expected) <= tolerance * max(1.0, abs(expected)))
     return bool(found == expected)
+
+
+def _same_items(found: dict[Any, Any], expected: dict[str, Any], tolerance: float) -> bool:
+    """Whether a dict equals an object of JSON, whose keys are text.
+
+    Each key is turned into text once, and by the judge alone: an object of the program could be
+    another text at each question.
+    """
+    try:
+        for key in found:
+            value_codec.encode(key, _refuse_key)
+    except value_codec.NotPlain:
+        return False
+    items = {str(key): value for key, value in found.items()}
+    return (
+        len(items) == len(found)
+        and items.keys() == expected.keys()
+        and all(_same(value, expected[key], tolerance) for key, value in items.items())
+    )
+
+
+def _refuse_key(key: Any) -> NoReturn:
+    raise value_codec.NotPlain(type(key).__name__)
 
 
 # Test code
@@ -160,14 +199,20 @@ def _prepare(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
     """
     try:
         source = AssertionCode(tests["code"])
-        why = source.cannot_be_run_apart()
-        if why:
-            raise Unsupported(why)
-        _prepare_imports(source, program)
-        if tests["entry_point"] and source.defines_uncalled_check():
-            source.add_call("check", _expression(program, tests["entry_point"]))
     except (SyntaxError, ValueError) as error:
         raise _BadTests(str(error)) from error
+    why = source.cannot_be_run_apart()
+    if why:
+        raise Unsupported(why)
+    _prepare_imports(source, program)
+    program.exceptions_of_tests = source.exception_names()
+    if tests["entry_point"] and source.defines_uncalled_check():
+        # Asked for outside of `try`: a ValueError of the program is no fault of the tests.
+        expression = _expression(program, tests["entry_point"])
+        try:
+            source.add_call("check", expression)
+        except (SyntaxError, ValueError) as error:
+            raise _BadTests(str(error)) from error
     return source
 
 
@@ -196,11 +241,11 @@ def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeReas
     try:
         exec(code, namespace)
     except AssertionError as error:
-        return CodeReason.WRONG_ANSWER, str(error) or "an assertion failed"
+        return CodeReason.WRONG_ANSWER, _message_of(error) or "an assertion failed"
     except Exception as error:  # noqa: BLE001
-        return _reason_of(error), f"{type(error).__name__}: {error}"
+        return _reason_of(error), _text_of(error)
     except SystemExit as end:
-        return CodeReason.WRONG_ANSWER, f"the tests ended with {end.code}"
+        return CodeReason.WRONG_ANSWER, f"the tests ended with {_message_of(end)}"
     return CodeReason.PASSED, ""
 
 
@@ -258,11 +303,11 @@ class _UnittestCounter(unittest.TestResult):
             self._findings.add(CodeReason.PASSED)
 
     def addFailure(self, test: Any, err: Any) -> None:
-        self._fail(test, CodeReason.WRONG_ANSWER, str(err[1]))
+        self._fail(test, CodeReason.WRONG_ANSWER, _message_of(err[1]))
 
     def addError(self, test: Any, err: Any) -> None:
         _raise_what_ends_all(err[1])
-        self._fail(test, _reason_of(err[1]), f"{err[0].__name__}: {err[1]}")
+        self._fail(test, _reason_of(err[1]), _text_of(err[1]))
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
         if err is None:
