@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib.util
 import json
 import os
 import sys
@@ -171,6 +170,7 @@ def _refuse_key(key: Any) -> NoReturn:
 def _run_asserts(program: RemoteProgram, tests: dict[str, Any], findings: Findings) -> None:
     source = _prepare(program, tests)
     namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
+    namespace |= {name: usual.load() for name, usual in source.judges_names.items()}
     program.add_names(source.free_names(), namespace)
     # Test code often ends with `unittest.main()`, which would run its tests and end the process.
     unittest.main = lambda *_, **__: None  # type: ignore[assignment]
@@ -198,7 +198,9 @@ def _prepare(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
         _BadTests: the code is not Python.
     """
     try:
-        source = AssertionCode(tests["code"])
+        source = AssertionCode(
+            tests["code"], entry_point=tests["entry_point"] or "", module=tests["module"] or ""
+        )
     except (SyntaxError, ValueError) as error:
         raise _BadTests(str(error)) from error
     why = source.cannot_be_run_apart()
@@ -332,19 +334,7 @@ def _raise_what_ends_all(error: BaseException) -> None:
 
 
 def _prepare_imports(source: AssertionCode, program: RemoteProgram) -> None:
-    """Provide the program as each imported module that is not installed.
-
-    `from solution import f` and `from exercise import f` can mean nothing but the program.
-    """
+    """Provide the program as each module that the code imports it from."""
     stand_in = ProgramModule(program)
-    sys.modules["__main__"] = sys.modules[MODULE] = stand_in
-    for name in source.imported_modules():
-        if name not in sys.modules and not _is_installed(name):
-            sys.modules[name] = stand_in
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError, OSError):
-        return False
+    for name in ("__main__", MODULE, *source.program_modules()):
+        sys.modules[name] = stand_in

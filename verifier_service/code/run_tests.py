@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from dataclasses import dataclass
 
 import msgspec
@@ -14,7 +15,14 @@ from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reasons import REASON_OF_EXIT, CodeReason
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
 from verifier_service.reason import EngineReason
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
+from verifier_service.sandbox.execution import (
+    Execution,
+    ExitReason,
+    Limits,
+    Pair,
+    Program,
+    ZygoteKind,
+)
 from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
@@ -188,13 +196,22 @@ async def _run_calls(
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
-        Program(payload=payload.encode(), entry="judge"),
+        Program(payload=payload.encode(), entry="judge", zygote_kind=_judges_zygote(tests)),
         limits,
         judge_limits,
     )
     if pair.program.reason is ExitReason.COMPILE_ERROR:
         return _failed(CodeReason.COMPILE_ERROR, _text(pair.program.stderr))
     return _findings_of(pair)
+
+
+# A use of numpy by its usual name, whether it is imported or not: `np.allclose(`.
+_NUMPY = re.compile(r"\bnp\.")
+
+
+def _judges_zygote(tests: Function | Asserts) -> ZygoteKind | None:
+    """The zygote with numpy, for tests that use it without naming it; None: found by its bytes."""
+    return ZygoteKind.SCI if isinstance(tests, Asserts) and _NUMPY.search(tests.code) else None
 
 
 def _findings_of(pair: Pair) -> Findings:
