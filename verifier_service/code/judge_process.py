@@ -11,6 +11,7 @@ import ast
 import builtins
 import json
 import os
+import socket
 import sys
 import types
 import unittest
@@ -39,6 +40,13 @@ def run_judge(context: EntryContext) -> None:
     assert channel is not None
     assert result is not None
     context.begin()
+    findings = judge_tests(channel, tests)
+    channel.close()  # the program ends while this process does
+    _report(result, findings)
+
+
+def judge_tests(channel: socket.socket, tests: dict[str, Any]) -> Findings:
+    """Run the tests against the program at the other end of the channel."""
     findings = Findings.empty()
     try:
         program = RemoteProgram(channel)
@@ -58,9 +66,9 @@ def run_judge(context: EntryContext) -> None:
     except Exception as error:
         if not hasattr(error, "_from_program"):
             raise
-        findings.add(CodeReason.RUNTIME_ERROR, _text_of(error))
-    channel.close()  # the program ends while this process does
-    _report(result, findings)
+        # Its name alone: its text may have to be asked for, of a program that has ended.
+        findings.add(CodeReason.RUNTIME_ERROR, type(error).__name__)
+    return findings
 
 
 def _report(result: int, findings: Findings) -> NoReturn:
