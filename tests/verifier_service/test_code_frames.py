@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from tests.verifier_service.test_code import ALL, Grader, plain, refuse
 from verifier_service import frames
 from verifier_service.code import value_codec
+from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.handles import Handle, ProgramGone, RemoteProgram
 from verifier_service.code.judge_process import judge_tests
 from verifier_service.code.program_process import MODULE
@@ -61,8 +62,9 @@ data = st.recursive(
     max_leaves=12,
 )
 errors = st.lists(st.sampled_from(ERRORS), max_size=2)
+honest = plain.map(lambda value: value_codec.encode(value, refuse))
 answers = (
-    st.tuples(st.just("value"), data).map(list)
+    st.tuples(st.just("value"), data | honest).map(list)
     | st.tuples(st.just("raised"), st.just("E"), errors | data, st.lists(data, max_size=2)).map(
         list
     )
@@ -73,15 +75,15 @@ broken_frames = st.binary(max_size=12) | whole_frames.flatmap(
     lambda frame: st.integers(0, len(frame)).map(lambda end: frame[:end])
 )
 READY = frames.pack(b'"ready"')
-FUNCTION = ["list", ["handle", 1, "function"]]
 
 
 @st.composite
-def conversations(draw: st.DrawFn) -> bytes:
-    """All that a program sends: often it begins like an honest one, so that the rest is read."""
+def conversations(draw: st.DrawFn, names: list[str]) -> bytes:
+    """All that a program sends: mostly it begins like an honest one, so that the rest is read."""
     sent = READY if draw(st.integers(0, 9)) else b""
-    if draw(st.booleans()):
-        sent += frames.pack(json.dumps(["value", FUNCTION]).encode())
+    if draw(st.integers(0, 4)):  # it has `f` and no other name that it is asked for
+        kinds = [["handle", 1, "function"] if name == "f" else None for name in names]
+        sent += frames.pack(json.dumps(["value", ["list", *kinds]]).encode())
     sent += b"".join(draw(st.lists(whole_frames, max_size=6)))
     return sent + draw(st.just(b"") | broken_frames)
 
@@ -144,8 +146,12 @@ OF_PROGRAMS = {None, "wrong_answer", "runtime_error", "invalid_output"}
 
 @pytest.mark.parametrize("tests", [FUNCTION_CASES, ASSERTIONS], ids=["function", "asserts"])
 @settings(max_examples=150, deadline=None)
-@given(sent=conversations())
-def test_no_frames_pass_a_test_or_have_no_verdict(tests: dict[str, Any], sent: bytes) -> None:
+@given(drawing=st.data())
+def test_no_frames_pass_a_test_or_have_no_verdict(
+    tests: dict[str, Any], drawing: st.DataObject
+) -> None:
+    names = AssertionCode(tests["code"]).free_names() if tests is ASSERTIONS else ["f"]
+    sent = drawing.draw(conversations(names))
     with connection(sent) as channel, process_of_the_judge():
         found = judge_tests(channel, tests | {"run_all": True})
     assert found.reason in OF_PROGRAMS
