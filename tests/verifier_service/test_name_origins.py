@@ -35,6 +35,7 @@ UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n 
         ("expected = deque([1])\nassert f(1) == expected", {"deque"}),
         ("assert f(1) == datetime.datetime(2020, 1, 1)", {"datetime"}),
         ("assert f(1) == datetime(2020, 1, 1) < datetime.now()", {"datetime"}),
+        ("now = datetime.now()\nassert now.hour\nassert f(1) == now", {"datetime"}),
         ("assert ET.fromstring(f(1)).tag == 'a'", {"ET"}),
         ("from solution import *\nassert math.isclose(f(3), 0.73)", {"math"}),
         ("import solution\nassert Counter(solution.f(1)) == Counter('a')", {"Counter"}),
