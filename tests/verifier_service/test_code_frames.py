@@ -207,7 +207,9 @@ def test_a_value_is_of_a_built_in_type_or_a_handle(data: Any) -> None:
             value = RemoteProgram(channel).ask("get", 0, "x")
         except ProgramGone:
             return
-    assert {type(part) for part in parts_of(value)} <= EXACT
+    parts = list(parts_of(value))
+    assert {type(part) for part in parts} <= EXACT
+    assert all(0 <= part._number < 2**31 for part in parts if type(part) is Handle)
 
 
 # The real processes

@@ -13,7 +13,7 @@ _COMPARING = frozenset({"isinstance", "issubclass", "assertIsInstance", "assertN
 def exception_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Names in `except X`, `raises(X)`, `isinstance(e, X)`, `raise X(...)` and their like.
 
-    Of `module.X` the name is `X`.
+    The name of `module.X` is `X`.
     """
     return frozenset(
         name for node in nodes for used in _exceptions(node) for name in _class_names(used)
