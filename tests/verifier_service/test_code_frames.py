@@ -212,6 +212,14 @@ def test_a_value_is_of_a_built_in_type_or_a_handle(data: Any) -> None:
     assert all(0 <= part._number < 2**31 for part in parts if type(part) is Handle)
 
 
+@pytest.mark.parametrize("number", [-1, 2**31, True, "1", ["int", "0x1"]])
+def test_a_handle_has_a_small_number(number: Any) -> None:
+    """Larger ones could have equal hashes, for which the judge would have to compare objects."""
+    sent = frames.pack(json.dumps(["value", ["handle", number, "f"]]).encode())
+    with connection(READY + sent) as channel, pytest.raises(ProgramGone, match="nonsense"):
+        RemoteProgram(channel).ask("get", 0, "x")
+
+
 # The real processes
 
 HOSTILE = """

@@ -136,6 +136,7 @@ def test_a_program_gains_nothing_by_defining_what_the_tests_compare_with(
     "code",
     [
         "assert gcd(12, 18) == 6",
+        "assert gcd(12, 18) == 6\nassert f(3) == 3",
         "assert gcd(12, 18) == 6\nassert math.gcd(gcd(4, 6), 6) == 2",
         "def check(candidate):\n    assert candidate(12, 18) == 6\ncheck(gcd)",
         f"{UNITTEST}self.assertEqual(gcd(12, 18), 6)",
@@ -145,10 +146,11 @@ def test_a_program_gains_nothing_by_defining_what_the_tests_compare_with(
 def test_a_function_with_a_usual_name_is_tested_if_it_is_the_subject(
     grader: Grader, code: str
 ) -> None:
-    right = "def gcd(a, b):\n    return gcd(b, a % b) if b else a"
+    f = "def f(x): return x\n"
+    right = f"{f}def gcd(a, b):\n    return gcd(b, a % b) if b else a"
     assert grader(right, asserts(code)).reason == "passed"
-    assert grader("def gcd(a, b): return 1", asserts(code)).reason == "wrong_answer"
-    assert grader("x = 1", asserts(code)).reason == "wrong_answer"
+    assert grader(f"{f}def gcd(a, b): return 1", asserts(code)).reason == "wrong_answer"
+    assert grader(f, asserts(code)).reason == "wrong_answer"
 
 
 # Modules
