@@ -165,7 +165,7 @@ def check_tests(
             metavar="FILE.jsonl",
             help="each row has a solution, bare or in a fenced block, and tests as in "
             "reference.tests: an object of type stdio (with cases), function (entry_point, cases) "
-            "or asserts (code), or with inputs and outputs; see docs/code.md",
+            "or asserts (code, entry_point, module), or with inputs and outputs; see docs/code.md",
         ),
     ],
     solution_column: Annotated[str, typer.Option(help="column of the solutions")] = "solution",

@@ -64,6 +64,10 @@ class ProgramModule(types.ModuleType):
         return found
 
 
+MAX_HANDLES = 2**31
+"""Largest number of a handle, plus one. Two numbers below it never have the same hash."""
+
+
 class RemoteProgram:
     """The program's process, behind a connection."""
 
@@ -75,6 +79,8 @@ class RemoteProgram:
         self._iterated: set[int] = set()
         self._end: BaseException | None = None
         self.num_requests = 0
+        self.exceptions_of_tests: frozenset[str] = frozenset()
+        """Names that the test code uses as exceptions, see `exception_names`."""
         self.answering: frozenset[str] = frozenset()
         """Makers of objects that the tests use as such, see `ObjectUses`."""
         self.passes_results: Callable[[Span], bool] = lambda span: False
@@ -117,7 +123,9 @@ class RemoteProgram:
     def _class(self, name: str, bases: list[Any]) -> Any:
         if name not in self._classes:
             if "BaseException" in bases:
-                self._classes[name] = type(name, (_exception_base(bases),), {})
+                made_here = name in self.exceptions_of_tests
+                members = {"_program": self, "_is_made_here": made_here, "__module__": MODULE}
+                self._classes[name] = _ExceptionClass(name, (_exception_base(bases),), members)
             else:
                 number = self._ask_raw("get", 0, name)
                 if not _is_handle(number):
@@ -219,7 +227,7 @@ class RemoteProgram:
         if issubclass(kind, StopIteration | StopAsyncIteration) and operation != "next":
             kind = RuntimeError
         try:
-            raised = kind(*values)
+            raised: Exception = type.__call__(kind, *values)
         except Exception:  # noqa: BLE001  such as UnicodeDecodeError without its five arguments
             raised = ProgramRaised(name)
         raised._from_program = True  # type: ignore[attr-defined]
@@ -257,6 +265,7 @@ def _is_handle(data: Any) -> bool:
         and len(data) == 3
         and data[0] == "handle"
         and type(data[1]) is int
+        and 0 <= data[1] < MAX_HANDLES
         and isinstance(data[2], str)
     )
 
@@ -305,6 +314,23 @@ class _ClassHandle(type):
         if name.startswith("__"):
             raise AttributeError(name)
         return cls._program.ask("get", cls._number, name, maker=f".{name}")
+
+
+class _ExceptionClass(type):
+    """Stands for an exception class of the program, which the test may catch or compare with.
+
+    Its objects are made in the program, and so are handles: an exception made here would be true,
+    and `class is_prime(Exception)` would pass `assert is_prime(7)`. Only where the test code uses
+    the class as an exception, as in `raise X(...)`, are they made here.
+    """
+
+    _program: RemoteProgram
+    _is_made_here: bool
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        if cls._is_made_here:
+            return super().__call__(*arguments, **named)
+        return cls._program.ask("get", 0, cls.__name__)(*arguments, **named)
 
 
 class Handle:
@@ -390,7 +416,7 @@ class Handle:
         return found
 
     def __hash__(self) -> int:
-        return object.__hash__(self)
+        return hash((Handle, self._number))  # equal handles, as `__eq__` has it, are one key
 
     def __bool__(self) -> bool:
         raise _not_asked("the truth")

@@ -114,19 +114,20 @@ def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
     tag, *parts = data
     try:
         if tag in _SEQUENCE_TYPES:
-            return _SEQUENCE_TYPES[tag](decode(part, handle, depth + 1) for part in parts)
+            items = [decode(part, handle, depth + 1) for part in parts]
+            return _whole(_SEQUENCE_TYPES[tag](items), items)
         if tag in _VIEW_READERS:
             return _VIEW_READERS[tag]([decode(part, handle, depth + 1) for part in parts])
         if tag == "deque":
             maxlen, *items = parts
-            return deque((decode(item, handle, depth + 1) for item in items), maxlen)
+            items = [decode(item, handle, depth + 1) for item in items]
+            return _whole(deque(items, maxlen), items)
         if tag in _MAPPING_TYPES:
-            return _MAPPING_TYPES[tag](
-                {
-                    decode(key, handle, depth + 1): decode(value, handle, depth + 1)
-                    for key, value in parts
-                }
-            )
+            pairs = [
+                (decode(key, handle, depth + 1), decode(value, handle, depth + 1))
+                for key, value in map(_pair, parts)
+            ]
+            return _whole(_MAPPING_TYPES[tag](dict(pairs)), pairs)
         if tag in _READERS:
             (text,) = parts
             if not isinstance(text, str):
@@ -135,6 +136,19 @@ def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
     except (TypeError, ValueError, ArithmeticError) as error:
         raise Malformed(f"not a {tag}") from error
     return handle(data)
+
+
+def _whole(container: Any, items: list[Any]) -> Any:
+    """The container of the items. Raises Malformed: two are equal, or a deque has no room."""
+    if len(container) != len(items):
+        raise Malformed("items vanish in their container")
+    return container
+
+
+def _pair(data: Any) -> list[Any]:
+    if not isinstance(data, list) or len(data) != 2:
+        raise Malformed("not a pair")
+    return data
 
 
 def send_message(connection: socket.socket, message: Any) -> None:
@@ -193,7 +207,7 @@ _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
     (bytearray, "bytearray", lambda value: value.hex()),
     (complex, "complex", lambda value: f"{value.real.hex()} {value.imag.hex()}"),
     (Decimal, "Decimal", str),
-    (Fraction, "Fraction", str),
+    (Fraction, "Fraction", lambda value: f"{value.numerator:x}/{value.denominator:x}"),
     (datetime.datetime, "datetime", lambda value: value.isoformat()),
     (datetime.date, "date", lambda value: value.isoformat()),
     (datetime.time, "time", lambda value: value.isoformat()),
@@ -204,6 +218,12 @@ _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
     ),
     (range, "range", lambda value: f"{value.start} {value.stop} {value.step}"),
 )
+
+
+def _fraction(text: str) -> Fraction:
+    # Not Fraction(text): that would compute the billion digits of "1e1000000000".
+    numerator, denominator = text.split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
 
 
 def _complex(text: str) -> complex:
@@ -218,7 +238,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "bytearray": bytearray.fromhex,
     "complex": _complex,
     "Decimal": Decimal,
-    "Fraction": Fraction,
+    "Fraction": _fraction,
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,
     "time": datetime.time.fromisoformat,
