@@ -266,9 +266,10 @@ def test_what_readers_take_differently_is_400_and_the_end() -> None:
         async with connected(server) as client:
             client.writer.write(sent)
             status, body = await client.answer()
-            assert b"/next" not in body
-            assert await client.is_closed()
-            return status, json.loads(body)["error"]["type"] if status == 400 else body.decode()
+            if status != 400:
+                return status, body.decode()
+            assert await client.is_closed()  # nothing behind it is answered
+            return status, json.loads(body)["error"]["type"]
 
     with_server(check)
 
