@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -114,6 +114,13 @@ async def running(limits: ConnectionLimits, keep_alive_seconds: int) -> AsyncIte
         await until_async(lambda: guard.num_lingering == 0)
 
 
+async def soon(reading: Coroutine[None, None, bytes]) -> bytes:
+    """The result; a server that sends nothing fails the test instead of holding it up."""
+    task = asyncio.create_task(reading)
+    await until_async(task.done)
+    return task.result()
+
+
 @dataclass(frozen=True)
 class Client:
     reader: asyncio.StreamReader
@@ -122,7 +129,7 @@ class Client:
     async def answer(self) -> tuple[int, bytes]:
         """Status and body of the next response; the status is 0 where the connection ends."""
         try:
-            head = await self.reader.readuntil(b"\r\n\r\n")
+            head = await soon(self.reader.readuntil(b"\r\n\r\n"))
         except (asyncio.IncompleteReadError, ConnectionResetError):
             return 0, b""
         lines = head.lower().split(b"\r\n")
@@ -132,7 +139,7 @@ class Client:
     async def is_closed(self) -> bool:
         """Wait for the end of the connection."""
         try:
-            return await self.reader.read() == b""
+            return await soon(self.reader.read()) == b""
         except ConnectionResetError:
             return True
 
@@ -259,9 +266,10 @@ def test_what_readers_take_differently_is_400_and_the_end() -> None:
         async with connected(server) as client:
             client.writer.write(sent)
             status, body = await client.answer()
-            assert b"/next" not in body
-            assert await client.is_closed()
-            return status, json.loads(body)["error"]["type"] if status == 400 else body.decode()
+            if status != 400:
+                return status, body.decode()
+            assert await client.is_closed()  # nothing behind it is answered
+            return status, json.loads(body)["error"]["type"]
 
     with_server(check)
 
@@ -376,7 +384,9 @@ def test_half_a_head_is_408_and_the_end(is_fresh: bool) -> None:
                 assert await client.answer() == (200, b"/next ")
             client.writer.write(HEAD)
             answering = asyncio.create_task(client.answer())
-            while not answering.done():
+            for _ in range(1000):
+                if answering.done():
+                    break
                 client.writer.write(b"X: a\r\n")
                 pass_by(10)
                 await asyncio.sleep(0)
@@ -440,7 +450,9 @@ def test_the_rest_of_a_body_that_nobody_reads_has_limited_time() -> None:
             client.writer.write(head)
             assert await client.answer() == (200, b"unread")
             ending = asyncio.create_task(client.is_closed())
-            while not ending.done():
+            for _ in range(1000):
+                if ending.done():
+                    break
                 client.writer.write(b"a")
                 pass_by(10)
                 await asyncio.sleep(0)
