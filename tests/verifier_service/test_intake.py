@@ -17,7 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pydantic_core
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.processes import children, fork_servers, pid_in, until
@@ -25,6 +29,7 @@ from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_strict_json import POST_PATHS
 from trainer_client.service_process import running_service
 from verifier_service.app import create_app
+from verifier_service.compat import route
 from verifier_service.compat.route import MAX_VALUES
 from verifier_service.http import unread_body
 from verifier_service.http.intake import LIGHT_BODY_BYTES
@@ -128,6 +133,50 @@ def test_a_large_call_is_refused_in_the_words_of_its_protocol(
         assert answer.status_code == status, answer.text
         found = answer.json()
         assert message in (found["message"] if "execute" in path else found["error"]["message"])
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "body"),
+    [
+        ("/get_reward", "query", {}),
+        ("/execute_batch", "languages", {"scripts": ["1"]}),
+        ("/aggregate_metrics", "verify_responses", {}),
+        ("/run_code", "fetch_files", {"code": ""}),
+        ("/api/v2/execute", "files", {"language": "python"}),
+    ],
+)
+def test_a_list_of_wrong_values_is_read_to_the_first_of_them(
+    http: httpx.Client, path: str, key: str, body: dict[str, Any]
+) -> None:
+    """Each error takes much more memory than the value; a million of them ended the process."""
+    answer = post(http, path, json.dumps({**body, key: [7] * 400_000}))
+    assert answer.status_code == 422, answer.text
+    message = answer.json()["message" if "execute" in path and "api" in path else "error"]
+    if isinstance(message, dict):
+        assert len(message["details"]) == 1
+        message = message["message"]
+    assert f"{key}.0" in message
+    assert "more)" not in message
+
+
+def test_a_body_that_takes_too_much_memory_is_no_broken_body(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """FastAPI makes a 400 of every error; the process of a call answers 413 to this one."""
+
+    def exhausted(_body: bytes) -> Any:
+        raise MemoryError
+
+    async def handle(request: Request) -> Response:
+        try:
+            await request.json()
+        except Exception as error:
+            raise HTTPException(400) from error
+        raise AssertionError
+
+    monkeypatch.setattr(pydantic_core, "from_json", exhausted)
+    with pytest.raises(MemoryError):
+        asyncio.run(route._handle(handle, {"type": "http"}, b"{}", max_values=None))
 
 
 def test_a_large_program_in_cpp_is_told_the_version_of_its_compiler(http: httpx.Client) -> None:

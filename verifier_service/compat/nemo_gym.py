@@ -105,7 +105,7 @@ class AggregateRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    verify_responses: list[dict[str, Any]]
+    verify_responses: list[dict[str, Any]] = Field(fail_fast=True)
 
 
 class AggregateResponse(BaseModel):

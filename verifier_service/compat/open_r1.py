@@ -60,8 +60,8 @@ class BatchRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    scripts: list[str] = Field(max_length=MAX_SCRIPTS)
-    languages: list[str] = []
+    scripts: list[str] = Field(max_length=MAX_SCRIPTS, fail_fast=True)
+    languages: list[str] = Field(default=[], fail_fast=True)
     timeout: float = Field(default=30.0, gt=0)
     request_timeout: float = Field(default=CLIENT_WAIT_SECONDS, gt=0)
 

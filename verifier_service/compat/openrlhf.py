@@ -56,7 +56,9 @@ class RewardRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    query: list[str] = Field(description="prompts with their responses, special tokens included")
+    query: list[str] = Field(
+        description="prompts with their responses, special tokens included", fail_fast=True
+    )
     prompts: list[Any] = []
     labels: list[Any] = Field(
         default=[], description="references: texts, or the JSON text of a `reference`"

@@ -84,9 +84,9 @@ class ExecuteRequest(BaseModel):
 
     language: str
     version: str = "*"
-    files: list[PistonFile] = Field(min_length=1)
+    files: list[PistonFile] = Field(min_length=1, fail_fast=True)
     stdin: str = ""
-    args: list[str] = []
+    args: list[str] = Field(default=[], fail_fast=True)
     compile_timeout: Milliseconds = 10_000
     run_timeout: Milliseconds = 3_000
     compile_cpu_time: Milliseconds | None = None

@@ -169,20 +169,20 @@ class _StrictRequest(Request):
         super().__init__(scope)
         self._body = body
         self._max_values = max_values
-        self.error: RequestError | TooMuchHere | None = None
+        self.error: RequestError | TooMuchHere | MemoryError | None = None
         """The error of `json`, which FastAPI turns into a 400."""
 
     async def json(self) -> Any:
         """The body as JSON. Raises JSONDecodeError, RequestError, TooMuchHere."""
         try:
-            found = pydantic_core.from_json(self._body)
-        except ValueError as error:
-            raise json.JSONDecodeError(str(error), "", 0) from error
-        try:
+            try:
+                found = pydantic_core.from_json(self._body)
+            except ValueError as error:
+                raise json.JSONDecodeError(str(error), "", 0) from error
             if self._max_values is not None and _has_more_values(found, self._max_values):
                 raise TooMuchHere
             check_json(self._body)
-        except (RequestError, TooMuchHere) as error:
+        except (RequestError, TooMuchHere, MemoryError) as error:
             self.error = error
             raise
         return found

@@ -63,7 +63,9 @@ class RunCodeRequest(BaseModel):
     run_timeout: float = Field(default=10.0, description="seconds")
     memory_limit_MB: int = Field(default=-1, description="-1: the service's default, 1024")
     files: dict[str, str | None] = Field(default={}, description="base64 by name")
-    fetch_files: list[str] = Field(default=[], description="names of files to answer with")
+    fetch_files: list[str] = Field(
+        default=[], description="names of files to answer with", fail_fast=True
+    )
 
 
 class RunStatus(StrEnum):

@@ -154,6 +154,8 @@ class RequestProcesses:
 
     def _may_need_too_much(self, request: LargeRequest | LargeCall) -> bool:
         """Whether reading the body may exceed the memory of a process, so that each one dies."""
+        if isinstance(request, LargeCall):  # the errors of its values take more than the values
+            return True
         is_plain = request.content_encoding == "identity"
         num_bytes = request.num_bytes if is_plain else self._max_body_bytes
         return num_bytes * MAX_MEMORY_PER_BODY_BYTE > self._memory_bytes
