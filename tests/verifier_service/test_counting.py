@@ -404,6 +404,24 @@ def test_what_is_skipped_whatever_the_program_is_counts_nothing(judge: Judge) ->
     assert judge("def f(x): return x", all_skipped).reason == "bad_reference"
 
 
+BASE = (
+    "import unittest, sys\nclass Base(unittest.TestCase):\n    @classmethod\n"
+    "    def setUpClass(cls):\n        if {}: raise unittest.SkipTest('base')\n"
+    "    def test_a(self): assert f(1) == 1\n"
+    "    def test_b(self):\n        if sys.version_info > (3,): self.skipTest('new')\n"
+    "class T(Base): pass"
+)
+
+
+def test_a_skip_that_no_program_decides_about_fails_nobody(judge: Judge) -> None:
+    found = judge("def f(x): return x", asserts(BASE.format("cls is Base")))
+    assert (found.passed, found.total, found.reason) == (4, 4, "passed")
+    assert judge("def f(x): return 0", asserts(BASE.format("cls is Base"))).passed == 3
+    for condition in ("f(1) != 1", "cls.__name__ == f(1)", "cls is f(1)"):
+        found = judge("def f(x): return 1", asserts(BASE.format(condition)))
+        assert (found.passed, found.total, found.reason) == (2, 4, "wrong_answer")
+
+
 EXPECTED_FAILURE = CASE + (
     "    @unittest.expectedFailure\n    def test_a(self): self.assertEqual(f(1), 2)\n"
 )
