@@ -14,7 +14,7 @@ from verifier_service.sandbox.execution import COMMON_LAYERS, level
 
 HERE = Path(__file__).parent
 NATIVE, RUNNER, SOAK = ("test_native.py",), ("test_runner.py", "test_workspace.py"), "test_soak.py"
-LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", SOAK)
+LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", "test_traces.py", SOAK)
 AGAIN = [
     ("unprivileged", NATIVE),
     ("unprivileged", RUNNER),

@@ -138,12 +138,20 @@ os.makedirs("a/b/c")
 _OVERFILL = "open('file', 'w').write('x' * 2**21)"
 _SLEEP = "import time; time.sleep(60)"
 _FLOOD = "while True: print('x' * 999)"
+_KILL_ITSELF = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGKILL)
+except PermissionError:
+    os._exit(0)
+"""
 _X32_CALL = "import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))"
 
 _PROGRAMS: list[tuple[str, str, Limits, Callable[[Execution], bool]]] = [
     ("end a program that never does", "while True: pass", _CPU, _ends_with(ExitReason.CPU_LIMIT)),
     ("end a program that waits", _SLEEP, _WALL, _ends_with(ExitReason.WALL_LIMIT)),
     ("end a flood of output", _FLOOD, _OUTPUT, _ends_with(ExitReason.OUTPUT_LIMIT)),
+    ("refuse that a program kills itself", _KILL_ITSELF, _FAR, _works),
     ("refuse memory", "bytearray(2**30)", _FAR, _fails),
     ("give a scratch directory", _WRITE, _SCRATCH, _works),
     ("give an empty scratch directory", _WRITE, _SCRATCH, _works),
