@@ -305,7 +305,7 @@ def test_a_program_that_does_nothing_but_wait_is_our_failure(
     sandbox: Sandbox, overload: Overload
 ) -> None:
     overload(lambda pid: time.monotonic())
-    limits = Limits(cpu_seconds=1.0, wall_seconds=1.0)
+    limits = Limits(cpu_seconds=1.0, wall_seconds=1.0, idle_seconds=None)
     with pytest.raises(SandboxError, match="the machine is overloaded"):
         sandbox.run(SLEEP.format(60), limits=limits)
     assert sandbox.run("print(1)").stdout == b"1\n"

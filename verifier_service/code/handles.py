@@ -13,6 +13,7 @@ from typing import Any
 
 from verifier_service.code import value_codec
 from verifier_service.code.program_process import MODULE
+from verifier_service.sandbox.entries import awaiting_partner
 
 
 class Unsupported(BaseException):
@@ -129,7 +130,8 @@ class RemoteProgram:
 
     def _receive(self) -> Any:
         try:
-            message, num_bytes = value_codec.receive_message(self._channel)
+            with awaiting_partner():
+                message, num_bytes = value_codec.receive_message(self._channel)
         except (EOFError, OSError) as error:
             raise ProgramGone("ended") from error
         except value_codec.Malformed as error:

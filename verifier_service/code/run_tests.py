@@ -185,6 +185,7 @@ async def _run_calls(
         limits,
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
         wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
+        idle_seconds=None,
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
