@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -61,8 +63,13 @@ print("done")
         "for _ in range(20):\n"
         "    thread = threading.Thread(target=lambda: sum(range(3_000_000)))\n"
         "    thread.start(); thread.join()",
+        "mine, others = threading.Semaphore(), threading.Semaphore(0)\n"
+        "def take_turns(one, other):\n"
+        "    for _ in range(15_000): one.acquire(); other.release()\n"
+        "thread = threading.Thread(target=take_turns, args=(others, mine)); thread.start()\n"
+        "take_turns(mine, others)",
     ],
-    ids=["alone", "in a thread", "in one thread after the other"],
+    ids=["alone", "in a thread", "in one thread after the other", "in short turns"],
 )
 def test_a_program_that_computes_is_not_idle(sandbox: Sandbox, work: str) -> None:
     execution = sandbox.run(COMPUTE.format(work), limits=SHORT_IDLE)
@@ -80,6 +87,15 @@ def test_a_program_whose_judge_takes_its_time_is_not_idle(sandbox: Sandbox) -> N
     judge = Program(payload=b"1.5", entry="ask_late")
     pair = sandbox.wait(sandbox.runner.run_pair(program, judge, SHORT_IDLE, LIMITS))
     assert pair.judge.result == b"9\n"
+    assert pair.program.reason in (ExitReason.EXITED, ExitReason.STOPPED)
+
+
+def test_a_program_and_its_judge_that_take_short_turns_are_not_idle(sandbox: Sandbox) -> None:
+    num_turns = 5000
+    program = Program(payload=b"def solve(n): return n * n", entry="answer")
+    judge = Program(payload=b"3\n" * num_turns, entry="ask")
+    pair = sandbox.wait(sandbox.runner.run_pair(program, judge, SHORT_IDLE, LIMITS))
+    assert pair.judge.result == b"9\n" * num_turns
     assert pair.program.reason in (ExitReason.EXITED, ExitReason.STOPPED)
 
 
@@ -104,7 +120,10 @@ class Watched:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
         self.is_asleep = True
-        clock = SimpleNamespace(monotonic=lambda: self.now, clock_gettime=time.clock_gettime)
+        self.cpu_seconds: Iterator[float] = itertools.repeat(1.0)
+        clock = SimpleNamespace(
+            monotonic=lambda: self.now, clock_gettime=lambda clock: next(self.cpu_seconds)
+        )
         monkeypatch.setattr(exit_reason, "time", clock)
         monkeypatch.setattr(exit_reason, "waited_seconds", lambda pid: 0.0)
         monkeypatch.setattr(thread_states, "is_asleep", lambda pid: self.is_asleep)
@@ -135,6 +154,12 @@ def test_idle_time_is_added_up(watched: Watched) -> None:
 
 def test_a_program_that_has_just_written_may_be_waiting_for_its_reader(watched: Watched) -> None:
     assert watched.look(100, 0.05, has_written=True) == {None}
+
+
+def test_a_program_whose_threads_ran_while_it_was_looked_at_is_not_idle(watched: Watched) -> None:
+    """They may wake each other in turns, so that each sleeps when its state is read."""
+    watched.cpu_seconds = itertools.count(1.0, 1e-6)
+    assert watched.look(100, 0.05) == {None}
 
 
 def test_a_look_that_comes_late_says_little_about_the_time_before(watched: Watched) -> None:

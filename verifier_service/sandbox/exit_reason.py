@@ -88,13 +88,22 @@ class LimitWatch:
         Its state counts and not its CPU time: on a busy machine a process that wants to run does
         not.
         """
-        if self._limits.idle_seconds is None or self.pid is None:
+        if self._limits.idle_seconds is None:
             return False
-        if not thread_states.is_asleep(self.pid):
+        watches = [self] if self.partner is None else [self, self.partner]
+        if any(watch.pid is None for watch in watches):
             return False
+        # Threads that wake each other in turns may each be asleep when it is looked at. So nothing
+        # may have run meanwhile.
+        before = [watch._cpu_seconds() for watch in watches]
+        return self._is_asleep() and [watch._cpu_seconds() for watch in watches] == before
+
+    def _is_asleep(self) -> bool:
+        assert self.pid is not None
         if self.partner is None:
-            return True
-        return self.partner.pid is not None and thread_states.awaits_partner(self.partner.pid)
+            return thread_states.is_asleep(self.pid)
+        assert self.partner.pid is not None
+        return thread_states.is_asleep(self.pid) and thread_states.awaits_partner(self.partner.pid)
 
     def _cpu_seconds(self) -> float:
         if self.pid is None:
