@@ -26,7 +26,7 @@ NUM_STEPS = 3
 MIB = 2**20
 SQUARE = "```python\nprint(int(input()) ** 2)\n```"
 CASES = {"tests": {"type": "stdio", "cases": [{"stdin": "3\n", "stdout": "9\n"}]}}
-SLOW = "```python\nimport time\ntime.sleep(3)\nprint(int(input()) ** 2)\n```"
+SLOW = "```python\nimport time\ntime.sleep(2.5)\nprint(int(input()) ** 2)\n```"
 CONNECT = """
 import socket, sys
 for address in sys.argv[1:]:
@@ -439,7 +439,7 @@ def test_requests_spread_and_none_is_lost_when_a_replica_is_killed(
 
     async def ask() -> list[Any]:
         async with VerifierClient(config) as client:
-            programs = [SLOW.replace("sleep(3)", f"sleep({1 + n / 100})") for n in range(24)]
+            programs = [SLOW.replace("sleep(2.5)", f"sleep({1 + n / 100})") for n in range(24)]
             asked = [
                 asyncio.create_task(
                     client.score(ScoreRequest(reference=CASES, completions=(program,)))

@@ -183,11 +183,42 @@ def test_a_large_program_is_not_handed_on(sandbox: Sandbox) -> None:
     assert execution.result == b""
 
 
-@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM"])
 def test_a_program_that_kills_itself_is_signaled(sandbox: Sandbox, name: str) -> None:
     execution = sandbox.run(f"import os, signal; os.kill(os.getpid(), signal.{name})")
     assert (execution.reason, execution.exit_code) == (ExitReason.SIGNALED, None)
     assert execution.signal == signal.Signals[name]
+
+
+def test_a_program_cannot_end_as_if_the_machine_had_killed_it(sandbox: Sandbox) -> None:
+    """It would be run again, MAX_KILLS times in all."""
+    source = """
+import ctypes, os, platform, signal, threading
+own, kill = os.getpid(), signal.SIGKILL
+libc = ctypes.CDLL(None, use_errno=True)
+tkill, rt_sigqueueinfo = {"x86_64": (200, 129), "aarch64": (130, 138)}[platform.machine()]
+
+def call(number, *arguments):
+    if libc.syscall(number, *arguments):
+        raise OSError(ctypes.get_errno(), "refused")
+
+for attempt in (
+    lambda: os.kill(own, kill),
+    lambda: os.kill(0, kill),
+    lambda: os.kill(-own, kill),
+    lambda: signal.raise_signal(kill),
+    lambda: signal.pthread_kill(threading.get_ident(), kill),
+    lambda: call(tkill, own, kill),
+    lambda: call(rt_sigqueueinfo, own, kill, (ctypes.c_int * 32)(kill, 0, -1)),
+    lambda: signal.pidfd_send_signal(os.pidfd_open(own), kill),
+):
+    try:
+        attempt()
+    except PermissionError:
+        print("refused")
+"""
+    execution = sandbox.run(source)
+    assert (execution.reason, execution.stdout) == (ExitReason.EXITED, b"refused\n" * 8)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +305,7 @@ def test_a_program_that_does_nothing_but_wait_is_our_failure(
     sandbox: Sandbox, overload: Overload
 ) -> None:
     overload(lambda pid: time.monotonic())
-    limits = Limits(cpu_seconds=1.0, wall_seconds=1.0)
+    limits = Limits(cpu_seconds=1.0, wall_seconds=1.0, idle_seconds=None)
     with pytest.raises(SandboxError, match="the machine is overloaded"):
         sandbox.run(SLEEP.format(60), limits=limits)
     assert sandbox.run("print(1)").stdout == b"1\n"

@@ -346,6 +346,42 @@ def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
     assert (found.reason, found.passed, found.total) == ("time_limit_exceeded", 0, 1000)
 
 
+IDLE_PLAN = Plan(
+    Limits(cpu_seconds=30.0, wall_seconds=100.0, idle_seconds=0.3), 60.0, 200.0, run_all=True
+)
+"""Programs and judges meet none of its limits unless they sleep, on a busy machine too."""
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        (
+            "import time\ntime.sleep(3600)",
+            {"type": "stdio", "cases": [{"stdin": "", "stdout": ""}]},
+        ),
+        (
+            "import time\ndef f(): time.sleep(3600)",
+            {"type": "function", "entry_point": "f", "cases": [{"args": [], "returns": 1}]},
+        ),
+        (
+            "import time\ntime.sleep(3600)\ndef f(): pass",
+            {"type": "asserts", "entry_point": "f", "code": "assert f() == 1"},
+        ),
+    ],
+    ids=["stdio", "function", "asserts"],
+)
+def test_a_program_that_sleeps_is_out_of_time(
+    grader: Grader, source: str, tests: dict[str, Any]
+) -> None:
+    assert grader(source, tests, IDLE_PLAN).reason == "time_limit_exceeded"
+
+
+def test_a_program_does_not_answer_for_tests_that_sleep(grader: Grader) -> None:
+    code = "import time\nassert f() == 1\ntime.sleep(1.5)\nassert f() == 1"
+    tests = {"type": "asserts", "entry_point": "f", "code": code}
+    assert grader("def f(): return 1", tests, IDLE_PLAN).reason == "passed"
+
+
 @pytest.mark.parametrize("judge", ["while True: pass", "import time\ntime.sleep(60)"])
 def test_a_special_judge_has_as_much_time_for_all_cases(grader: Grader, judge: str) -> None:
     plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 0.8, 4.0, run_all=True)

@@ -20,6 +20,7 @@ from verifier_service.code.object_uses import CORE_ATTRIBUTES
 from verifier_service.code.program_process import MODULE
 from verifier_service.code.result_uses import Span
 from verifier_service.code.value_flow import element_of, result_of
+from verifier_service.sandbox.entries import awaiting_partner
 
 TESTS_FILE = "tests.py"
 """Name of the file as which test code is compiled."""
@@ -200,7 +201,8 @@ class RemoteProgram:
 
     def _receive(self) -> Any:
         try:
-            message, _ = value_codec.receive_message(self._channel)
+            with awaiting_partner():
+                message, _ = value_codec.receive_message(self._channel)
         except (EOFError, OSError) as error:
             raise ProgramGone("ended") from error
         except value_codec.Malformed as error:

@@ -200,6 +200,7 @@ async def _run_calls(
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
         wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
         output_bytes=max(limits.output_bytes, _journal_bytes(payload)),
+        idle_seconds=None,
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),

@@ -27,10 +27,11 @@ from verifier_service.sandbox.probes import BENIGN, DENIED, FORBIDDEN
 from verifier_service.sandbox.runner import Runner
 
 _PROBES = Path(__file__).with_name("probes.py")
-_FAR = Limits(cpu_seconds=10.0, wall_seconds=60.0, memory_bytes=128 * 2**20)
+_FAR = Limits(cpu_seconds=10.0, wall_seconds=60.0, idle_seconds=None, memory_bytes=128 * 2**20)
 """Limits that a check does not reach, on a busy machine either. Each check lowers one of them."""
 _CPU = dataclasses.replace(_FAR, cpu_seconds=0.5)
 _WALL = dataclasses.replace(_FAR, wall_seconds=1.5)
+_IDLE = dataclasses.replace(_FAR, idle_seconds=0.5)
 _OUTPUT = dataclasses.replace(_FAR, output_bytes=2**16)
 _SCRATCH = dataclasses.replace(_FAR, file_bytes=2**20)
 
@@ -138,12 +139,21 @@ os.makedirs("a/b/c")
 _OVERFILL = "open('file', 'w').write('x' * 2**21)"
 _SLEEP = "import time; time.sleep(60)"
 _FLOOD = "while True: print('x' * 999)"
+_KILL_ITSELF = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGKILL)
+except PermissionError:
+    os._exit(0)
+"""
 _X32_CALL = "import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))"
 
 _PROGRAMS: list[tuple[str, str, Limits, Callable[[Execution], bool]]] = [
     ("end a program that never does", "while True: pass", _CPU, _ends_with(ExitReason.CPU_LIMIT)),
     ("end a program that waits", _SLEEP, _WALL, _ends_with(ExitReason.WALL_LIMIT)),
+    ("end a program that sleeps", _SLEEP, _IDLE, _ends_with(ExitReason.IDLE_LIMIT)),
     ("end a flood of output", _FLOOD, _OUTPUT, _ends_with(ExitReason.OUTPUT_LIMIT)),
+    ("refuse that a program kills itself", _KILL_ITSELF, _FAR, _works),
     ("refuse memory", "bytearray(2**30)", _FAR, _fails),
     ("give a scratch directory", _WRITE, _SCRATCH, _works),
     ("give an empty scratch directory", _WRITE, _SCRATCH, _works),

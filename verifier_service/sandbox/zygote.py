@@ -56,6 +56,7 @@ from verifier_service.sandbox.layers import (
     ChildLimits,
     Layers,
 )
+from verifier_service.sandbox.process_numbers import ProcessNumbers
 from verifier_service.sandbox.scratch import empty_directory
 
 STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
@@ -189,13 +190,15 @@ class _Zygote:
         self._scratch_is_mounted = False
         self._scratch_bytes = -1
         self._resident_bytes = 0
+        self._process_numbers: ProcessNumbers | None = None
 
     def prepare(self) -> None:
         """Make ready what the children share: modules, root, scratch directory, layers, streams.
 
         The order matters. Modules are imported before the root changes, while their files can
         still be read. Memory is measured after the imports, because limits are set on top of it.
-        Threads are counted before the root changes, while /proc is still there.
+        Threads are counted before the root changes, while /proc is still there, and the counter of
+        process numbers is opened.
         """
         self._entries = _import_entries(self._config.entries)
         packages = _import_modules(self._kind, self._config.packages)
@@ -204,6 +207,7 @@ class _Zygote:
         address_space_bytes, self._resident_bytes = layers_module.memory_bytes()
         num_threads = layers_module.num_threads_of_user()
         tools = self._tools()
+        self._open_process_numbers()
         self._change_root([*packages, *tools.executable, *tools.readable] if tools else packages)
         self._try_user()
         self._drop_unavailable_layers()
@@ -228,6 +232,14 @@ class _Zygote:
             executable=tuple(map(Path, self._config.executable)),
             readable=tuple(map(Path, self._config.readable)),
         )
+
+    def _open_process_numbers(self) -> None:
+        if Layer.NAMESPACES not in self._in_force:
+            return
+        try:
+            self._process_numbers = ProcessNumbers()
+        except OSError as error:
+            self._problems.append(f"process numbers tell of earlier executions: {error}")
 
     def _change_root(self, packages: list[Path]) -> None:
         """Move under a private root where namespaces permit that."""
@@ -318,6 +330,8 @@ class _Zygote:
         if writes and self._scratch_is_mounted and limits.file_bytes != self._scratch_bytes:
             namespaces.resize_tmpfs(self._scratch, num_bytes=limits.file_bytes)
             self._scratch_bytes = limits.file_bytes
+        if self._process_numbers is not None:
+            self._process_numbers.start_again()
         pid = os.fork()
         if pid == 0:
             self._become_child(limits, entry, optional, descriptors)
