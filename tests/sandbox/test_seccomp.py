@@ -139,6 +139,8 @@ def test_only_threads_can_be_cloned(machine: str, flags: int) -> None:
         ("clock_getres", [(0,), (11,)], [(12,), (-6,)]),
         ("clock_nanosleep", [(0, 0), (1, 1)], [(12, 1), (-6, 1)]),
         ("sched_getaffinity", [(0,)], [(1,)]),
+        # SO_TYPE and SO_ERROR; SO_PEERCRED, SO_PEERPIDFD, SO_COOKIE, and TCP_INFO.
+        ("getsockopt", [(5, 1, 3), (5, 1, 4)], [(5, 1, 17), (5, 1, 77), (5, 1, 57), (5, 6, 11)]),
     ],
 )
 def test_the_rules_on_arguments(
@@ -154,6 +156,14 @@ def test_the_rules_on_arguments(
 @pytest.mark.parametrize("machine", MACHINES)
 def test_clone3_seems_not_to_exist(machine: str) -> None:
     assert decide(machine, number_of(machine, "clone3")) == REFUSE | errno.ENOSYS
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_path_seems_to_be_a_link(machine: str) -> None:
+    column = ARCHITECTURES[machine][0]
+    numbers = [NUMBERS[name][column] for name in ("readlink", "readlinkat")]
+    for number in filter(None, numbers):
+        assert decide(machine, number) == REFUSE | errno.EINVAL
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -29,6 +29,7 @@ REFUSALS = (
 )
 X86_64 = platform.machine() == "x86_64"
 NO_SUCH_PID = 2**22 + 1
+SO_PEERPIDFD = 77
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -139,6 +140,35 @@ def use_inherited_descriptor() -> None:
     raise OSError(errno.EPERM, "none")
 
 
+def read_arguments_of_zygote() -> None:
+    """Look for the zygote's configuration in the arguments that its process was started with."""
+    count, values = ctypes.c_int(), ctypes.POINTER(ctypes.c_wchar_p)()
+    ctypes.pythonapi.Py_GetArgcArgv(ctypes.byref(count), ctypes.byref(values))
+    arguments = [*sys.orig_argv, *(values[index] or "" for index in range(count.value))]
+    if not any("{" in argument or "verifier-sandbox" in argument for argument in arguments):
+        raise OSError(errno.EPERM, "it is not there")
+
+
+def name_other_end(option: int) -> Callable[[], None]:
+    """An operation that asks which process made a socket: the credentials, or a pidfd."""
+
+    def ask() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            one.getsockopt(socket.SOL_SOCKET, option, 12)
+
+    return ask
+
+
+def read_link() -> None:
+    """Read the target of a link that the kernel makes for this process."""
+    try:
+        os.readlink("/proc/self/exe")
+    except OSError as error:
+        # The filter says that nothing is a link.
+        raise PermissionError(errno.EPERM, str(error)) from error
+
+
 FORBIDDEN: dict[str, Callable[[], object]] = {
     "read /etc/passwd": read_file("/etc/passwd"),
     "list the root directory": lambda: os.listdir("/"),
@@ -156,6 +186,10 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "open a datagram socket": open_socket(socket.AF_INET, socket.SOCK_DGRAM),
     "open a unix socket": open_socket(socket.AF_UNIX, socket.SOCK_DGRAM),
     "open a netlink socket": open_socket(socket.AF_NETLINK, socket.SOCK_RAW),
+    "read the zygote's configuration": read_arguments_of_zygote,
+    "ask for the credentials of a socket's maker": name_other_end(socket.SO_PEERCRED),
+    "ask for the pidfd of a socket's maker": name_other_end(SO_PEERPIDFD),
+    "read the target of a link": read_link,
     "signal the parent": lambda: os.kill(os.getppid(), 0),
     "signal every process": lambda: os.kill(-1, 0),
     "open a pidfd": lambda: call("pidfd_open", os.getpid(), 0),

@@ -216,6 +216,9 @@ _LAST_STATIC_CLOCK = 11
 _SOCK_STREAM = 1
 _TYPE_MASK = 0xF
 _AF_UNIX = 1
+_SOCKET_OPTIONS = (*((1, option) for option in (2, 3, 4, 7, 8, 9, 13, 15, 20, 21, 30, 38, 39)),)
+# Level SOL_SOCKET: REUSEADDR, TYPE, ERROR, SNDBUF, RCVBUF, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO,
+# SNDTIMEO, ACCEPTCONN, PROTOCOL, DOMAIN. None of those that name the process at the other end.
 _ARCH_SET_FS = 0x1002
 
 RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
@@ -239,6 +242,10 @@ RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
     "clock_gettime": ((AtMost(0, _LAST_STATIC_CLOCK),),),
     "clock_getres": ((AtMost(0, _LAST_STATIC_CLOCK),),),
     "clock_nanosleep": ((AtMost(0, _LAST_STATIC_CLOCK),),),
+    "getsockopt": tuple((Is(1, level), Is(2, option)) for level, option in _SOCKET_OPTIONS),
+    # Targets of links in /proc tell of files and processes outside.
+    "readlink": (),
+    "readlinkat": (),
     "socketpair": ((Is(0, _AF_UNIX), Masked(1, _TYPE_MASK, _SOCK_STREAM)),),
     "sendto": ((IsNull(4),),),
 }
@@ -255,9 +262,10 @@ EXEC_RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
 """Additional rules in a zygote of the kind `native`: starting a program, and the call that the C
 library makes when that program starts."""
 
-REFUSALS = {"clone3": errno.ENOSYS}
+REFUSALS = {"clone3": errno.ENOSYS, "readlink": errno.EINVAL, "readlinkat": errno.EINVAL}
 """Errors other than EPERM. The C library tries clone3 first; with ENOSYS it falls back to clone,
-with EPERM it would start no thread."""
+with EPERM it would start no thread. EINVAL says that a path is no link: the C library's realpath
+asks so about every part of a path, and goes on."""
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Column of `NUMBERS` and the kernel's number of the architecture, for each machine."""
