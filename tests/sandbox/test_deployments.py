@@ -14,7 +14,7 @@ from verifier_service.sandbox.execution import COMMON_LAYERS, level
 
 HERE = Path(__file__).parent
 NATIVE, SOAK = ("test_native.py",), "test_soak.py"
-RUNNER = ("test_runner.py", "test_workspace.py", "test_renewal.py")
+RUNNER = ("test_runner.py", "test_workspace.py", "test_renewal.py", "test_loopback.py")
 LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", SOAK)
 AGAIN = [
     ("unprivileged", NATIVE),

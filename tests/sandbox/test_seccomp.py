@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from verifier_service.sandbox.seccomp import (
     ARCHITECTURES,
     EXEC_NUMBERS,
+    LOOPBACK_NUMBERS,
     NUMBERS,
     REFUSALS,
     RULES,
@@ -26,9 +27,9 @@ OWN_PID = 4242
 GATE = 0x1234_89AB_CDEF
 
 
-def code_for(machine: str, *, executes: bool) -> bytes:
+def code_for(machine: str, **permits: bool) -> bytes:
     """The filter with the pid and the gate filled in."""
-    code, positions = assemble(machine, executes=executes)
+    code, positions = assemble(machine, **permits)
     values = {0xFFFFFFFD: OWN_PID, 0xFFFFFFFE: GATE & 0xFFFFFFFF, 0xFFFFFFFF: GATE >> 32}
     image = bytearray(code)
     for position in positions:
@@ -38,9 +39,9 @@ def code_for(machine: str, *, executes: bool) -> bytes:
 
 
 CODE = {
-    (machine, executes): code_for(machine, executes=executes)
-    for machine in MACHINES
-    for executes in (False, True)
+    **{(machine, ""): code_for(machine) for machine in MACHINES},
+    **{(machine, "executes"): code_for(machine, executes=True) for machine in MACHINES},
+    **{(machine, "connects"): code_for(machine, connects=True) for machine in MACHINES},
 }
 
 
@@ -49,7 +50,7 @@ def decide(
     number: int,
     *arguments: int,
     architecture: int | None = None,
-    executes: bool = False,
+    permits: str = "",
 ) -> int:
     """The value that the filter returns for a call."""
     architecture = ARCHITECTURES[machine][1] if architecture is None else architecture
@@ -58,7 +59,7 @@ def decide(
     position = accumulator = 0
     while True:
         code, if_true, if_false, k = struct.unpack_from(
-            "<HBBI", CODE[machine, executes], position * 8
+            "<HBBI", CODE[machine, permits], position * 8
         )
         position += 1
         match code:
@@ -174,9 +175,9 @@ def test_an_exec_needs_the_filter_that_permits_it_and_a_path_in_the_right_place(
     assert number is not None
     refused = REFUSE | errno.EPERM
     assert decide(machine, number, -100, GATE) == refused
-    assert decide(machine, number, -100, GATE, executes=True) == ALLOW
+    assert decide(machine, number, -100, GATE, permits="executes") == ALLOW
     for address in (GATE + 1, GATE - 2**32, GATE & 0xFFFFFFFF, GATE | 2**63, 0):
-        assert decide(machine, number, -100, address, executes=True) == refused
+        assert decide(machine, number, -100, address, permits="executes") == refused
 
 
 def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:
@@ -184,9 +185,45 @@ def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:
     added = {numbers[column] for numbers in EXEC_NUMBERS.values()}
     for number in set(range(1000)) - added:
         arguments = (OWN_PID,) * 6
-        assert decide("x86_64", number, *arguments, executes=True) == decide(
+        assert decide("x86_64", number, *arguments, permits="executes") == decide(
             "x86_64", number, *arguments
         )
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "allowed", "refused"),
+    [
+        # TCP over IPv4 and IPv6; no datagrams, Unix, netlink, raw sockets, MPTCP or SCTP.
+        (
+            "socket",
+            [(2, 1, 0), (10, 1 | 0o2004000, 6)],
+            [(2, 2, 0), (1, 1, 0), (16, 3, 0), (2, 3, 6), (2, 1, 262), (10, 1, 132)],
+        ),
+        # SO_REUSEADDR and TCP_NODELAY; no buffer sizes, TCP_ULP, TCP_REPAIR or SO_PASSCRED.
+        (
+            "setsockopt",
+            [(3, 1, 2), (3, 6, 1)],
+            [(3, 1, 7), (3, 1, 8), (3, 6, 31), (3, 6, 19), (3, 1, 16)],
+        ),
+        ("getsockopt", [(3, 1, 4), (3, 6, 1)], [(3, 1, 17), (3, 1, 77), (3, 6, 11)]),
+        ("bind", [(3, 0, 16), (3, 0, 28)], [(3, 0, 2), (3, 0, 110)]),
+        ("connect", [(3, 0, 16), (3, 0, 28)], [(3, 0, 2), (3, 0, 110)]),
+        ("sendto", [(3, 1, 1, 0, 0)], [(3, 1, 1, 0, 1)]),
+    ],
+)
+def test_a_filter_that_permits_tcp_permits_nothing_else(
+    machine: str, name: str, allowed: list[tuple[int, ...]], refused: list[tuple[int, ...]]
+) -> None:
+    number = {**NUMBERS, **LOOPBACK_NUMBERS}[name][ARCHITECTURES[machine][0]]
+    assert number is not None
+    for arguments in allowed:
+        assert decide(machine, number, *arguments, permits="connects") == ALLOW, arguments
+    for arguments in refused:
+        found = decide(machine, number, *arguments, permits="connects")
+        assert found == REFUSE | errno.EPERM, arguments
+    if name in LOOPBACK_NUMBERS:
+        assert all(decide(machine, number, *it) == REFUSE | errno.EPERM for it in allowed)
 
 
 def test_rules_and_refusals_are_about_known_calls() -> None:

@@ -77,6 +77,7 @@ class Runner:
     | `await runner.run_pair(program, judge, limits, judge_limits)` | a `Pair` |
     | `runner.layers` | the layers in force |
     | `runner.problems` | layers that are not in force, and why |
+    | `runner.has_loopback` | whether executions may open sockets, in networks of their own |
 
     Cancelling a call kills the processes that it runs.
 
@@ -115,6 +116,7 @@ class Runner:
         self._num_zygotes = 0
         self.layers: frozenset[Layer] = frozenset()
         self.problems: list[str] = []
+        self.has_loopback = False
 
     async def __aenter__(self) -> Self:
         self._directory = Path(tempfile.mkdtemp(prefix="verifier-sandbox-"))
@@ -206,6 +208,10 @@ class Runner:
             judges_zygote = await slot.zygote(zygote_kind_of(judge), judge=True)
             one, other = socket.socketpair()
             with one, other:
+                for end in (one, other):
+                    # To the kernel's choice of a name. One end without a name could be given one
+                    # by its program, in the network of this process.
+                    end.bind("")
                 async with (
                     programs_zygote.running(program, limits, channel=one) as judged,
                     judges_zygote.running(
@@ -284,6 +290,7 @@ class Runner:
         try:
             await zygote.ready()
             self.layers, self.problems = zygote.layers, zygote.problems
+            self.has_loopback = zygote.has_loopback or self.has_loopback
             missing = self._required - zygote.layers
             if missing:
                 raise SandboxError(

@@ -215,10 +215,20 @@ _FCNTL = (0, 1, 2, 3, 4, 1030, 1032)
 _LAST_STATIC_CLOCK = 11
 _SOCK_STREAM = 1
 _TYPE_MASK = 0xF
-_AF_UNIX = 1
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
+_TCP = 6
 _SOCKET_OPTIONS = (*((1, option) for option in (2, 3, 4, 7, 8, 9, 13, 15, 20, 21, 30, 38, 39)),)
 # Level SOL_SOCKET: REUSEADDR, TYPE, ERROR, SNDBUF, RCVBUF, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO,
 # SNDTIMEO, ACCEPTCONN, PROTOCOL, DOMAIN. None of those that name the process at the other end.
+_ADDRESS_SIZES = (16, 28)
+# Of IPv4 and IPv6. A filter cannot read an address, and the end of a Unix pair has names too.
+_SET_SOCKET_OPTIONS = (
+    *((1, option) for option in (2, 9, 13, 15, 20, 21)),
+    *((_TCP, option) for option in (1, 4, 5, 6)),
+    (41, 26),
+)
+# REUSEADDR, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO, SNDTIMEO; TCP_NODELAY, KEEPIDLE, KEEPINTVL,
+# KEEPCNT; IPV6_V6ONLY. Not the sizes of buffers, which `loopback` bounds.
 _ARCH_SET_FS = 0x1002
 
 RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
@@ -262,6 +272,31 @@ EXEC_RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
 """Additional rules in a zygote of the kind `native`: starting a program, and the call that the C
 library makes when that program starts."""
 
+LOOPBACK_NUMBERS: dict[str, tuple[int | None, int | None]] = {
+    "socket": (41, 198),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "connect": (42, 203),
+    "accept": (43, 202),
+    "accept4": (288, 242),
+    "setsockopt": (54, 208),
+}
+LOOPBACK_RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
+    "socket": tuple(
+        (Is(0, family), Masked(1, _TYPE_MASK, _SOCK_STREAM), Is(2, protocol))
+        for family in (_AF_INET, _AF_INET6)
+        for protocol in (0, _TCP)
+    ),
+    "bind": tuple((Is(2, size),) for size in _ADDRESS_SIZES),
+    "connect": tuple((Is(2, size),) for size in _ADDRESS_SIZES),
+    "setsockopt": tuple((Is(1, level), Is(2, option)) for level, option in _SET_SOCKET_OPTIONS),
+    "getsockopt": tuple(
+        (Is(1, level), Is(2, option))
+        for level, option in sorted({*_SOCKET_OPTIONS, *_SET_SOCKET_OPTIONS})
+    ),
+}
+"""Additional rules where executions have networks of their own, see `loopback`."""
+
 REFUSALS = {"clone3": errno.ENOSYS, "readlink": errno.EINVAL, "readlinkat": errno.EINVAL}
 """Errors other than EPERM. The C library tries clone3 first; with ENOSYS it falls back to clone,
 with EPERM it would start no thread. EINVAL says that a path is no link: the C library's realpath
@@ -299,10 +334,11 @@ class Filter:
 
     Args:
         executes: whether it permits one exec, of a path at the address of a gate.
+        connects: whether it permits TCP, which another filter has to confine.
     """
 
-    def __init__(self, *, executes: bool = False) -> None:
-        code, positions = assemble(platform.machine(), executes=executes)
+    def __init__(self, *, executes: bool = False, connects: bool = False) -> None:
+        code, positions = assemble(platform.machine(), executes=executes, connects=connects)
         self._image = ctypes.create_string_buffer(code, len(code))
         offsets = [position * _INSTRUCTION.size + _VALUE_OFFSET for position in positions]
         self._blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
@@ -333,12 +369,15 @@ class Filter:
             raise OSError(error, f"seccomp: {os.strerror(error)}")
 
 
-def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]:
+def assemble(
+    machine: str, *, executes: bool = False, connects: bool = False
+) -> tuple[bytes, list[int]]:
     """The BPF program for a machine, and the positions of instructions with values to fill in.
 
     Args:
         machine: as `platform.machine` names it.
         executes: whether it permits one exec, of a path at the address of a gate.
+        connects: whether it permits TCP.
 
     Raises:
         OSError: there is no table for this machine.
@@ -349,6 +388,8 @@ def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]
     numbers_of, rules = NUMBERS, RULES
     if executes:
         numbers_of, rules = {**NUMBERS, **EXEC_NUMBERS}, {**RULES, **EXEC_RULES}
+    if connects:
+        numbers_of, rules = {**numbers_of, **LOOPBACK_NUMBERS}, {**rules, **LOOPBACK_RULES}
     column, architecture = ARCHITECTURES[machine]
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),

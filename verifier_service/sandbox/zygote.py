@@ -57,6 +57,7 @@ from verifier_service.sandbox.layers import (
     ChildLimits,
     Layers,
 )
+from verifier_service.sandbox.loopback import HOST_FILES, Loopback
 from verifier_service.sandbox.scratch import empty_directory
 
 STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
@@ -131,6 +132,8 @@ class ZygoteStarted:
     problems: list[str]
     """Layers that it could not have, and why."""
     resident_bytes: int
+    has_loopback: bool
+    """Whether each execution has a network of its own, with loopback; otherwise no socket."""
     cpu_seconds: float
     """CPU time that its start took."""
 
@@ -216,6 +219,7 @@ class _Zygote:
         self._scratch_is_mounted = False
         self._scratch_bytes = -1
         self._resident_bytes = 0
+        self._loopback: Loopback | None = None
         self._last_pid: int | None = None
         """Descriptor of the number that the kernel gave last in this process namespace."""
 
@@ -233,6 +237,7 @@ class _Zygote:
         address_space_bytes, self._resident_bytes = layers_module.memory_bytes()
         num_threads = layers_module.num_threads_of_user()
         self._try_to_set_back_pids()
+        self._try_loopback()
         tools = self._tools()
         self._change_root([*packages, *tools.executable, *tools.readable] if tools else packages)
         self._try_user()
@@ -243,11 +248,12 @@ class _Zygote:
         self._layers = Layers(
             in_force=frozenset(self._in_force),
             user=self._config.user,
-            packages=packages,
+            packages=packages + self._host_files(),
             scratch=self._scratch,
             address_space_bytes=address_space_bytes,
             num_other_threads=num_others,
             tools=tools,
+            connects=self._loopback is not None,
         )
         del self._config, self._directory  # the children inherit the memory
         _prepare_standard_streams()
@@ -268,6 +274,21 @@ class _Zygote:
                 os.close(self._last_pid)
                 self._last_pid = None
 
+    def _try_loopback(self) -> None:
+        """Find out whether each execution can have a network of its own.
+
+        The filter in the children that permits sockets is that of the layer `seccomp`.
+        """
+        if self._kind is ZygoteKind.NATIVE or Layer.SECCOMP not in self._in_force:
+            return
+        if Layer.NAMESPACES not in self._in_force:
+            self._problems.append("no sockets: executions can have no networks of their own")
+            return
+        try:
+            self._loopback = Loopback()
+        except OSError as error:
+            self._problems.append(f"no sockets: {error}")
+
     def _tools(self) -> Tools | None:
         if self._kind is not ZygoteKind.NATIVE:
             return None
@@ -286,13 +307,19 @@ class _Zygote:
             return
         files = [*runtime.standard_library(), *runtime.system_files(), *packages]
         try:
-            namespaces.change_root(files, runtime.DEVICES, self._directory)
+            texts = HOST_FILES if self._loopback is not None else {}
+            namespaces.change_root(files, runtime.DEVICES, self._directory, texts)
         except OSError as error:
             self._problems.append(f"no private root: {error}")
             return
         self._in_force.add(Layer.ROOT)
         self._scratch = namespaces.SCRATCH
         self._scratch_is_mounted = True
+
+    def _host_files(self) -> list[Path]:
+        """Files of the private root that programs with sockets may read."""
+        has_them = self._loopback is not None and Layer.ROOT in self._in_force
+        return [Path("/", name) for name in HOST_FILES] if has_them else []
 
     def _try_user(self) -> None:
         """Find out whether the children may become a user of their own."""
@@ -356,6 +383,7 @@ class _Zygote:
             layers=sorted(self._in_force),
             problems=self._problems,
             resident_bytes=self._resident_bytes,
+            has_loopback=self._loopback is not None,
             cpu_seconds=cpu_seconds,
         )
         own = os.pidfd_open(os.getpid())
@@ -386,6 +414,8 @@ class _Zygote:
             os._exit(0)
         os.close(pidfd)
         _, status, usage = os.wait4(pid, 0)
+        if self._loopback is not None:
+            self._loopback.leave()
         files = _open_files(self._scratch, fetched_files) if writes else {}
         if writes:
             empty_directory(self._scratch)
@@ -400,9 +430,14 @@ class _Zygote:
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
         poll.register(self._control, select.POLLHUP)
+        loopback = self._loopback
+        if loopback is not None:
+            poll.register(loopback.descriptor, select.POLLIN)
         while (events := poll.poll()) and (pidfd, select.POLLIN) not in events:
             if any(event & select.POLLHUP for _, event in events):
                 return False
+            if loopback is not None and (loopback.descriptor, select.POLLIN) in events:
+                loopback.answer()
         return True
 
     def _become_child(

@@ -98,6 +98,8 @@ class ZygoteHandle:
         self.problems: list[str] = []
         """Layers that it could not have, and why."""
         self.resident_bytes = 0
+        self.has_loopback = False
+        """Whether its executions may open sockets, in networks of their own."""
         self.start_seconds = 0.0
         """CPU time that its start took."""
         self.used_seconds = 0.0
@@ -256,6 +258,7 @@ class ZygoteHandle:
         self.layers = frozenset(Layer(name) for name in started.layers)
         self.problems = started.problems
         self.resident_bytes = started.resident_bytes
+        self.has_loopback = started.has_loopback
         self.start_seconds = started.cpu_seconds
         self._pidfd = pidfd
         self._started.set_result(None)
