@@ -105,12 +105,19 @@ def test_no_zombie_of_a_zygote_is_left_to_the_process_that_adopts_orphans(
             await until_async(is_running)
             given_up.cancel()
             await asyncio.gather(given_up, return_exceptions=True)
-        # One that is closed before it could fork.
+
+    async def close_while_it_starts() -> None:
+        """Once it has a process in a namespace, or could have one, and before it can fork."""
         runner = Runner(1, unsafe_without=without)
         opening = asyncio.create_task(runner.__aenter__())
-        await until_async(lambda: bool(set(children(os.getpid())) - before))
+        await until_async(lambda: has_forked() or opening.done())
         opening.cancel()
         await asyncio.gather(opening, return_exceptions=True)
+        await runner.__aexit__(None, None, None)  # where it has started after all
+
+    def has_forked() -> bool:
+        new = set(children(os.getpid())) - before
+        return any(children(zygote) for zygote in new)
 
     def is_running() -> bool:
         """Whether a zygote has a child, which is confined: it leads a session of its own."""
@@ -124,6 +131,7 @@ def test_no_zombie_of_a_zygote_is_left_to_the_process_that_adopts_orphans(
     with adopting_orphans():
         before = set(children(os.getpid()))
         asyncio.run(use())
+        asyncio.run(close_while_it_starts())
         assert set(children(os.getpid())) - before == set()
 
 
@@ -159,6 +167,7 @@ def test_a_zygote_that_does_not_end_by_itself_is_killed(monkeypatch: pytest.Monk
             monkeypatch.setattr(zygote_handle, "GRACE_SECONDS", 0.1)
             signal.pidfd_send_signal(zygote._pidfd, signal.SIGSTOP)
 
-    before = set(children(os.getpid()))
-    asyncio.run(stopped())
-    assert set(children(os.getpid())) == before
+    with adopting_orphans():
+        before = set(children(os.getpid()))
+        asyncio.run(stopped())
+        assert set(children(os.getpid())) == before
