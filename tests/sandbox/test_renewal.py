@@ -167,7 +167,19 @@ def test_a_zygote_that_does_not_end_by_itself_is_killed(monkeypatch: pytest.Monk
             monkeypatch.setattr(zygote_handle, "GRACE_SECONDS", 0.1)
             signal.pidfd_send_signal(zygote._pidfd, signal.SIGSTOP)
 
+    before = set(children(os.getpid()))
+    asyncio.run(stopped())
+    assert set(children(os.getpid())) == before
+
+
+def test_a_zygote_that_hangs_leaves_no_zombie() -> None:
+    async def hung() -> None:
+        async with started(Runner(1), math.inf) as runner:
+            (zygote,) = runner._zygotes
+            signal.pidfd_send_signal(zygote._pidfd, signal.SIGSTOP)
+            zygote.die("it hangs")
+
     with adopting_orphans():
         before = set(children(os.getpid()))
-        asyncio.run(stopped())
+        asyncio.run(hung())
         assert set(children(os.getpid())) == before
