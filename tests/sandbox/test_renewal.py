@@ -8,7 +8,9 @@ import ctypes
 import math
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -170,6 +172,36 @@ def test_a_zygote_that_does_not_end_by_itself_is_killed(monkeypatch: pytest.Monk
     before = set(children(os.getpid()))
     asyncio.run(stopped())
     assert set(children(os.getpid())) == before
+
+
+def test_an_end_that_a_cancelled_caller_began_is_not_begun_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    removed: list[object] = []
+    begun, may_go_on = threading.Event(), threading.Event()
+    remove = zygote_handle._remove
+
+    def remove_slowly(directory: Path) -> None:
+        removed.append(directory)
+        begun.set()
+        may_go_on.wait()
+        remove(directory)
+
+    async def end_twice() -> None:
+        async with started(Runner(1), math.inf) as runner:
+            monkeypatch.setattr(zygote_handle, "_remove", remove_slowly)
+            (zygote,) = runner._zygotes
+            first = asyncio.create_task(zygote.close())
+            await until_async(begun.is_set)
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+            assert first.cancelled()
+            second = asyncio.create_task(zygote.close())
+            may_go_on.set()
+            await second
+
+    asyncio.run(end_twice())
+    assert len(removed) == 1
 
 
 def test_a_zygote_that_hangs_leaves_no_zombie() -> None:

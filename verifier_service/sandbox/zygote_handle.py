@@ -108,7 +108,7 @@ class ZygoteHandle:
         self._control = control
         self._directory = directory
         self._execution: ExecutionHandle | None = None
-        self._closing = asyncio.Lock()
+        self._end: asyncio.Task[None] | None = None
         self._pidfd = -1
         self._loop = asyncio.get_running_loop()
         self._started: asyncio.Future[None] = self._loop.create_future()
@@ -213,13 +213,19 @@ class ZygoteHandle:
     async def close(self) -> None:
         """End the process and wait until everything it started is gone. It can be called again."""
         self.die("it was closed", gently=True)
-        async with self._closing:
-            await asyncio.to_thread(self._wait)
-            if self._pidfd >= 0:
-                os.close(self._pidfd)
-                self._pidfd = -1
-            if self._directory.exists():
-                await asyncio.to_thread(_remove, self._directory)
+        if self._end is None:
+            self._end = self._loop.create_task(self._finish())
+        # A caller who is cancelled does not stop the threads that wait and remove. Without the
+        # shield the next call would start others beside them.
+        await asyncio.shield(self._end)
+
+    async def _finish(self) -> None:
+        await asyncio.to_thread(self._wait)
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+        if self._directory.exists():
+            await asyncio.to_thread(_remove, self._directory)
 
     def _wait(self) -> None:
         """Wait until the process has ended; one that does not is killed."""
