@@ -654,6 +654,39 @@ def test_random_numbers_differ_between_executions(sandbox: Sandbox) -> None:
     assert len(found) == 5
 
 
+def test_an_execution_does_not_see_how_its_zygote_was_started(sandbox: Sandbox) -> None:
+    """Not in the arguments of its process, nor in the variables that its memory began with."""
+    source = """
+import ctypes, sys
+print(sys.orig_argv[1:])
+count, values = ctypes.c_int(), ctypes.POINTER(ctypes.c_wchar_p)()
+ctypes.pythonapi.Py_GetArgcArgv(ctypes.byref(count), ctypes.byref(values))
+found = [values[index] for index in range(count.value)]
+frame = sys._getframe()
+while frame is not None:
+    for value in list(frame.f_locals.values()):
+        found += [str(value), *map(str, getattr(value, "__dict__", {}).values())]
+    frame = frame.f_back
+print([text for text in found if "pair_" + "entries:" in text])
+"""
+    execution = sandbox.run(source, arguments=("an", "argument"))
+    assert execution.stdout.decode().splitlines() == ["['main.py', 'an', 'argument']", "[]"]
+
+
+def test_paths_and_sockets_can_be_asked_for_what_programs_need_of_them(sandbox: Sandbox) -> None:
+    source = """
+import asyncio, os, pathlib, socket
+print(pathlib.Path("a/../b").resolve() == pathlib.Path.cwd() / "b", os.path.realpath("x") != "x")
+print(pathlib.Path(os.__file__).resolve(strict=True).name)
+one, other = socket.socketpair()
+print(one.type is socket.SOCK_STREAM, socket.socket(fileno=one.detach()).family.name)
+print(other.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+print(asyncio.run(asyncio.sleep(0, "done")))
+"""
+    expected = ["True True", "os.py", "True AF_UNIX", "0", "done"]
+    assert sandbox.run(source).stdout.decode().splitlines() == expected
+
+
 def test_threads_work_after_the_fork(sandbox: Sandbox) -> None:
     source = """
 import threading

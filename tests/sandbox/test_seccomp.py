@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifier_service.sandbox.seccomp import ARCHITECTURES, assemble
-from verifier_service.sandbox.system_calls import CALLS, CALLS_OF_NATIVE, SystemCall
+from verifier_service.sandbox.system_calls import (
+    CALLS,
+    CALLS_OF_LOOPBACK,
+    CALLS_OF_NATIVE,
+    SystemCall,
+)
 
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 MACHINES = sorted(ARCHITECTURES)
@@ -33,9 +38,9 @@ OWN_PID = 4242
 GATE = 0x1234_89AB_CDEF
 
 
-def code_for(machine: str, *, executes: bool) -> bytes:
+def code_for(machine: str, **permits: bool) -> bytes:
     """The filter with the pid and the gate filled in."""
-    code, positions = assemble(machine, executes=executes)
+    code, positions = assemble(machine, **permits)
     values = {0xFFFFFFFD: OWN_PID, 0xFFFFFFFE: GATE & 0xFFFFFFFF, 0xFFFFFFFF: GATE >> 32}
     image = bytearray(code)
     for position in positions:
@@ -45,9 +50,9 @@ def code_for(machine: str, *, executes: bool) -> bytes:
 
 
 CODE = {
-    (machine, executes): code_for(machine, executes=executes)
-    for machine in MACHINES
-    for executes in (False, True)
+    **{(machine, ""): code_for(machine) for machine in MACHINES},
+    **{(machine, "executes"): code_for(machine, executes=True) for machine in MACHINES},
+    **{(machine, "connects"): code_for(machine, connects=True) for machine in MACHINES},
 }
 
 
@@ -56,7 +61,7 @@ def decide(
     number: int,
     *arguments: int,
     architecture: int | None = None,
-    executes: bool = False,
+    permits: str = "",
 ) -> int:
     """The value that the filter returns for a call."""
     architecture = ARCHITECTURES[machine] if architecture is None else architecture
@@ -65,7 +70,7 @@ def decide(
     position = accumulator = 0
     while True:
         code, if_true, if_false, k = struct.unpack_from(
-            "<HBBI", CODE[machine, executes], position * 8
+            "<HBBI", CODE[machine, permits], position * 8
         )
         position += 1
         match code:
@@ -177,6 +182,8 @@ def test_a_thread_shares_everything_with_the_others(machine: str, flags: int) ->
         ("sched_getaffinity", [(0,), (OWN_PID,)], [(1,)]),
         ("getpgid", [(0,), (OWN_PID,)], [(1,)]),
         ("getsid", [(0,), (OWN_PID,)], [(1,)]),
+        # SO_TYPE and SO_ERROR; SO_PEERCRED, SO_PEERPIDFD, SO_COOKIE, and TCP_INFO.
+        ("getsockopt", [(5, 1, 3), (5, 1, 4)], [(5, 1, 17), (5, 1, 77), (5, 1, 57), (5, 6, 11)]),
     ],
 )
 def test_the_rules_on_arguments(
@@ -293,12 +300,12 @@ def test_every_call_with_conditions_is_in_a_test_of_its_arguments() -> None:
     marks = test_the_rules_on_arguments.pytestmark  # type: ignore[attr-defined]
     (tried,) = [mark.args[1] for mark in marks if mark.args[0] == ("name", "allowed", "refused")]
     tested = {name for name, _, _ in tried} | OPERATIONS.keys() | FLAGS.keys()
-    tested |= {"open", "openat", "clone3"}
+    tested |= {"open", "openat", "clone3", "readlink", "readlinkat"}
     assert {name for name, call in CALLS.items() if call.permitted != ((),)} == tested
 
 
 def test_every_call_names_a_program_that_needs_it() -> None:
-    rows = CALLS | CALLS_OF_NATIVE
+    rows = CALLS | CALLS_OF_NATIVE | CALLS_OF_LOOPBACK
     assert [name for name, call in rows.items() if len(call.needed_by) < 3] == []
 
 
@@ -321,6 +328,14 @@ def test_clone3_seems_not_to_exist(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+def test_no_path_seems_to_be_a_link(machine: str) -> None:
+    found = [numbers(machine)[name] for name in ("readlink", "readlinkat")]
+    assert any(found)
+    for number in filter(None, found):
+        assert decide(machine, number) == REFUSE | errno.EINVAL
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_an_exec_needs_the_filter_that_permits_it_and_a_path_in_the_right_place(
     machine: str,
 ) -> None:
@@ -328,17 +343,53 @@ def test_an_exec_needs_the_filter_that_permits_it_and_a_path_in_the_right_place(
     assert number is not None
     refused = REFUSE | errno.EPERM
     assert decide(machine, number, -100, GATE) == refused
-    assert decide(machine, number, -100, GATE, executes=True) == ALLOW
+    assert decide(machine, number, -100, GATE, permits="executes") == ALLOW
     for address in (GATE + 1, GATE - 2**32, GATE & 0xFFFFFFFF, GATE | 2**63, 0):
-        assert decide(machine, number, -100, address, executes=True) == refused
+        assert decide(machine, number, -100, address, permits="executes") == refused
 
 
 def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:
     for number in set(range(1000)) - set(numbers("x86_64", CALLS_OF_NATIVE).values()):
         arguments = (OWN_PID,) * 6
-        assert decide("x86_64", number, *arguments, executes=True) == decide(
+        assert decide("x86_64", number, *arguments, permits="executes") == decide(
             "x86_64", number, *arguments
         )
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "allowed", "refused"),
+    [
+        # TCP over IPv4 and IPv6; no datagrams, Unix, netlink, raw sockets, MPTCP or SCTP.
+        (
+            "socket",
+            [(2, 1, 0), (10, 1 | 0o2004000, 6)],
+            [(2, 2, 0), (1, 1, 0), (16, 3, 0), (2, 3, 6), (2, 1, 262), (10, 1, 132)],
+        ),
+        # SO_REUSEADDR and TCP_NODELAY; no buffer sizes, TCP_ULP, TCP_REPAIR or SO_PASSCRED.
+        (
+            "setsockopt",
+            [(3, 1, 2), (3, 6, 1)],
+            [(3, 1, 7), (3, 1, 8), (3, 6, 31), (3, 6, 19), (3, 1, 16)],
+        ),
+        ("getsockopt", [(3, 1, 4), (3, 6, 1)], [(3, 1, 17), (3, 1, 77), (3, 6, 11)]),
+        ("bind", [(3, 0, 16), (3, 0, 28)], [(3, 0, 2), (3, 0, 110)]),
+        ("connect", [(3, 0, 16), (3, 0, 28)], [(3, 0, 2), (3, 0, 110)]),
+        ("sendto", [(3, 1, 1, 0, 0)], [(3, 1, 1, 0, 1)]),
+    ],
+)
+def test_a_filter_that_permits_tcp_permits_nothing_else(
+    machine: str, name: str, allowed: list[tuple[int, ...]], refused: list[tuple[int, ...]]
+) -> None:
+    number = numbers(machine, {**CALLS, **CALLS_OF_LOOPBACK})[name]
+    assert number is not None
+    for arguments in allowed:
+        assert decide(machine, number, *arguments, permits="connects") == ALLOW, arguments
+    for arguments in refused:
+        found = decide(machine, number, *arguments, permits="connects")
+        assert found == REFUSE | errno.EPERM, arguments
+    if name not in CALLS:
+        assert all(decide(machine, number, *it) == REFUSE | errno.EPERM for it in allowed)
 
 
 def test_an_unknown_machine_has_no_filter() -> None:

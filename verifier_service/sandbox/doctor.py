@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import platform
+import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     level,
 )
-from verifier_service.sandbox.probes import BENIGN, DENIED, FORBIDDEN
+from verifier_service.sandbox.probes import ALLOWED, BENIGN, DENIED, FORBIDDEN, NEEDS_ROOT
 from verifier_service.sandbox.runner import Runner
 
 _PROBES = Path(__file__).with_name("probes.py")
@@ -106,15 +107,41 @@ async def examine(runner: Runner) -> AsyncIterator[Check]:
         yield Check("operations that must be refused", False, found)
         return
     for name in FORBIDDEN:
+        if name in NEEDS_ROOT and Layer.ROOT not in runner.layers:
+            continue
         found = report["forbidden"].get(name, "not tried")
         yield Check(name, found == DENIED, found)
     for name in BENIGN:
         works = report["benign"].get(name) is True
         yield Check(name, works, "works" if works else "does not work")
+    async for check in _examine_network(runner):
+        yield check
     for name, source, limits, passes in _PROGRAMS:
         execution = await runner.run(Program(payload=source.encode()), limits)
         found = f"{execution.reason}, {execution.cpu_seconds:.2f} s of CPU time"
         yield Check(name, passes(execution), found)
+
+
+async def _examine_network(runner: Runner) -> AsyncIterator[Check]:
+    """Check that a program can serve itself, or open no socket, and that it reaches nobody else."""
+    execution = await runner.run(Program(payload=_SERVE), _FAR)
+    if runner.has_loopback:
+        works = execution.succeeded
+        found = "works" if works else execution.stderr.decode(errors="replace")[-500:]
+        yield Check("serve itself on loopback", works, found)
+    else:
+        is_refused = b"PermissionError" in execution.stderr
+        yield Check("open an internet socket", is_refused, DENIED if is_refused else ALLOWED)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        _, port = server.getsockname()
+        await runner.run(Program(payload=_REACH.format(port=port).encode()), _FAR)
+        try:
+            server.accept()[0].close()
+            found = ALLOWED
+        except BlockingIOError:
+            found = DENIED
+    yield Check("reach a server of this machine", found == DENIED, found)
 
 
 def _ends_with(reason: ExitReason) -> Callable[[Execution], bool]:
@@ -129,6 +156,25 @@ def _works(execution: Execution) -> bool:
     return execution.succeeded
 
 
+_SERVE = b"""
+import socket, threading
+server = socket.create_server(("127.0.0.1", 0))
+def serve():
+    connection, _ = server.accept()
+    connection.sendall(connection.recv(1))
+    connection.close()
+threading.Thread(target=serve).start()
+with socket.create_connection(("localhost", server.getsockname()[1])) as connection:
+    connection.sendall(b"x")
+    assert connection.recv(1) == b"x"
+"""
+_REACH = """
+import socket
+try:
+    socket.create_connection(("127.0.0.1", {port})).close()
+except OSError:
+    pass
+"""
 _WRITE = """
 import os
 assert os.listdir(".") == [], os.listdir(".")

@@ -133,6 +133,7 @@ def compiled(context: EntryContext) -> None:
 
 def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
     sys.argv = [PROGRAM_FILE, *context.arguments]
+    sys.orig_argv = [sys.executable, *sys.argv]
     # Modules beside the program can be imported, as where Python runs a file.
     if (directory := os.getcwd()) != "/":
         sys.path.insert(0, directory)

@@ -30,6 +30,7 @@ REFUSALS = (
 )
 X86_64 = platform.machine() == "x86_64"
 NO_SUCH_PID = 2**22 + 1
+SO_PEERPIDFD = 77
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -177,6 +178,35 @@ def use_inherited_descriptor() -> None:
     raise OSError(errno.EPERM, "none")
 
 
+def read_arguments_of_zygote() -> None:
+    """Look for the zygote's configuration in the arguments that its process was started with."""
+    count, values = ctypes.c_int(), ctypes.POINTER(ctypes.c_wchar_p)()
+    ctypes.pythonapi.Py_GetArgcArgv(ctypes.byref(count), ctypes.byref(values))
+    arguments = [*sys.orig_argv, *(values[index] or "" for index in range(count.value))]
+    if not any("{" in argument or "verifier-sandbox" in argument for argument in arguments):
+        raise OSError(errno.EPERM, "it is not there")
+
+
+def name_other_end(option: int) -> Callable[[], None]:
+    """An operation that asks which process made a socket: the credentials, or a pidfd."""
+
+    def ask() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            one.getsockopt(socket.SOL_SOCKET, option, 12)
+
+    return ask
+
+
+def read_link() -> None:
+    """Read the target of a link that the kernel makes for this process."""
+    try:
+        os.readlink("/proc/self/exe")
+    except OSError as error:
+        # The filter says that nothing is a link.
+        raise PermissionError(errno.EPERM, str(error)) from error
+
+
 FORBIDDEN: dict[str, Callable[[], object]] = {
     "read /etc/passwd": read_file("/etc/passwd"),
     "list the root directory": lambda: os.listdir("/"),
@@ -190,10 +220,14 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "clone": outside_clone,
     "clone3": lambda: call("clone3", None, 0),
     "execve": lambda: call("execve", None, None, None),
-    "open an internet socket": open_socket(socket.AF_INET, socket.SOCK_STREAM),
     "open a datagram socket": open_socket(socket.AF_INET, socket.SOCK_DGRAM),
     "open a unix socket": open_socket(socket.AF_UNIX, socket.SOCK_DGRAM),
     "open a netlink socket": open_socket(socket.AF_NETLINK, socket.SOCK_RAW),
+    "read the zygote's configuration": read_arguments_of_zygote,
+    "ask for the credentials of a socket's maker": name_other_end(socket.SO_PEERCRED),
+    "ask for the pidfd of a socket's maker": name_other_end(SO_PEERPIDFD),
+    "read the target of a link": read_link,
+    "see which processes exist": lambda: os.stat("/proc/1"),
     "signal the parent": lambda: os.kill(os.getppid(), 0),
     "signal every process": lambda: os.kill(-1, 0),
     "open a pidfd": lambda: call("pidfd_open", os.getpid(), 0),
@@ -240,6 +274,10 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "make a pipe of packets": make_a_pipe_of_packets,
     "turn a pipe into packets": turn_a_pipe_into_packets,
 }
+
+
+NEEDS_ROOT = frozenset({"see which processes exist"})
+"""Operations that only a private root refuses."""
 
 
 def import_standard_module() -> bool:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from verifier_service.sandbox.system_calls import (
     CALLS,
+    CALLS_OF_LOOPBACK,
     CALLS_OF_NATIVE,
     OPEN_FLAGS,
     AtMost,
@@ -68,10 +69,11 @@ class Filter:
 
     Args:
         executes: whether it permits one exec, of a path at the address of a gate.
+        connects: whether it permits TCP, which another filter has to confine.
     """
 
-    def __init__(self, *, executes: bool = False) -> None:
-        code, positions = assemble(platform.machine(), executes=executes)
+    def __init__(self, *, executes: bool = False, connects: bool = False) -> None:
+        code, positions = assemble(platform.machine(), executes=executes, connects=connects)
         self._image = ctypes.create_string_buffer(code, len(code))
         offsets = [position * _INSTRUCTION.size + _VALUE_OFFSET for position in positions]
         self._blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
@@ -102,12 +104,15 @@ class Filter:
             raise OSError(error, f"seccomp: {os.strerror(error)}")
 
 
-def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]:
+def assemble(
+    machine: str, *, executes: bool = False, connects: bool = False
+) -> tuple[bytes, list[int]]:
     """The BPF program for a machine, and the positions of instructions with values to fill in.
 
     Args:
         machine: as `platform.machine` names it.
         executes: whether it permits one exec, of a path at the address of a gate.
+        connects: whether it permits TCP.
 
     Raises:
         OSError: there is no table for this machine.
@@ -115,7 +120,11 @@ def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]
     if machine not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         raise OSError(errno.ENOSYS, f"no system call table for {machine}; there are {known}")
-    calls = [*CALLS.values(), *(CALLS_OF_NATIVE.values() if executes else ())]
+    calls = {
+        **CALLS,
+        **(CALLS_OF_NATIVE if executes else {}),
+        **(CALLS_OF_LOOPBACK if connects else {}),
+    }
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),
         (_IF_EQUAL, 1, 0, ARCHITECTURES[machine]),
@@ -125,7 +134,8 @@ def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]
     if machine == "x86_64":
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
     segments: list[Segment] = [(0, _REFUSE, [])]
-    present = {number: call for call in calls if (number := getattr(call, machine)) is not None}
+    numbered = ((getattr(call, machine), call) for call in calls.values())
+    present = {number: call for number, call in numbered if number is not None}
     for number, call in sorted(present.items()):
         block, positions = _block(call, machine)
         segments += [(number, block, positions), (number + 1, _REFUSE, [])]

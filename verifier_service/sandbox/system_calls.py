@@ -144,7 +144,22 @@ _FUTEX = (0, 1, 3, 9)  # WAIT, WAKE, REQUEUE (musl), WAIT_BITSET
 _RECEIVE = 0x4162  # PEEK, TRUNC, DONTWAIT, WAITALL, NOSIGNAL
 _SEND = 0x4040  # DONTWAIT, NOSIGNAL
 _SOL_SOCKET, _SOCKET_OPTIONS = 1, (3, 4, 38, 39)  # TYPE, ERROR, PROTOCOL, DOMAIN
-_AF_UNIX, _SOCK_STREAM = 1, 1
+_AF_UNIX, _AF_INET, _AF_INET6, _SOCK_STREAM, _TCP = 1, 2, 10, 1, 6
+_ADDRESS_SIZES = (16, 28)
+# Of IPv4 and IPv6. A filter cannot read an address, and the end of a Unix pair has names too.
+_SET_SOCKET_OPTIONS: dict[int, tuple[int, ...]] = {
+    # REUSEADDR, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO, SNDTIMEO. Not the sizes of buffers, which
+    # `loopback` bounds.
+    _SOL_SOCKET: (2, 9, 13, 15, 20, 21),
+    _TCP: (1, 4, 5, 6),  # NODELAY, KEEPIDLE, KEEPINTVL, KEEPCNT
+    41: (26,),  # IPV6_V6ONLY
+}
+_GET_SOCKET_OPTIONS = {
+    **_SET_SOCKET_OPTIONS,
+    # and TYPE, ERROR, SNDBUF, RCVBUF, ACCEPTCONN, PROTOCOL, DOMAIN. None of those that name the
+    # process at the other end.
+    _SOL_SOCKET: (*_SOCKET_OPTIONS, *_SET_SOCKET_OPTIONS[_SOL_SOCKET], 7, 8, 30),
+}
 _PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
@@ -198,8 +213,10 @@ CALLS: dict[str, SystemCall] = {
     "faccessat": SystemCall(269, 48, "os.access"),
     # EMPTY_PATH, EACCESS, SYMLINK_NOFOLLOW
     "faccessat2": SystemCall(439, 439, "os.access with options", ((HasOnly(3, 0x1300),),)),
-    "readlink": SystemCall(89, None, "os.readlink, os.path.realpath"),
-    "readlinkat": SystemCall(267, 78, "os.readlink"),
+    # Targets of links in /proc tell of files and processes outside. EINVAL says that a path is no
+    # link: the C library's realpath asks so about every part of a path, and goes on.
+    "readlink": SystemCall(89, None, "os.path.realpath, for its error", (), errno.EINVAL),
+    "readlinkat": SystemCall(267, 78, "realpath, for its error", (), errno.EINVAL),
     "getcwd": SystemCall(79, 17, "os.getcwd"),
     "chdir": SystemCall(80, 49, "os.chdir"),
     "fchdir": SystemCall(81, 50, "os.fchdir"),
@@ -340,3 +357,33 @@ CALLS_OF_NATIVE: dict[str, SystemCall] = {
     "arch_prctl": SystemCall(158, None, "start of a static program", ((Is(0, _ARCH_SET_FS),),)),
 }
 """More calls, in a zygote of the kind `native`."""
+
+CALLS_OF_LOOPBACK: dict[str, SystemCall] = {
+    "socket": SystemCall(
+        *(41, 198),
+        "socket.socket; `loopback` opens it in a network of the execution's own",
+        (
+            (
+                IsOneOf(0, (_AF_INET, _AF_INET6)),
+                IsOneOf(1, (_SOCK_STREAM,), _CLOEXEC | _NONBLOCK),
+                IsOneOf(2, (0, _TCP)),
+            ),
+        ),
+    ),
+    "bind": SystemCall(49, 200, "http.server", ((IsOneOf(2, _ADDRESS_SIZES),),)),
+    "listen": SystemCall(50, 201, "http.server"),
+    "connect": SystemCall(42, 203, "http.client", ((IsOneOf(2, _ADDRESS_SIZES),),)),
+    "accept": SystemCall(43, 202, "servers in C"),
+    "accept4": SystemCall(288, 242, "http.server", ((HasOnly(3, _CLOEXEC | _NONBLOCK),),)),
+    "setsockopt": SystemCall(
+        *(54, 208),
+        "http.server, asyncio",
+        tuple((Is(1, level), IsOneOf(2, them)) for level, them in _SET_SOCKET_OPTIONS.items()),
+    ),
+    "getsockopt": SystemCall(
+        *(55, 209),
+        "asyncio, http.client",
+        tuple((Is(1, level), IsOneOf(2, them)) for level, them in _GET_SOCKET_OPTIONS.items()),
+    ),
+}
+"""Calls where executions have networks of their own, see `loopback`. They replace those above."""
