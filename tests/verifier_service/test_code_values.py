@@ -137,8 +137,8 @@ def test_an_exception_class_is_not_true_where_a_function_is_asked_for(
     grader: Grader, code: str
 ) -> None:
     found = grader(TRUE_EXCEPTION, asserts(code))
-    assert (found.reason, found.passed) == ("wrong_answer", 0)
-    assert "the truth of an object of the program is not asked for" in found.expected
+    assert (found.reason, found.passed) == ("invalid_output", 0)
+    assert "the truth of an object of the program is not asked for" in found.shown
     assert grader("def is_prime(n): return n > 1", asserts(code)).reason == "passed"
 
 
