@@ -39,17 +39,23 @@ class AssertionCode:
         self._tree = ast.parse(code)
         self._nodes = list(ast.walk(self._tree))
 
-    def parts(self) -> Iterator[ast.Module]:
-        """The statements one by one, because each assertion is a test of its own."""
-        for statement in self._tree.body:
-            yield ast.Module([statement], [])
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements at the top."""
+        return self._tree.body
 
-    def add_call(self, name: str, argument: str) -> None:
+    def add_call(self, name: str, argument: str) -> ast.Call:
         """Append a call of a function. Raises SyntaxError: the argument is no expression."""
         call = ast.Call(ast.Name(name, ast.Load()), [ast.parse(argument, mode="eval").body], [])
         statement = ast.fix_missing_locations(ast.Expr(call))
         self._tree.body.append(statement)
         self._nodes += ast.walk(statement)
+        return call
+
+    def pass_to(self, call: ast.Call, argument: str) -> None:
+        """Change the argument of a call that was added."""
+        call.args = [ast.fix_missing_locations(ast.parse(argument, mode="eval").body)]
+        self._nodes += ast.walk(call.args[0])
 
     def cannot_be_run_apart(self) -> str:
         """Why the code cannot be run in another process than the program; empty if it can."""
@@ -199,7 +205,8 @@ class AssertionCode:
         }
 
 
-_KNOWN_PACKAGES = sys.stdlib_module_names | {"mpmath", "numpy", "sympy"}
+KNOWN_PACKAGES = sys.stdlib_module_names | {"mpmath", "numpy", "sympy"}
+"""Packages that the sandbox provides."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONTAINERS = frozenset(
     {"list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"}
@@ -244,7 +251,7 @@ class _Scope:
 
 
 def _is_known(node: ast.ImportFrom) -> bool:
-    return (node.module or "").partition(".")[0] in _KNOWN_PACKAGES
+    return (node.module or "").partition(".")[0] in KNOWN_PACKAGES
 
 
 def _makes_a_container(node: ast.expr) -> bool:

@@ -14,46 +14,53 @@ _REASONS = frozenset({*CodeReason, EngineReason.BAD_REFERENCE})
 
 @dataclass
 class Findings:
-    """Results of a program's tests.
+    """Results of a program's tests. A test without a result was not reached, and has failed."""
 
-    Raises:
-        ValueError: the reason is none that tests can have.
-    """
-
-    passed: int
     total: int
-    reason: str | None
-    """Reason of the first test that failed, or `passed`: a `CodeReason`, or `bad_reference` where
-    the tests cannot be run whatever the program is. None where the program's process was gone: the
-    way it ended is the reason."""
-    first_failed: int | None
-    """Index of that test, from 0."""
-    shown: str
+    """Number of the tests, which follows from the tests alone; 0 where they cannot be counted."""
+    num_results: int = 0
+    """Tests that have been run."""
+    num_passed: int = 0
+    """Tests that have been run and passed."""
+    reason: str = CodeReason.PASSED
+    """Reason of the first failure, or `passed`: a `CodeReason`, or `bad_reference` where the tests
+    cannot be run whatever the program is."""
+    first_failed: int | None = None
+    """Index of the first test that failed, from 0."""
+    shown: str = ""
     """Output or error of the program in that test, cut."""
-    expected: str
+    expected: str = ""
     """Output or result that that test expects, cut."""
 
-    @classmethod
-    def empty(cls) -> Findings:
-        """Findings before the first test."""
-        return cls(0, 0, CodeReason.PASSED, None, "", "")
+    @property
+    def has_failed(self) -> bool:
+        """Whether there was a failure."""
+        return self.reason != CodeReason.PASSED
 
-    def __post_init__(self) -> None:
-        # JSON from the judge's process is checked here: code of the tests runs beside the judge.
-        if self.reason is not None and self.reason not in _REASONS:
-            raise ValueError(f"no reason of a test: {self.reason[:MAX_SHOWN_CHARACTERS]!a}")
+    @property
+    def passed(self) -> int:
+        """Tests that passed: not all of them where something beside the tests failed."""
+        return min(self.num_passed, max(self.total - 1, 0)) if self.has_failed else self.num_passed
 
-    def add(self, reason: str | None, shown: str = "", expected: str = "") -> None:
-        """Count a test."""
-        self.total += 1
+    def add(self, reason: str, shown: str = "", expected: str = "") -> None:
+        """Count a test. Raises ValueError: the reason is none that tests can have."""
         if reason == CodeReason.PASSED:
-            self.passed += 1
-        elif self.reason == CodeReason.PASSED:
-            self.reason, self.first_failed = reason, self.total - 1
-            self.shown, self.expected = _readable(shown), _readable(expected)
+            self.num_passed += 1
+        else:
+            self.fail(reason, shown, expected)
+        self.num_results += 1
+
+    def fail(self, reason: str, shown: str = "", expected: str = "") -> None:
+        """Take a failure that is not the result of a test. Raises ValueError as `add`."""
+        if reason not in _REASONS or reason == CodeReason.PASSED:
+            raise ValueError(f"no reason of a failure: {reason[:MAX_SHOWN_CHARACTERS]!a}")
+        if not self.has_failed:
+            self.reason = reason
+            self.first_failed = max(min(self.num_results, self.total - 1), 0)
+            self.shown, self.expected = readable(shown), readable(expected)
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """The text, cut. A lone surrogate, which a message can hold, becomes a question mark.
 
     JSON has no lone surrogates: a verdict with one could not be sent.

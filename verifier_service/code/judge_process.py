@@ -1,7 +1,7 @@
 """The judge's process: runs test code in which the program's names are proxies of its objects.
 
 The judge asks the program for values and compares plain data itself. It never asks the program to
-compare, and never sends it the value that a result is compared with. It writes its findings to the
+compare, and never sends it the value that a result is compared with. It writes its journal to the
 result pipe, which the program's process does not have.
 """
 
@@ -15,10 +15,11 @@ import os
 import sys
 import types
 import unittest
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 from verifier_service.code.assertions import AssertionCode
-from verifier_service.code.findings import Findings
+from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import (
     PassedBackTooMuch,
     ProgramGone,
@@ -26,8 +27,18 @@ from verifier_service.code.handles import (
     RemoteProgram,
     Unsupported,
 )
+from verifier_service.code.journal import Journal
 from verifier_service.code.program_process import MODULE
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.results_in_judge import (
+    Marks,
+    count,
+    fail,
+    outcome_of_error,
+    run_counted,
+    run_uncounted,
+)
+from verifier_service.code.split_tests import MARK
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
 
@@ -39,28 +50,25 @@ def run_judge(context: EntryContext) -> None:
     assert channel is not None
     assert result is not None
     context.begin()
-    findings = Findings.empty()
+    journal = Journal(result)
+    is_gone = False
     try:
         program = RemoteProgram(channel)
         run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
-        run(program, tests, findings)
+        run(program, tests, journal)
     except Unsupported as error:
-        if findings.reason == CodeReason.PASSED:  # an earlier failure is no fault of the tests
-            findings.add(CodeReason.UNSUPPORTED_TEST, str(error))
-    except ProgramGone as error:
-        findings.add(None, str(error))
+        if not journal.has_failed:  # an earlier failure is no fault of the tests
+            journal.fail(CodeReason.UNSUPPORTED_TEST, str(error))
+    except ProgramGone:
+        is_gone = True
     except PassedBackTooMuch as error:
-        findings.add(CodeReason.INVALID_OUTPUT, str(error))
+        journal.fail(CodeReason.INVALID_OUTPUT, str(error))
     except (MemoryError, RecursionError) as error:
-        findings.add(CodeReason.INVALID_OUTPUT, type(error).__name__)
+        journal.fail(CodeReason.INVALID_OUTPUT, type(error).__name__)
     except _BadTests as error:
-        findings.add(EngineReason.BAD_REFERENCE, str(error))
+        journal.fail(EngineReason.BAD_REFERENCE, str(error))
     channel.close()  # the program ends while this process does
-    _report(result, findings)
-
-
-def _report(result: int, findings: Findings) -> NoReturn:
-    os.write(result, json.dumps(vars(findings)).encode())
+    journal.end(program_is_gone=is_gone)
     os._exit(0)
 
 
@@ -71,24 +79,25 @@ class _BadTests(Exception):
 # Function cases
 
 
-def _run_cases(program: RemoteProgram, tests: dict[str, Any], findings: Findings) -> None:
+def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) -> None:
+    journal.begin(len(tests["cases"]))
     owner, name = _owner(program, tests["entry_point"])
     if owner is None and program.name(name) is None:
-        findings.add(CodeReason.RUNTIME_ERROR, f"there is no {tests['entry_point']}")
+        journal.add(CodeReason.RUNTIME_ERROR, f"there is no {tests['entry_point']}")
         return
     for case in tests["cases"]:
         try:
             function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
             if _same(found, case["returns"], tests["tolerance"]):
-                findings.add(CodeReason.PASSED)
+                journal.add(CodeReason.PASSED)
             else:
-                findings.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
+                journal.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
         except PassedBackTooMuch as error:  # the arguments are the tests' own, none came back
             raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
-            findings.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
-        if findings.reason != CodeReason.PASSED and not tests["run_all"]:
+            journal.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
+        if journal.has_failed and not tests["run_all"]:
             return
 
 
@@ -129,54 +138,69 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
 # Test code
 
 
-def _run_asserts(program: RemoteProgram, tests: dict[str, Any], findings: Findings) -> None:
-    source = _prepare(program, tests)
-    namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
+def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal) -> None:
+    source, counted, call = _prepare(tests)
+    # Test code in which no test is found, such as `exec("assert f(1) == 2")`, is one test.
+    journal.begin(counted.total or 1)
+    _prepare_imports(source, program)
+    if call is not None:
+        source.pass_to(call, _expression(program, tests["entry_point"]))
+    marks = Marks(journal, run_all=tests["run_all"])
+    namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins, MARK: marks}
     program.add_names(source.free_names(), namespace)
     # Test code often ends with `unittest.main()`, which would run its tests and end the process.
     unittest.main = lambda *_, **__: None  # type: ignore[assignment]
-    for part in source.parts():
-        (statement,) = part.body
+    is_test = False
+    for part in counted.parts:
         before = program.num_requests
-        reason, text = _run_part(compile(part, "tests.py", "exec"), namespace)
-        is_test = isinstance(statement, ast.Assert) or (
-            program.num_requests > before and not isinstance(statement, _PREPARATIONS)
-        )
-        if is_test or reason is not CodeReason.PASSED:
-            _count(findings, reason, text)
-        if reason is not CodeReason.PASSED and not (is_test and tests["run_all"]):
+        if not _run_part(part, namespace, marks, journal):
             return
-    _run_unittest(namespace, source.test_functions(), findings, run_all=tests["run_all"])
-    if not findings.total:
+        is_preparation = isinstance(part.statement, PREPARATIONS)
+        is_test |= program.num_requests > before and not is_preparation
+    is_test |= _run_unittest(namespace, counted, journal, run_all=tests["run_all"])
+    if counted.total or journal.has_failed:
+        return
+    if not is_test:
         raise _BadTests("there is no test in it")
+    journal.add(CodeReason.PASSED)
 
 
-def _prepare(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
-    """The test code, with its imports provided for and with a call of `check` where it lacks one.
+def _prepare(tests: dict[str, Any]) -> tuple[AssertionCode, CountedTests, ast.Call | None]:
+    """The test code, its tests, and the call of `check` that it lacked.
 
     Raises:
         Unsupported: the code cannot be run outside the program's process.
         _BadTests: the code is not Python.
     """
+    call = None
     try:
         source = AssertionCode(tests["code"])
         why = source.cannot_be_run_apart()
         if why:
             raise Unsupported(why)
-        _prepare_imports(source, program)
         if tests["entry_point"] and source.defines_uncalled_check():
-            source.add_call("check", _expression(program, tests["entry_point"]))
+            call = source.add_call("check", tests["entry_point"])
+        return source, count_tests(source, tests["code"]), call
     except (SyntaxError, ValueError) as error:
         raise _BadTests(str(error)) from error
-    return source
+    except (MemoryError, RecursionError) as error:  # no program has been asked for anything yet
+        raise _BadTests(f"it is more than can be read: {type(error).__name__}") from error
 
 
-def _count(findings: Findings, reason: CodeReason, text: str) -> None:
-    """Count a test of test code. The text of a wrong answer names the expected value."""
-    if reason is CodeReason.WRONG_ANSWER:
-        findings.add(reason, expected=text)
-    else:
-        findings.add(reason, text)
+def _run_part(part: Part, namespace: dict[str, Any], marks: Marks, journal: Journal) -> bool:
+    """Run a statement at the top, and count its tests. Whether to go on after it."""
+    before = journal.num_results
+    marks.num_left = part.num_tests if part.is_split else 0
+    code = compile(ast.Module([part.statement], []), "tests.py", "exec")
+    reason, text = _outcome_of(code, namespace)
+    num_left = part.num_tests - (journal.num_results - before)
+    if reason is CodeReason.PASSED and part.is_split and num_left:
+        reason, text = CodeReason.WRONG_ANSWER, "a test was not reached"
+    for _ in range(num_left):
+        count(journal, reason, text)
+    if reason is not CodeReason.PASSED and not num_left:
+        fail(journal, reason, text)
+    return reason is CodeReason.PASSED or (marks.run_all and part.num_tests > 0)
 
 
 def _expression(program: RemoteProgram, entry_point: str) -> str:
@@ -185,105 +209,58 @@ def _expression(program: RemoteProgram, entry_point: str) -> str:
     return f"{owner.__name__}().{name}" if owner else entry_point
 
 
-_PREPARATIONS = (
-    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
-    *(ast.Assign, ast.AnnAssign, ast.AugAssign),
-)
-"""Statements that are no test, though they may ask the program for something."""
-
-
-def _run_part(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeReason, str]:
+def _outcome_of(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeReason, str]:
     try:
         exec(code, namespace)
-    except AssertionError as error:
-        return CodeReason.WRONG_ANSWER, str(error) or "an assertion failed"
-    except Exception as error:  # noqa: BLE001
-        return _reason_of(error), f"{type(error).__name__}: {error}"
     except SystemExit as end:
         return CodeReason.WRONG_ANSWER, f"the tests ended with {end.code}"
+    except Exception as error:  # noqa: BLE001
+        return outcome_of_error(error)
     return CodeReason.PASSED, ""
 
 
-def _reason_of(error: Exception) -> CodeReason:
-    """`runtime_error` if the program raised the error, `wrong_answer` if the test code did."""
-    if hasattr(error, "_from_program"):
-        return CodeReason.RUNTIME_ERROR
-    return CodeReason.WRONG_ANSWER
-
-
 def _run_unittest(
-    namespace: dict[str, Any], functions: list[str], findings: Findings, *, run_all: bool
-) -> None:
-    """Run the classes of unittest, and functions as pytest would."""
-    loader = unittest.TestLoader()
+    namespace: dict[str, Any], counted: CountedTests, journal: Journal, *, run_all: bool
+) -> bool:
+    """Run the classes of unittest, and functions as pytest would. Whether there are any."""
     cases = [
         value
-        for value in namespace.values()
-        if isinstance(value, type)
-        and issubclass(value, unittest.TestCase)
-        and value.__module__ == "tests"
+        for value in dict.fromkeys(filter(_is_class, namespace.values()))
+        if issubclass(value, unittest.TestCase) and value.__module__ == "tests"
     ]
-    suites: list[unittest.TestCase | unittest.TestSuite] = [
-        loader.loadTestsFromTestCase(case) for case in cases
-    ]
-    suites += [unittest.FunctionTestCase(namespace[name], description=name) for name in functions]
-    for suite in suites:
-        counter = _UnittestCounter(findings, run_all=run_all)
-        suite.run(counter)
-        if counter.shouldStop:
-            return
+    made = [test for case in cases for test in _made_tests(case, namespace, counted)]
+    if made and not run_uncounted(made, journal):
+        return True
+    for name, found in counted.classes.items():
+        case = namespace.get(name)
+        tests: list[unittest.TestCase] = []
+        if _is_class(case) and case in cases:
+            tests = [case(method) for method in found.methods if hasattr(case, method)]
+        if not run_counted(tests, len(found.methods), journal, run_all=run_all):
+            return True
+    for name in counted.functions:
+        function = unittest.FunctionTestCase(namespace[name], description=name)
+        if not run_counted([function], 1, journal, run_all=run_all):
+            return True
+    return bool(made)
 
 
-class _UnittestCounter(unittest.TestResult):
-    """Counts the tests of a suite. A skipped test is not counted."""
-
-    def __init__(self, findings: Findings, *, run_all: bool) -> None:
-        super().__init__()
-        self._findings = findings
-        self._run_all = run_all
-        self._failed: set[Any] = set()
-
-    def _fail(self, test: Any, reason: CodeReason, text: str) -> None:
-        if test in self._failed:
-            return
-        self._failed.add(test)
-        name = test.shortDescription() if isinstance(test, unittest.FunctionTestCase) else ""
-        name = name or getattr(test, "_testMethodName", str(test))
-        _count(self._findings, reason, f"{name}: {text}")
-        if not self._run_all:
-            self.stop()
-
-    def addSuccess(self, test: Any) -> None:
-        if test not in self._failed:
-            self._findings.add(CodeReason.PASSED)
-
-    def addFailure(self, test: Any, err: Any) -> None:
-        self._fail(test, CodeReason.WRONG_ANSWER, str(err[1]))
-
-    def addError(self, test: Any, err: Any) -> None:
-        _raise_what_ends_all(err[1])
-        self._fail(test, _reason_of(err[1]), f"{err[0].__name__}: {err[1]}")
-
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-        if err is None:
-            return
-        if isinstance(err[1], test.failureException):
-            self.addFailure(test, err)
-        else:
-            self.addError(test, err)
-
-    def addExpectedFailure(self, test: Any, err: Any) -> None:
-        _raise_what_ends_all(err[1])
-        self._findings.add(CodeReason.PASSED)
-
-    def addUnexpectedSuccess(self, test: Any) -> None:
-        self._fail(test, CodeReason.WRONG_ANSWER, "it was expected to fail")
+def _is_class(value: object) -> TypeGuard[type]:
+    return isinstance(value, type)
 
 
-def _raise_what_ends_all(error: BaseException) -> None:
-    """Raise errors that end all tests: unittest takes each for the outcome of one."""
-    if isinstance(error, Unsupported | ProgramGone | PassedBackTooMuch):
-        raise error
+def _made_tests(
+    case: type[unittest.TestCase], namespace: dict[str, Any], counted: CountedTests
+) -> Iterator[unittest.TestCase]:
+    """Tests of a class that the text does not show, such as those that `setattr` adds."""
+    known: set[str] = set()
+    if namespace.get(case.__name__) is case and case.__name__ in counted.classes:
+        found = counted.classes[case.__name__]
+        known = {*found.methods, *found.skipped}
+    methods = unittest.TestLoader().getTestCaseNames(case)
+    for name in methods or ["runTest"] * hasattr(case, "runTest"):
+        if name not in known:
+            yield case(name)
 
 
 def _prepare_imports(source: AssertionCode, program: RemoteProgram) -> None:

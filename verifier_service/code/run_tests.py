@@ -6,13 +6,14 @@ import dataclasses
 import json
 from dataclasses import dataclass
 
-import msgspec
-
 from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, Findings
+from verifier_service.code.journal import MAX_FRAME_BYTES, MAX_RESULT_BYTES, read_journal
 from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
-from verifier_service.code.reasons import REASON_OF_EXIT, CodeReason
+from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
+from verifier_service.code.special_judge import compile_special_judge
+from verifier_service.code.split_tests import MAX_SPLIT_TESTS
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
 from verifier_service.sandbox.runner import Runner, zygote_kind_of
@@ -20,8 +21,10 @@ from verifier_service.sandbox.runner import Runner, zygote_kind_of
 ENTRIES = {
     "serve": "verifier_service.code.program_process:serve_program",
     "judge": "verifier_service.code.judge_process:run_judge",
+    "compile": "verifier_service.code.compile_process:compile_only",
 }
-"""Entries of the two processes in which the calls of a program are tested, for the `Runner`."""
+"""Entries for the `Runner`: of the two processes in which the calls of a program are tested, and
+of one that compiles a special judge."""
 
 JUDGE_CPU_SHARE = 1.0
 """CPU time of a judge as a share of the program's: it may have as much to compare."""
@@ -60,23 +63,17 @@ async def run_tests(
     """
     payload = source.encode("utf-8", "surrogatepass")
     if isinstance(tests, Stdio):
-        program = await language.build(runner, payload)
-        if isinstance(program, CompileFailure):
-            return _failed(CodeReason.COMPILE_ERROR, program.message)
-        try:
-            return await _run_cases(runner, program, tests, plan)
-        except _BadSpecialJudge as error:
-            return _failed(EngineReason.BAD_REFERENCE, expected=str(error))
+        return await _run_stdio(runner, language, payload, tests, plan)
     if not language.has_calls:
         found = f"programs in {language.tags[0]} have tests of type stdio, found {tests.type}"
-        return _failed(CodeReason.UNSUPPORTED_TEST, found)
+        return _failed(0, CodeReason.UNSUPPORTED_TEST, found)
     return await _run_calls(runner, payload, tests, plan)
 
 
-def _failed(reason: str, shown: str = "", expected: str = "") -> Findings:
-    """Findings of tests that ended with their first."""
-    findings = Findings.empty()
-    findings.add(reason, shown, expected)
+def _failed(total: int, reason: str, shown: str = "", expected: str = "") -> Findings:
+    """Findings of tests that ended before the first."""
+    findings = Findings(total)
+    findings.fail(reason, shown, expected)
     return findings
 
 
@@ -117,11 +114,27 @@ class _RepeatedProgram:
         return run
 
 
-async def _run_cases(runner: Runner, program: Program, tests: Stdio, plan: Plan) -> Findings:
-    findings = Findings.empty()
-    repeated, judge = _RepeatedProgram(runner, program, plan), None
+async def _run_stdio(
+    runner: Runner, language: Language, source: bytes, tests: Stdio, plan: Plan
+) -> Findings:
+    judge = None
     if tests.program is not None:
-        judge = _RepeatedProgram(runner, Program(payload=tests.program.encode()), plan)
+        # Compiled first: whether there is a verdict must not depend on what the program does.
+        compiled = await compile_special_judge(runner, tests.program, plan.limits)
+        if isinstance(compiled, str):
+            bad = EngineReason.BAD_REFERENCE
+            return _failed(len(tests.cases), bad, expected=compiled)
+        judge = _RepeatedProgram(runner, compiled, plan)
+    program = await language.build(runner, source)
+    if isinstance(program, CompileFailure):
+        return _failed(len(tests.cases), CodeReason.COMPILE_ERROR, program.message)
+    return await _run_cases(_RepeatedProgram(runner, program, plan), judge, tests, plan)
+
+
+async def _run_cases(
+    repeated: _RepeatedProgram, judge: _RepeatedProgram | None, tests: Stdio, plan: Plan
+) -> Findings:
+    findings = Findings(len(tests.cases))
     for case in tests.cases:
         run = await repeated.run(case.stdin)
         printed = _text(run.stdout)
@@ -138,35 +151,26 @@ async def _run_cases(runner: Runner, program: Program, tests: Stdio, plan: Plan)
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
             break
-    for _ in range(findings.total, len(tests.cases)):
-        findings.add(CodeReason.TIME_LIMIT_EXCEEDED)
+    if findings.num_results < findings.total:
+        findings.fail(CodeReason.TIME_LIMIT_EXCEEDED)
     return findings
 
 
 def _ends_the_cases(findings: Findings, plan: Plan) -> bool:
     """Whether a case failed after which no other is run."""
-    if findings.reason == CodeReason.PASSED:
+    if not findings.has_failed:
         return False
     # A program that is not compiled for one case is compiled for none.
     return not plan.run_all or findings.reason == CodeReason.COMPILE_ERROR
-
-
-class _BadSpecialJudge(Exception):
-    """The special judge does not compile; the message is the compiler's."""
 
 
 async def _judge_accepts(judge: _RepeatedProgram, case: StdioCase, printed: str) -> bool:
     """Whether the special judge accepts what the program printed.
 
     A judge that fails or meets a limit does not accept: the output may be the cause.
-
-    Raises:
-        _BadSpecialJudge: the judge does not compile, whatever the program printed.
     """
     shown = {"stdin": case.stdin, "stdout": printed, "expected": case.stdout}
     run = await judge.run(json.dumps(shown))
-    if run.reason is ExitReason.COMPILE_ERROR:
-        raise _BadSpecialJudge(_text(run.stderr))
     return run.succeeded
 
 
@@ -179,12 +183,13 @@ async def _run_calls(
     try:
         payload = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
     except RecursionError:
-        return _failed(CodeReason.UNSUPPORTED_TEST, "nested too deeply")
+        return _failed(0, CodeReason.UNSUPPORTED_TEST, "nested too deeply")
     limits = plan.limits
     judge_limits = dataclasses.replace(
         limits,
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
         wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
+        output_bytes=max(limits.output_bytes, _journal_bytes(payload)),
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
@@ -192,25 +197,35 @@ async def _run_calls(
         limits,
         judge_limits,
     )
-    if pair.program.reason is ExitReason.COMPILE_ERROR:
-        return _failed(CodeReason.COMPILE_ERROR, _text(pair.program.stderr))
     return _findings_of(pair)
 
 
+def _journal_bytes(payload: str) -> int:
+    """Largest journal of tests: a test takes four characters at least, or is one of a split."""
+    num_tests = len(payload) // 4 + MAX_SPLIT_TESTS
+    return MAX_FRAME_BYTES + num_tests * MAX_RESULT_BYTES
+
+
 def _findings_of(pair: Pair) -> Findings:
-    """The judge's findings, completed by how the two processes ended."""
-    try:
-        findings = msgspec.json.decode(pair.judge.result, type=Findings)
-    except msgspec.MsgspecError:
-        findings = None
-    if findings is None or not pair.judge.succeeded:  # returned values were too much for the judge
+    """The findings in the journal, completed by how the two processes ended."""
+    record = read_journal(pair.judge.result)
+    findings = record.findings
+    if findings is None:
+        # The program has been asked for nothing yet, so it is no fault of the program.
+        why = f"the tests could not be read within the limits: {pair.judge.reason}"
+        return _failed(0, EngineReason.BAD_REFERENCE, why)
+    if findings.reason in UNVERIFIABLE:
+        return findings
+    if pair.program.reason is ExitReason.COMPILE_ERROR:
+        return _failed(findings.total, CodeReason.COMPILE_ERROR, _text(pair.program.stderr))
+    if record.end == "gone":
+        findings.fail(REASON_OF_EXIT[pair.program.reason], _end(pair.program.stderr))
+    elif record.end is None or not pair.judge.succeeded:
+        # Returned values were too much for the judge.
         reason = REASON_OF_EXIT[pair.judge.reason]
         if reason is not CodeReason.TIME_LIMIT_EXCEEDED:
             reason = CodeReason.INVALID_OUTPUT
-        return _failed(reason, _end(pair.judge.stderr))
-    if findings.reason is None:
-        findings.reason = REASON_OF_EXIT[pair.program.reason]
-        findings.shown = _end(pair.program.stderr)
+        findings.fail(reason, _end(pair.judge.stderr))
     return findings
 
 

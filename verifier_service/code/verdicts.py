@@ -74,7 +74,6 @@ def _wall_seconds(cpu_seconds: float) -> float:
 
 
 def _verdict(verifier: Code, findings: Findings, seconds: float) -> Verdict:
-    assert findings.reason is not None
     details: dict[str, Any] = {"passed": findings.passed, "total": findings.total}
     if findings.first_failed is not None:
         details["first_failed"] = findings.first_failed

@@ -1,0 +1,165 @@
+"""Test methods of the classes of unittest in test code, from its text alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from verifier_service.code.program_reach import ProgramReach, changed_names, loaded_names
+
+_SKIPS = frozenset({"skip", "skipIf", "skipUnless"})
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class CountedClass:
+    """Tests of a class of unittest."""
+
+    methods: tuple[str, ...]
+    """Methods that are tests."""
+    skipped: frozenset[str]
+    """Methods that are skipped whatever the program is."""
+
+
+def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, CountedClass]:
+    """Classes at the top of test code that unittest runs.
+
+    A class with a decorator or keyword of an unknown meaning is left out.
+    """
+    known: dict[str, _Class] = {}
+    cases = {"TestCase", "IsolatedAsyncioTestCase"} | set(_other_names_of_cases(body))
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            known[node.name] = _read_class(node, known, cases)
+    found = {}
+    for name, read in known.items():
+        if read.is_case and read.is_plain:
+            skips = read.is_skipped(body, reach)
+            skipped = {
+                method
+                for method, node in read.methods.items()
+                if skips or (node is not None and is_skipped(node, body, reach))
+            }
+            methods = tuple(sorted(read.methods.keys() - skipped))
+            found[name] = CountedClass(methods, frozenset(skipped))
+    return found
+
+
+@dataclass(frozen=True)
+class _Class:
+    """A class of the text, with what it inherits from others."""
+
+    methods: dict[str, _Function | None]
+    """Test methods; None for one that is assigned."""
+    decorators: tuple[ast.expr, ...]
+    is_case: bool
+    is_plain: bool
+
+    def is_skipped(self, body: list[ast.stmt], reach: ProgramReach) -> bool:
+        """Whether all tests are skipped whatever the program is."""
+        return any(_skips(decorator, body, reach) for decorator in self.decorators)
+
+
+def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -> _Class:
+    bases = [_last_name(base) for base in node.bases]
+    inherited = [known[name] for name in bases if name in known]
+    methods: dict[str, _Function | None] = {}
+    for base in reversed(inherited):
+        methods |= base.methods
+    for statement in node.body:
+        if isinstance(statement, _Function) and statement.name.startswith("test"):
+            methods[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            is_none = isinstance(statement.value, ast.Constant) and statement.value.value is None
+            for target in statement.targets:
+                if isinstance(target, ast.Name) and target.id.startswith("test"):
+                    methods[target.id] = None
+                    if is_none:  # the idiom that takes an inherited test away
+                        del methods[target.id]
+    decorators = (*node.decorator_list, *(one for base in inherited for one in base.decorators))
+    return _Class(
+        methods,
+        decorators,
+        is_case=any(name in cases for name in bases) or any(base.is_case for base in inherited),
+        is_plain=not node.keywords and all(_skip_name(one) in _SKIPS for one in decorators),
+    )
+
+
+def _other_names_of_cases(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.module == "unittest":
+            for alias in node.names:
+                if alias.asname and alias.name in ("TestCase", "IsolatedAsyncioTestCase"):
+                    yield alias.asname
+
+
+def is_skipped(function: _Function, body: list[ast.stmt], reach: ProgramReach) -> bool:
+    """Whether a test is skipped whatever the program is."""
+    if any(_skips(decorator, body, reach) for decorator in function.decorator_list):
+        return True
+    statements = function.body[ast.get_docstring(function) is not None :]
+    return bool(statements) and _is_skip_statement(statements[0])
+
+
+def _is_skip_statement(statement: ast.stmt) -> bool:
+    """Whether it is `self.skipTest(...)` or `raise unittest.SkipTest(...)`."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call) and _skip_name(statement.value) == "skipTest"
+    return (
+        isinstance(statement, ast.Raise)
+        and statement.exc is not None
+        and _skip_name(statement.exc) == "SkipTest"
+    )
+
+
+def _skips(decorator: ast.expr, body: list[ast.stmt], reach: ProgramReach) -> bool:
+    """Whether a decorator skips tests whatever the program is."""
+    name = _skip_name(decorator)
+    if name == "skip":
+        return True
+    if name not in _SKIPS or not isinstance(decorator, ast.Call) or reach.includes(decorator):
+        return False
+    conditions = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg != "reason")]
+    if len(conditions) != 1:
+        return False
+    try:
+        holds = bool(_value(conditions[0], body, reach))
+    except Exception:  # noqa: BLE001  the condition is the tests' own, and may raise anything
+        return False
+    return holds if name == "skipIf" else not holds
+
+
+def _value(condition: ast.expr, body: list[ast.stmt], reach: ProgramReach) -> Any:
+    """The value of an expression, for which the statements that it needs are run."""
+    needed, waiting = set[str](), list(loaded_names(condition))
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += reach.uses.get(name, ())
+    namespace: dict[str, Any] = {"__name__": "tests"}
+    for statement in body:
+        if needed.intersection(_bound_names(statement)):
+            exec(compile(ast.Module([statement], []), "tests.py", "exec"), namespace)
+    return eval(compile(ast.Expression(condition), "tests.py", "eval"), namespace)
+
+
+def _bound_names(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        for alias in statement.names:
+            yield (alias.asname or alias.name).partition(".")[0]
+    elif not isinstance(statement, ast.Assert | ast.Expr):
+        yield from changed_names(statement)
+
+
+def _skip_name(node: ast.expr) -> str:
+    return _last_name(node.func if isinstance(node, ast.Call) else node)
+
+
+def _last_name(node: ast.expr) -> str:
+    """`TestCase` for `unittest.TestCase`; empty for what is no name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
