@@ -63,7 +63,13 @@ class RemoteProgram:
         self._is_ready = False
         self._num_bytes = 0
         self._returned_much = False
+        self._end: BaseException | None = None
         self.num_requests = 0
+
+    def raise_end(self) -> None:
+        """Raise the error that ended the tests once more: an `except:` of a test may have it."""
+        if self._end is not None:
+            raise self._end
 
     def name(self, name: str) -> Any:
         """The stand-in for a name of the program; None if the program has no such name."""
@@ -103,7 +109,11 @@ class RemoteProgram:
 
     def ask(self, operation: str, target: int, *arguments: Any) -> Any:
         """Have the program do something; the result is plain data or a handle."""
-        return self._decode(self._ask_raw(operation, target, *arguments))
+        try:
+            return self._decode(self._ask_raw(operation, target, *arguments))
+        except (Unsupported, ProgramGone, PassedBackTooMuch) as error:
+            self._end = error
+            raise
 
     def _ask_raw(self, operation: str, target: int, *arguments: Any) -> Any:
         self.num_requests += 1

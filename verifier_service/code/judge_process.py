@@ -11,6 +11,7 @@ import ast
 import builtins
 import importlib.util
 import json
+import math
 import os
 import sys
 import types
@@ -54,6 +55,7 @@ def run_judge(context: EntryContext) -> None:
     is_gone = False
     try:
         program = RemoteProgram(channel)
+        journal.before_result = program.raise_end
         run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
         run(program, tests, journal)
     except Unsupported as error:
@@ -131,8 +133,13 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
         )
     numbers = (int, float)
     if tolerance and isinstance(found, numbers) and isinstance(expected, numbers):
-        return bool(abs(found - expected) <= tolerance * max(1.0, abs(expected)))
+        return found == expected or _is_close(found, expected, tolerance)
     return bool(found == expected)
+
+
+def _is_close(found: float, expected: float, tolerance: float) -> bool:
+    # Every number lies within a share of infinity of an infinity.
+    return math.isfinite(expected) and abs(found - expected) <= tolerance * max(1.0, abs(expected))
 
 
 # Test code
