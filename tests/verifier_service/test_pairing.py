@@ -80,7 +80,7 @@ def test_a_set_is_not_met_by_values_that_differ() -> None:
     assert compare(r"\{1/2, 0.5, 2\}", r"\{2, 1/2\}") is True
 
 
-@pytest.mark.parametrize(("one", "other"), [(r"\log 100", "2"), ("11_2", "3_{10}"), ("11_2", "11")])
+@pytest.mark.parametrize(("one", "other"), [(r"\log 100", "2"), ("11_2", "3_{10}"), ("11_2", "3")])
 def test_elements_are_compared_as_they_are_alone(one: str, other: str) -> None:
     assert compare(one, other) is True
     assert compare(f"{one}, 5", f"5, {other}") is True

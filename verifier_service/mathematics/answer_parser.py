@@ -11,9 +11,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from verifier_service.mathematics.conditions import is_condition, without_condition
-from verifier_service.mathematics.evaluation import same
+from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
 from verifier_service.mathematics.expression_parser import parse_expression
-from verifier_service.mathematics.expressions import Expression, Symbol, is_constant, variables
+from verifier_service.mathematics.expressions import (
+    Expression,
+    Number,
+    Symbol,
+    difference,
+    is_constant,
+    variables,
+)
 from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
 from verifier_service.mathematics.plain_text import (
     has_grouped_digits,
@@ -230,6 +237,8 @@ class _AnswerParser:
             if len(parts) > 2:
                 raise
             return Named(_name(parts[0]), self._item(parts[1]))
+        if _contradict([side for side in sides if not variables(side)]):
+            return Words(" = ".join(_name(part) for part in parts))
         if len(sides) == 2:
             return _two_sides(*sides)
         if any(variables(side) for side in sides):
@@ -413,10 +422,30 @@ def _two_sides(left: Expression, right: Expression) -> Value:
 
 
 def _constant_chain(sides: list[Expression]) -> Value:
-    """The value of `1 + 1 = 4/2 = 2`; sides that contradict each other are no answer."""
+    """The value of `1 + 1 = 4/2 = 2`; sides that are equal but for rounding leave it open."""
     if all(same(side, sides[-1], CHAIN_TOLERANCE) for side in sides[:-1]):
         return Quantity(sides[-1])
-    raise Unreadable("sides that contradict each other")
+    raise Unreadable("sides that may be rounded")
+
+
+def _contradict(constants: Sequence[Expression]) -> bool:
+    """Whether constants that are said to be equal are not, even if rounded: `x = 4 = 5`."""
+    return any(
+        same(one, constants[-1], CHAIN_TOLERANCE) is False
+        and not (_may_be_rounded(one, constants[-1]) or _may_be_rounded(constants[-1], one))
+        for one in constants[:-1]
+    )
+
+
+def _may_be_rounded(decimal: Expression, other: Expression) -> bool:
+    """Whether a decimal is less than a unit of its last place from a constant: 0.66 and 2/3."""
+    if not isinstance(decimal, Number) or not decimal.decimals:
+        return False
+    try:
+        gap = abs(numeric(difference(other, decimal), {}, DIGITS))
+    except (Undefined, Unreadable):
+        return True
+    return bool(gap <= 10.0**-decimal.decimals)
 
 
 def _with_names(names: Several, values: Value, name: str) -> Value:

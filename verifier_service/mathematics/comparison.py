@@ -96,9 +96,10 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     return None if None in verdicts else False
 
 
-# A mark that math-verify does not see: `\bar`, `'`, `...`, the `^*` of `x^*`.
+# A mark that math-verify does not see: `\bar`, `'`, `...`, the `^*` of `x^*`, the `^{+` of
+# `5^{+1}_{-1}`.
 _MARK = re.compile(
-    r"\\(?:bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.\.|\^\{?[(*]"
+    r"\\(?:bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.\.|\^\{?[(*+]"
 )
 
 

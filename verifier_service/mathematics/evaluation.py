@@ -34,6 +34,7 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.magnitude import differ_in_size
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE
 
 MAX_EXACT_BITS = 20_000
 """Most bits of the numerator or denominator of an exact value."""
@@ -394,13 +395,13 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
         left: an expression.
         right: another; the result does not depend on their order.
         tolerance: a relative difference that is allowed where a number has a decimal point; 0 for
-            none.
+            none. An exact number is met more closely than that: see `_meets`.
     """
     if left == right:
         return True
     if isinstance(left, Number) and isinstance(right, Number):
         approximate = tolerance if left.decimals or right.decimals else 0.0
-        return left.value == right.value or _is_close(left.value, right.value, approximate)
+        return _meets(left, left.value, right, right.value, approximate)
     ends = (_infinite(left), _infinite(right))
     if any(ends):
         return ends[0] == ends[1]
@@ -432,7 +433,12 @@ def _same_exactly(
         one, other = _exact_if_defined(left, point), _exact_if_defined(right, point)
         if one is None or other is None:
             continue
-        if one != other and not _is_close(one, other, tolerance):
+        is_met = (
+            one == other or _is_close(one, other, tolerance)
+            if names
+            else _meets(left, one, right, other, tolerance)
+        )
+        if not is_met:
             return False
         num_compared += 1
     return True if num_compared >= (3 if names else 1) else None
@@ -443,6 +449,33 @@ def _exact_if_defined(expression: Expression, point: Mapping[str, Fraction]) -> 
         return exact(expression, point)
     except Undefined:
         return None
+
+
+MAX_EXACT_GAP = Fraction(1, 10**6)
+"""Largest difference of a decimal from the integer or fraction that it equals."""
+
+
+def _meets(
+    left: Expression, one: Fraction, right: Expression, other: Fraction, tolerance: float
+) -> bool:
+    """Whether two constants of these values are equal, one of which may be a rounded decimal.
+
+    An integer or fraction is met within MAX_EXACT_GAP, or by a decimal that it rounds to: 38 is not
+    38.0000021, nor 123456789 123456700.0, but 1000/3 is 333.33333. A tolerance above the default is
+    asked for, and holds for integers too.
+    """
+    if one == other:
+        return True
+    if not _is_close(one, other, tolerance):
+        return False
+    rounded = [side for side in (left, right) if has_decimals(side)]
+    if len(rounded) != 1 or tolerance > DECIMAL_TOLERANCE:
+        return True
+    (decimal,) = rounded
+    gap = MAX_EXACT_GAP
+    if isinstance(decimal, Number):
+        gap = max(gap, Fraction(1, 2 * 10 ** (decimal.decimals or 0)))
+    return abs(one - other) <= gap
 
 
 def _is_close(one: Fraction, other: Fraction, tolerance: float) -> bool:

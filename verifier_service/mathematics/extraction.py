@@ -630,6 +630,11 @@ def _last_expression(text: str) -> Extraction | None:
     ]
     if not numbers:
         return None
+    if _BOUND.fullmatch(line.strip()):
+        return Extraction("last_expression", (line.strip().rstrip("."),))
+    listed = _listed_at_end(line, numbers)
+    if len(listed) > 2:
+        return Extraction("last_expression", tuple(_number_text(match[0]) for match in listed))
     kept = [numbers[-1]]
     for match in reversed(numbers[:-1]):
         between = line[match.end() : kept[-1].start()]
@@ -638,6 +643,27 @@ def _last_expression(text: str) -> Extraction | None:
         kept.append(match)
     statements = dict.fromkeys(_number_text(match[0]) for match in reversed(kept))
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
+
+
+# A bound, which is no value: `at least 5`.
+_BOUND = re.compile(
+    r"(?:at\s+(?:least|most)|(?:more|less|fewer|greater|smaller)\s+than|up\s+to)\s+\S+",
+    re.IGNORECASE,
+)
+# The text between two numbers of a list: `, `, ` and `, `, and `.
+_LISTED = re.compile(r",|(?:,\s*)?and", re.IGNORECASE)
+
+
+def _listed_at_end(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The numbers of the list with which a line ends: those of `Possible values: 5, 6, 7`."""
+    listed = [numbers[-1]]
+    for match in reversed(numbers[:-1]):
+        # The pattern of a number takes a comma behind it: the `5,` of `5, 6`.
+        between = line[match.start() + len(match[0].rstrip(",")) : listed[-1].start()].strip()
+        if not _LISTED.fullmatch(between):
+            break
+        listed.append(match)
+    return listed[::-1]
 
 
 # The `or` between two numbers: `3, or 4`.

@@ -58,13 +58,21 @@ def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def _same_based(left: Quantity, right: Quantity) -> bool:
-    """Whether numbers in any base are equal; a base on one side only is ignored, as a unit is."""
-    if not (isinstance(left.expression, Number) and isinstance(right.expression, Number)):
-        return False
-    if left.base and right.base:
-        digits = (str(left.expression.value), str(right.expression.value))
-        return int(digits[0], left.base) == int(digits[1], right.base)
-    return left.expression.value == right.expression.value
+    """Whether whole numbers in any base are equal: `101_2` is 5, and not 101."""
+    return _in_base_ten(left) is not None and _in_base_ten(left) == _in_base_ten(right)
+
+
+def _in_base_ten(number: Quantity) -> Fraction | None:
+    """The value of a number in any base; None for anything else."""
+    if not isinstance(number.expression, Number):
+        return None
+    value = number.expression.value
+    if not number.base:
+        return value
+    try:
+        return Fraction(int(str(value), number.base))
+    except ValueError:  # no digits of that base: `9_2`
+        return None
 
 
 def _is_percent(value: Quantity) -> bool:

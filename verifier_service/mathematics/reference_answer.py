@@ -54,7 +54,7 @@ def answer_of_reference(text: str) -> str:
 def _is_solution(text: str) -> bool:
     prose = _MATHEMATICS.sub(" ", text)
     # Names are no prose: data sets list many for one thing, `Paris/City of Paris/...`.
-    num_words = sum(word.islower() for word in _WORD.findall(prose))
+    num_words: int = sum(word.islower() for word in _WORD.findall(prose))
     has_sentences = _NEXT_SENTENCE.search(text) is not None
     max_words = MAX_WORDS_OF_SENTENCES if has_sentences else MAX_WORDS
     return num_words > max_words
