@@ -98,7 +98,8 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n"
         ("for x in range(10**30): assert f(x)", 1),
         (f"for x in range({MAX_SPLIT_TESTS}): assert f(x)", MAX_SPLIT_TESTS),
         (f"for x in range({MAX_SPLIT_TESTS + 1}): assert f(x)", 1),
-        (f"for x in range({MAX_SPLIT_TESTS}): f(x)\nfor x in range(9): f(x)", MAX_SPLIT_TESTS + 1),
+        ("xs = []\nfor x in [1, 2, 3]: xs.append(f(x))\nassert xs == [1, 2, 3]", 2),
+        ("for x in range(9_000): assert f(x)\nfor x in range(9_000): assert f(x)", 9_001),
         ("def range(n): return [1]\nfor x in range(5): assert f(x)", 1),
         # functions
         ("def check(c):\n    assert c(1) == 1\n    x = c(2)\n    assert x == 2\ncheck(f)", 2),
@@ -403,6 +404,24 @@ def test_what_is_skipped_whatever_the_program_is_counts_nothing(judge: Judge) ->
     assert judge("def f(x): return x", all_skipped).reason == "bad_reference"
 
 
+BASE = (
+    "import unittest, sys\nclass Base(unittest.TestCase):\n    @classmethod\n"
+    "    def setUpClass(cls):\n        if {}: raise unittest.SkipTest('base')\n"
+    "    def test_a(self): assert f(1) == 1\n"
+    "    def test_b(self):\n        if sys.version_info > (3,): self.skipTest('new')\n"
+    "class T(Base): pass"
+)
+
+
+def test_a_skip_that_no_program_decides_about_fails_nobody(judge: Judge) -> None:
+    found = judge("def f(x): return x", asserts(BASE.format("cls is Base")))
+    assert (found.passed, found.total, found.reason) == (4, 4, "passed")
+    assert judge("def f(x): return 0", asserts(BASE.format("cls is Base"))).passed == 3
+    for condition in ("f(1) != 1", "cls.__name__ == f(1)", "cls is f(1)"):
+        found = judge("def f(x): return 1", asserts(BASE.format(condition)))
+        assert (found.passed, found.total, found.reason) == (2, 4, "wrong_answer")
+
+
 EXPECTED_FAILURE = CASE + (
     "    @unittest.expectedFailure\n    def test_a(self): self.assertEqual(f(1), 2)\n"
 )
@@ -477,6 +496,14 @@ def test_test_code_that_cannot_be_read_is_bad_for_every_program(
     judge: Judge, source: str, code: str
 ) -> None:
     assert judge(source, asserts(code)).reason == "bad_reference"
+
+
+def test_test_code_that_takes_too_long_to_read_is_bad_for_every_program(judge: Judge) -> None:
+    tests = asserts("assert f(1) == 1\n" * 200_000)
+    for source in ("def f(x): return x", "1 / 0"):
+        found = judge(source, tests, limited(cpu_seconds=0.2))
+        assert (found.reason, found.passed) == ("bad_reference", 0)
+        assert found.shown == "the tests could not be read within the limits: cpu_limit"
 
 
 # The journal

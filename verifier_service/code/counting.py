@@ -6,7 +6,7 @@ have passed them all. So the tests are counted before the program is asked for a
 | in the text | tests |
 |---|---|
 | an assertion at the top | one |
-| a loop at the top over a literal, or a range, that uses the program | one for each iteration |
+| a loop at the top over a literal, or a range, with an assertion | one for each iteration |
 | a call of a function of the text, such as `check(f)`, at the top | its assertions and iterations |
 | any other statement at the top that uses the program and defines nothing | one |
 | a method `test...` of a class of unittest, or a function `test...` | one |

@@ -243,7 +243,8 @@ def _run_unittest(
         tests: list[unittest.TestCase] = []
         if _is_class(case) and case in cases:
             tests = [case(method) for method in found.methods if hasattr(case, method)]
-        if not run_counted(tests, len(found.methods), journal, run_all=run_all):
+        may_skip, num_tests = found.is_skipped_by_itself, len(found.methods)
+        if not run_counted(tests, num_tests, journal, run_all=run_all, may_skip=may_skip):
             return True
     for name in counted.functions:
         function = unittest.FunctionTestCase(namespace[name], description=name)

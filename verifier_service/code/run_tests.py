@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import signal
 from dataclasses import dataclass
 
 from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, Findings
@@ -15,7 +16,14 @@ from verifier_service.code.reference_tests import Asserts, Function, Stdio, Stdi
 from verifier_service.code.special_judge import compile_special_judge
 from verifier_service.code.split_tests import MAX_SPLIT_TESTS
 from verifier_service.reason import EngineReason
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Pair, Program
+from verifier_service.sandbox.execution import (
+    Execution,
+    ExitReason,
+    Limits,
+    Pair,
+    Program,
+    SandboxError,
+)
 from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
@@ -207,12 +215,19 @@ def _journal_bytes(payload: str) -> int:
 
 
 def _findings_of(pair: Pair) -> Findings:
-    """The findings in the journal, completed by how the two processes ended."""
+    """The findings in the journal, completed by how the two processes ended.
+
+    Raises:
+        SandboxError: the judge was ended from outside before it had read the tests.
+    """
     record = read_journal(pair.judge.result)
     findings = record.findings
     if findings is None:
         # The program has been asked for nothing yet, so it is no fault of the program.
         why = f"the tests could not be read within the limits: {pair.judge.reason}"
+        is_killed = pair.judge.reason is ExitReason.SIGNALED and pair.judge.signal == signal.SIGKILL
+        if is_killed or pair.judge.reason is ExitReason.WALL_LIMIT:
+            raise SandboxError(why)
         return _failed(0, EngineReason.BAD_REFERENCE, why)
     if findings.reason in UNVERIFIABLE:
         return findings

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifier_service.code.program_reach import ProgramReach, changed_names, loaded_names
+from verifier_service.code.skips_in_text import Function, called_name, is_skip, skips_by_itself
 
 _SKIPS = frozenset({"skip", "skipIf", "skipUnless"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,9 @@ class CountedClass:
     methods: tuple[str, ...]
     """Methods that are tests."""
     skipped: frozenset[str]
-    """Methods that are skipped whatever the program is."""
+    """Methods that are skipped whatever the program is, which do not count."""
+    is_skipped_by_itself: bool
+    """Whether no program decides about the skips in the bodies of its methods."""
 
 
 def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, CountedClass]:
@@ -33,6 +35,7 @@ def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, Coun
     for node in body:
         if isinstance(node, ast.ClassDef):
             known[node.name] = _read_class(node, known, cases)
+    elsewhere = any(map(_skips_elsewhere, body))
     found = {}
     for name, read in known.items():
         if read.is_case and read.is_plain:
@@ -43,7 +46,9 @@ def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, Coun
                 if skips or (node is not None and is_skipped(node, body, reach))
             }
             methods = tuple(sorted(read.methods.keys() - skipped))
-            found[name] = CountedClass(methods, frozenset(skipped))
+            by_itself = all(skips_by_itself(function, reach) for function in read.functions)
+            by_itself &= not elsewhere and not any(map(reach.includes, read.decorators))
+            found[name] = CountedClass(methods, frozenset(skipped), by_itself)
     return found
 
 
@@ -51,8 +56,10 @@ def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, Coun
 class _Class:
     """A class of the text, with what it inherits from others."""
 
-    methods: dict[str, _Function | None]
+    methods: dict[str, Function | None]
     """Test methods; None for one that is assigned."""
+    functions: tuple[Function, ...]
+    """All methods, those of its bases included."""
     decorators: tuple[ast.expr, ...]
     is_case: bool
     is_plain: bool
@@ -63,13 +70,13 @@ class _Class:
 
 
 def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -> _Class:
-    bases = [_last_name(base) for base in node.bases]
+    bases = [called_name(base) for base in node.bases]
     inherited = [known[name] for name in bases if name in known]
-    methods: dict[str, _Function | None] = {}
+    methods: dict[str, Function | None] = {}
     for base in reversed(inherited):
         methods |= base.methods
     for statement in node.body:
-        if isinstance(statement, _Function) and statement.name.startswith("test"):
+        if isinstance(statement, Function) and statement.name.startswith("test"):
             methods[statement.name] = statement
         elif isinstance(statement, ast.Assign):
             is_none = isinstance(statement.value, ast.Constant) and statement.value.value is None
@@ -79,11 +86,22 @@ def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -
                     if is_none:  # the idiom that takes an inherited test away
                         del methods[target.id]
     decorators = (*node.decorator_list, *(one for base in inherited for one in base.decorators))
+    functions = [one for base in inherited for one in base.functions]
     return _Class(
         methods,
+        (*functions, *(one for one in node.body if isinstance(one, Function))),
         decorators,
         is_case=any(name in cases for name in bases) or any(base.is_case for base in inherited),
-        is_plain=not node.keywords and all(_skip_name(one) in _SKIPS for one in decorators),
+        is_plain=not node.keywords and all(called_name(one) in _SKIPS for one in decorators),
+    )
+
+
+def _skips_elsewhere(statement: ast.stmt) -> bool:
+    """Whether a function at the top skips tests, or code in a function sets a global variable."""
+    is_function = isinstance(statement, Function)
+    return any(
+        isinstance(node, ast.Global) or (is_function and is_skip(node))
+        for node in ast.walk(statement)
     )
 
 
@@ -95,28 +113,18 @@ def _other_names_of_cases(body: list[ast.stmt]) -> Iterator[str]:
                     yield alias.asname
 
 
-def is_skipped(function: _Function, body: list[ast.stmt], reach: ProgramReach) -> bool:
+def is_skipped(function: Function, body: list[ast.stmt], reach: ProgramReach) -> bool:
     """Whether a test is skipped whatever the program is."""
     if any(_skips(decorator, body, reach) for decorator in function.decorator_list):
         return True
     statements = function.body[ast.get_docstring(function) is not None :]
-    return bool(statements) and _is_skip_statement(statements[0])
-
-
-def _is_skip_statement(statement: ast.stmt) -> bool:
-    """Whether it is `self.skipTest(...)` or `raise unittest.SkipTest(...)`."""
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Call) and _skip_name(statement.value) == "skipTest"
-    return (
-        isinstance(statement, ast.Raise)
-        and statement.exc is not None
-        and _skip_name(statement.exc) == "SkipTest"
-    )
+    first = statements[0] if statements else None
+    return first is not None and is_skip(first.value if isinstance(first, ast.Expr) else first)
 
 
 def _skips(decorator: ast.expr, body: list[ast.stmt], reach: ProgramReach) -> bool:
     """Whether a decorator skips tests whatever the program is."""
-    name = _skip_name(decorator)
+    name = called_name(decorator)
     if name == "skip":
         return True
     if name not in _SKIPS or not isinstance(decorator, ast.Call) or reach.includes(decorator):
@@ -152,14 +160,3 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
             yield (alias.asname or alias.name).partition(".")[0]
     elif not isinstance(statement, ast.Assert | ast.Expr):
         yield from changed_names(statement)
-
-
-def _skip_name(node: ast.expr) -> str:
-    return _last_name(node.func if isinstance(node, ast.Call) else node)
-
-
-def _last_name(node: ast.expr) -> str:
-    """`TestCase` for `unittest.TestCase`; empty for what is no name."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
