@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from verifier_service.code.program_reach import ProgramReach, loaded_names
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_skip(node: ast.AST) -> bool:
@@ -25,7 +25,7 @@ def called_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def skips_by_itself(function: Function, reach: ProgramReach) -> bool:
+def skips_by_itself(function: FunctionNode, reach: ProgramReach) -> bool:
     """Whether no program decides about the skips of a function, if there are any."""
     if any(map(reach.includes, function.decorator_list)):
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifier_service.code.program_reach import ProgramReach, changed_names, loaded_names
-from verifier_service.code.skips_in_text import Function, called_name, is_skip, skips_by_itself
+from verifier_service.code.skips_in_text import FunctionNode, called_name, is_skip, skips_by_itself
 
 _SKIPS = frozenset({"skip", "skipIf", "skipUnless"})
 
@@ -56,9 +56,9 @@ def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, Coun
 class _Class:
     """A class of the text, with what it inherits from others."""
 
-    methods: dict[str, Function | None]
+    methods: dict[str, FunctionNode | None]
     """Test methods; None for one that is assigned."""
-    functions: tuple[Function, ...]
+    functions: tuple[FunctionNode, ...]
     """All methods, those of its bases included."""
     decorators: tuple[ast.expr, ...]
     is_case: bool
@@ -72,11 +72,11 @@ class _Class:
 def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -> _Class:
     bases = [called_name(base) for base in node.bases]
     inherited = [known[name] for name in bases if name in known]
-    methods: dict[str, Function | None] = {}
+    methods: dict[str, FunctionNode | None] = {}
     for base in reversed(inherited):
         methods |= base.methods
     for statement in node.body:
-        if isinstance(statement, Function) and statement.name.startswith("test"):
+        if isinstance(statement, FunctionNode) and statement.name.startswith("test"):
             methods[statement.name] = statement
         elif isinstance(statement, ast.Assign):
             is_none = isinstance(statement.value, ast.Constant) and statement.value.value is None
@@ -89,7 +89,7 @@ def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -
     functions = [one for base in inherited for one in base.functions]
     return _Class(
         methods,
-        (*functions, *(one for one in node.body if isinstance(one, Function))),
+        (*functions, *(one for one in node.body if isinstance(one, FunctionNode))),
         decorators,
         is_case=any(name in cases for name in bases) or any(base.is_case for base in inherited),
         is_plain=not node.keywords and all(called_name(one) in _SKIPS for one in decorators),
@@ -98,7 +98,7 @@ def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -
 
 def _skips_elsewhere(statement: ast.stmt) -> bool:
     """Whether a function at the top skips tests, or code in a function sets a global variable."""
-    is_function = isinstance(statement, Function)
+    is_function = isinstance(statement, FunctionNode)
     return any(
         isinstance(node, ast.Global) or (is_function and is_skip(node))
         for node in ast.walk(statement)
@@ -113,7 +113,7 @@ def _other_names_of_cases(body: list[ast.stmt]) -> Iterator[str]:
                     yield alias.asname
 
 
-def is_skipped(function: Function, body: list[ast.stmt], reach: ProgramReach) -> bool:
+def is_skipped(function: FunctionNode, body: list[ast.stmt], reach: ProgramReach) -> bool:
     """Whether a test is skipped whatever the program is."""
     if any(_skips(decorator, body, reach) for decorator in function.decorator_list):
         return True
