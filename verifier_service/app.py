@@ -8,34 +8,44 @@ from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 import verifier_service
 from verifier_service.compat import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.http.call_context import CallContext
+from verifier_service.http.api_keys import KeyRing
+from verifier_service.http.call_context import REQUEST_ID_HEADER, CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
-from verifier_service.http.intake import LimitArrivingBody
+from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.routes import router
 from verifier_service.http.service import Service, install_service
+from verifier_service.http.unread_body import CloseUnread
+from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.profiles import Verifiers, read_profiles
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.worker_pools import start_pools
 
+REQUEST_MODULE = "verifier_service.large_requests.request_process"
+CALL_MODULE = "verifier_service.compat.call_process"
 
-def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
+
+def create_app(
+    settings: Settings, drain: Drain | None = None, metrics: Metrics | None = None
+) -> FastAPI:
     """The application; its worker processes start and end with its lifespan.
 
     Args:
         settings: of the service.
         drain: refuses calls while the server ends; None if nothing drains the application.
+        metrics: of the server too; None: metrics of the application alone.
     """
     drain = drain or Drain()
-    metrics = Metrics()
+    metrics = metrics or Metrics()
     profiles = read_profiles(settings.profiles, settings.enabled)
 
     @asynccontextmanager
@@ -55,14 +65,29 @@ def create_app(settings: Settings, drain: Drain | None = None) -> FastAPI:
     for protocol in settings.compat:
         app.include_router(ROUTERS[protocol])
     install_error_handlers(app)
-    app.add_middleware(LimitArrivingBody, max_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        BodyDoor,
+        max_bytes=settings.max_body_bytes,
+        seconds=settings.body_seconds,
+        try_later_statuses=TRY_LATER_STATUSES,
+    )
     app.add_middleware(
         CallContext,
-        key_hashes=settings.all_api_key_hashes,
+        keys=KeyRing(settings.api_keys),
+        sites=settings.sites,
         drain=drain,
         metrics=metrics,
-        draining_statuses=TRY_LATER_STATUSES,
+        try_later_statuses=TRY_LATER_STATUSES,
     )
+    app.add_middleware(CloseUnread)
+    if settings.allowed_origins:  # the outermost layer: refusals can be read by those pages too
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "Content-Encoding", REQUEST_ID_HEADER],
+            expose_headers=[REQUEST_ID_HEADER, "Retry-After"],
+        )
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 
@@ -80,16 +105,24 @@ async def _started_service(
             max_cached_verdicts=settings.max_cached_verdicts,
             on_judged=metrics.count_judged,
         )
-        processes = await stack.enter_async_context(
-            RequestProcesses(scheduler, max_body_bytes=settings.max_body_bytes)
+        bodies = ByteBudget(settings.max_body_bytes)
+        processes, call_processes = (
+            RequestProcesses(
+                module, scheduler, max_body_bytes=settings.max_body_bytes, bodies=bodies
+            )
+            for module in (REQUEST_MODULE, CALL_MODULE)
         )
-        metrics.watch(admission, scheduler.cache, pools, processes)
+        await stack.enter_async_context(processes)
+        await processes.start()
+        await stack.enter_async_context(call_processes)
+        metrics.watch(admission, scheduler.cache, pools, (processes, call_processes))
         yield Service(
             limits=settings.request_limits,
             profiles=profiles,
             admission=admission,
             scheduler=scheduler,
             processes=processes,
+            call_processes=call_processes,
             pools=pools,
             metrics=metrics,
             drain=drain,

@@ -18,6 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from typer.core import TyperGroup
 
 import verifier_service
+from verifier_service import strict_json
 from verifier_service.app import create_app
 from verifier_service.code.check_tests import (
     BadRows,
@@ -164,7 +165,7 @@ def check_tests(
             metavar="FILE.jsonl",
             help="each row has a solution, bare or in a fenced block, and tests as in "
             "reference.tests: an object of type stdio (with cases), function (entry_point, cases) "
-            "or asserts (code), or with inputs and outputs; see docs/code.md",
+            "or asserts (code, entry_point, module), or with inputs and outputs; see docs/code.md",
         ),
     ],
     solution_column: Annotated[str, typer.Option(help="column of the solutions")] = "solution",
@@ -285,7 +286,7 @@ def _read_verifier(text: str) -> list[str | dict[str, Any]]:
     if not text.startswith(("{", "[")):
         return [part.strip() for part in text.split(",")]
     try:
-        found = json.loads(text)
+        found = strict_json.loads(text)
     except ValueError as error:
         why = f"is not JSON ({error}); write it as {VERIFIER_JSON}"
         raise BadFile(f"--verifier: {text!r} {why}") from error

@@ -10,6 +10,7 @@
     |-- VerifierNotEnabled
     '-- TryLater                the same request may succeed later
         |-- QueueFull
+        |   '-- KeyLimitReached an API key has used up what it may have now
         |-- RequestFailed       its process died or took too long
         |-- VerdictFailed       a protocol without `failed` verdicts got one
         |-- NotReady            a kind of workers is not running
@@ -101,6 +102,21 @@ class QueueFull(TryLater):
     """The request, or its response, would exceed the bounds on pending work."""
 
     kind = "queue_full"
+
+
+class KeyLimitReached(QueueFull):
+    """An API key has used up what it may have now.
+
+    Args:
+        cause: the limit.
+        retry_after_seconds: time after which another attempt may succeed.
+    """
+
+    kind = "key_limit"
+
+    def __init__(self, cause: str, *, retry_after_seconds: int) -> None:
+        super().__init__(cause)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class RequestFailed(TryLater):

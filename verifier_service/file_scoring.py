@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import pydantic_core
 from pydantic import ValidationError
 
+from verifier_service import strict_json
 from verifier_service.engine.engine import Engine
 from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.response_json import VerdictCounts, group_pieces
@@ -61,6 +62,7 @@ def read_groups(path: Path) -> list[Group]:
 
 def _group(line: str) -> Group:
     row = pydantic_core.from_json(line)
+    strict_json.check(line)
     if not isinstance(row, dict):
         raise ValueError(f"found {type(row).__name__}, expected an object")
     if ("completion" in row) == ("completions" in row):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import ipaddress
 import logging
 import os
 import resource
@@ -15,7 +14,10 @@ from types import FrameType
 import uvicorn
 
 from verifier_service.app import create_app
+from verifier_service.http.connection import ConnectionLimits, Guard, guarded
 from verifier_service.http.drain import Drain
+from verifier_service.http.metrics import Metrics
+from verifier_service.http.sites import is_loopback
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
 from verifier_service.verifiers import PLUGINS
@@ -48,11 +50,13 @@ def serve(settings: Settings) -> None:
         if near is not None:
             raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
     listeners = listen(settings.host, settings.port)
-    _allow_connections()
+    max_connections = min(settings.max_connections, _allow_connections())
     drain = Drain()
-    app = create_app(settings, drain)
+    metrics = Metrics()
     config = uvicorn.Config(
-        app,
+        create_app(settings, drain, metrics),
+        http=guarded(Guard(ConnectionLimits(max_connections), metrics)),
+        ws="none",
         log_config=log_config(settings.log_level, settings.log_format),
         access_log=False,
         server_header=False,
@@ -63,19 +67,30 @@ def serve(settings: Settings) -> None:
         log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
     for name, plugin in PLUGINS.items():
         log.info("verifier %s comes from the package %s", name, plugin.package)
-    if not settings.all_api_key_hashes and not _is_loopback(settings.host):
+    if max_connections < settings.max_connections:
+        log.warning(
+            "at most %d connections, not %d: the hard limit on open files is too low",
+            max_connections,
+            settings.max_connections,
+        )
+    if not settings.api_keys and not is_loopback(settings.host):
         log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
     gc.collect()
     gc.freeze()  # or each collection would look at every imported object, and hold up all calls
     _DrainingServer(config, drain, settings.drain_seconds).run(listeners)
 
 
-def _allow_connections() -> None:
-    """Raise the soft limit on open files, often 1,024, as far as the hard one permits."""
+def _allow_connections() -> int:
+    """Raise the soft limit on open files, often 1,024, as far as the hard one permits.
+
+    Return the most connections for which there are files then: the calls on them need others.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    found, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_OPEN_FILES if found == resource.RLIM_INFINITY else max(1, found // 2)
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
@@ -147,10 +162,3 @@ class _DrainingServer(uvicorn.Server):
     async def _drain_and_exit(self, sig: int) -> None:
         await self._drain.run(self._drain_seconds)
         super().handle_exit(sig, None)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -14,7 +14,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from verifier_service.compat import ROUTERS
 from verifier_service.engine.admission import PendingBounds
 from verifier_service.engine.request_limits import RequestLimits
-from verifier_service.http.api_keys import is_hash
+from verifier_service.http.api_keys import UNNAMED, ApiKey, is_hash
+from verifier_service.http.key_files import check_distinct, read_hashes, read_keys
+from verifier_service.http.sites import Sites, check_allowed_host, check_allowed_origin, known_sites
 from verifier_service.logs import LogFormat
 from verifier_service.plugins import VARIABLE as PLUGINS_VARIABLE
 from verifier_service.profiles import read_profiles
@@ -99,10 +101,23 @@ class Settings(EngineSettings):
     """hashes of API keys, separated by commas, see `verifier-service new-key`; default: no key"""
     api_key_hashes_file: Path | None = None
     """file with more hashes, one in each line; # begins a comment"""
+    api_keys_file: Path | None = None
+    """YAML file with more API keys, each with a name, its hash and limits, see docs/deploy.md"""
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    """names, beside addresses and localhost, under which the service may be asked, separated by
+    commas; *.example.com: all names below; *: every name; default: with API keys every name,
+    without any the host and, where others reach it, the machine's own name"""
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    """origins of web pages that may ask the service, separated by commas, such as
+    https://app.example.com; *: all; default: only pages of the service itself"""
+    max_connections: Annotated[int, Field(gt=0)] = 4096
+    """most open connections; one beyond them gets 503"""
     compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
     """protocols of other frameworks to speak, separated by commas; empty: none; default: all"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
     """largest request body in bytes, before and after decompression; a larger one gets 413"""
+    body_seconds: Annotated[float, Field(gt=0)] = 60.0
+    """longest time that a request body may take to arrive; a slower one gets 408"""
     max_completions: Annotated[int, Field(gt=0)] = 65_536
     """most completions in one request; a request with more gets 413"""
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
@@ -115,7 +130,7 @@ class Settings(EngineSettings):
     drain_seconds: Annotated[float, Field(ge=0)] = 25.0
     """longest time that calls under way may take to end after SIGTERM"""
 
-    @field_validator("api_key_hashes", "compat", mode="before")
+    @field_validator("api_key_hashes", "allowed_hosts", "allowed_origins", "compat", mode="before")
     @classmethod
     def _split_more(cls, value: object) -> object:
         return _split_at_commas(value)
@@ -131,14 +146,45 @@ class Settings(EngineSettings):
     @classmethod
     def _readable_hashes(cls, value: Path | None) -> Path | None:
         if value is not None:
-            _read_hashes(value)
+            read_hashes(value)
+        return value
+
+    @field_validator("api_keys_file")
+    @classmethod
+    def _readable_keys(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+        if value is not None:
+            hashes = info.data.get("api_key_hashes", ())
+            check_distinct(_all_keys(hashes, info.data.get("api_key_hashes_file"), value))
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _only_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            check_allowed_host(host)
+        return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _only_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            check_allowed_origin(origin)
         return value
 
     @property
-    def all_api_key_hashes(self) -> tuple[str, ...]:
-        """The hashes of the setting and of the file."""
-        file = self.api_key_hashes_file
-        return self.api_key_hashes + (_read_hashes(file) if file is not None else ())
+    def api_keys(self) -> tuple[ApiKey, ...]:
+        """The API keys of the settings and of the files; a hash stands once."""
+        return _all_keys(self.api_key_hashes, self.api_key_hashes_file, self.api_keys_file)
+
+    @property
+    def sites(self) -> Sites:
+        """The hosts under which the service may be asked, and the pages that may ask."""
+        return known_sites(
+            listening_on=self.host,
+            allowed_hosts=self.allowed_hosts,
+            allowed_origins=self.allowed_origins,
+            has_keys=bool(self.api_keys),
+        )
 
     @property
     def request_limits(self) -> RequestLimits:
@@ -187,14 +233,11 @@ def unknown_variables(names: Iterable[str]) -> dict[str, str | None]:
     return unknown
 
 
-def _read_hashes(path: Path) -> tuple[str, ...]:
-    """The hashes in a file. Raises ValueError, whose message shows nothing of the file."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read: {type(error).__name__}") from error
-    stripped = [line.partition("#")[0].strip() for line in lines]
-    for number, line in enumerate(stripped, 1):
-        if line and not is_hash(line):
-            raise ValueError(f"{path}: line {number} is not the hash that new-key prints")
-    return tuple(line for line in stripped if line)
+def _all_keys(
+    hashes: tuple[str, ...], hashes_file: Path | None, keys_file: Path | None
+) -> tuple[ApiKey, ...]:
+    """The API keys of the settings and of the files. Raises ValueError."""
+    if hashes_file is not None:
+        hashes += read_hashes(hashes_file)
+    named = () if keys_file is None else read_keys(keys_file, VERIFIERS)
+    return (*(ApiKey(UNNAMED, one) for one in dict.fromkeys(hashes)), *named)

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifier_service.errors import InvalidRequest
+from verifier_service.strict_json import Location
 from verifier_service.verifier import Verifier
 
 MAX_DETAILS = 10
@@ -25,9 +26,6 @@ FORM_NAMES = {
 }
 """Pydantic's names for the forms of a value that may have several, in the data author's words."""
 NO_VERIFIERS: Mapping[str, type[Verifier]] = {}
-
-Location = tuple[int | str, ...]
-"""Keys and indices that lead to a value."""
 
 
 def invalid_request(

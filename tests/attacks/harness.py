@@ -82,10 +82,13 @@ MAX_OVERLOADS = 3
 HARMLESS = frozenset(
     {
         "chmod_service_file",
+        "evict_library_pages",
         "fd_exhaustion",
         "fork_and_outlive",
         "list_service_dir",
         "lock_shared_file",
+        "out_of_band_data",
+        "packets_on_stdout",
         "personality_aslr",
         "prlimit_raise_own",
         "read_secret_c_library",
@@ -98,8 +101,8 @@ HARMLESS = frozenset(
     }
 )
 """The only attacks that may be run with a layer off. They read canaries of this module, send
-packets to its sockets, touch its files, make one small object or process, which is removed
-afterwards, or print that an operation is possible."""
+packets to its sockets and their own, touch its files, evict pages of the library from memory, make
+one small object or process, which is removed afterwards, or print that an operation is possible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,7 +399,7 @@ class _Harness:
             "with open('victim.txt', 'w') as file:\n    file.write(sys.stdin.read())\n"
             "kept = open('victim.txt')\nprint('ready', flush=True)\ntime.sleep(3600)\n"
         )
-        limits = Limits(wall_seconds=3600, file_bytes=2**20)
+        limits = Limits(wall_seconds=3600, idle_seconds=None, file_bytes=2**20)
         program = Program(payload=source.encode(), stdin=secret.encode())
         self._victim = asyncio.create_task(self._victims_runner.run(program, limits))
         async with asyncio.timeout(ANSWER_SECONDS):

@@ -26,7 +26,7 @@ NUM_STEPS = 3
 MIB = 2**20
 SQUARE = "```python\nprint(int(input()) ** 2)\n```"
 CASES = {"tests": {"type": "stdio", "cases": [{"stdin": "3\n", "stdout": "9\n"}]}}
-SLOW = "```python\nimport time\ntime.sleep(3)\nprint(int(input()) ** 2)\n```"
+SLOW = "```python\nimport time\ntime.sleep(2.5)\nprint(int(input()) ** 2)\n```"
 CONNECT = """
 import socket, sys
 for address in sys.argv[1:]:
@@ -204,6 +204,11 @@ def test_the_port_is_published_on_localhost_only(running: Stack) -> None:
     for service in ("verifier", "trainer"):
         others = running.engine.inspect(running.container(service))["HostConfig"]
         assert not others["PortBindings"]
+
+
+def test_the_proxy_is_asked_by_its_name_and_no_page_under_its_own(http: httpx.Client) -> None:
+    for host, status in (("api:8080", 200), ("localhost", 200), ("evil.example", 421)):
+        assert http.get("/v1/verifiers", headers={"Host": host}).status_code == status
 
 
 def test_a_body_over_the_limit_is_refused_in_the_words_of_the_service(http: httpx.Client) -> None:
@@ -434,7 +439,7 @@ def test_requests_spread_and_none_is_lost_when_a_replica_is_killed(
 
     async def ask() -> list[Any]:
         async with VerifierClient(config) as client:
-            programs = [SLOW.replace("sleep(3)", f"sleep({1 + n / 100})") for n in range(24)]
+            programs = [SLOW.replace("sleep(2.5)", f"sleep({1 + n / 100})") for n in range(24)]
             asked = [
                 asyncio.create_task(
                     client.score(ScoreRequest(reference=CASES, completions=(program,)))

@@ -24,6 +24,7 @@ LAYERS = (
         "answer_text",
         "errors",
         "validation",
+        "strict_json",
     ),
     ("frames", "frame_stream", "plugins", "logs", "patterns"),
     ("schema_validation",),

@@ -107,8 +107,11 @@ def test_an_outage_loses_no_verdict_that_came_before_it() -> None:
 @pytest.mark.parametrize(
     ("asked", "seconds"), [("7", 7.0), ("3600", 30.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0)]
 )
-def test_the_service_chooses_the_wait_within_limits(asked: str, seconds: float) -> None:
-    _, _, (wait,) = talk(answered(503, retry_after=asked), scored([1.0]))
+@pytest.mark.parametrize("status", [429, 503])
+def test_the_service_chooses_the_wait_within_limits(
+    asked: str, seconds: float, status: int
+) -> None:
+    _, _, (wait,) = talk(answered(status, retry_after=asked), scored([1.0]))
     assert seconds / 2 <= wait.seconds <= seconds
 
 

@@ -20,10 +20,11 @@ T = TypeVar("T")
 
 ENTRIES = {
     "ask": "tests.sandbox.pair_entries:ask",
+    "ask_late": "tests.sandbox.pair_entries:ask_late",
     "answer": "tests.sandbox.pair_entries:answer",
     "fail": "tests.sandbox.pair_entries:fail",
 }
-LIMITS = Limits(cpu_seconds=30, wall_seconds=120)
+LIMITS = Limits(cpu_seconds=30, wall_seconds=120, idle_seconds=None)
 """Limits on time that no program of the tests meets unless it never ends, on a busy machine too."""
 
 

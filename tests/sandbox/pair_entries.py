@@ -1,10 +1,11 @@
-"""Two entries that talk to each other: `ask` as the judge of `answer`."""
+"""Entries that talk to each other: `ask` and `ask_late` as judges of `answer`."""
 
 from __future__ import annotations
 
 import os
+import time
 
-from verifier_service.sandbox.entries import EntryContext
+from verifier_service.sandbox.entries import EntryContext, awaiting_partner
 
 
 def answer(context: EntryContext) -> None:
@@ -31,7 +32,22 @@ def ask(context: EntryContext) -> None:
         for question in context.payload.decode().splitlines():
             lines.write(f"{question}\n")
             lines.flush()
-            os.write(context.result, (lines.readline() or "nothing\n").encode())
+            with awaiting_partner():
+                answered = lines.readline()
+            os.write(context.result, (answered or "nothing\n").encode())
+
+
+def ask_late(context: EntryContext) -> None:
+    """Sleep for as many seconds as the payload says, then ask once."""
+    assert context.channel is not None
+    assert context.result is not None
+    context.begin()
+    time.sleep(float(context.payload))
+    with context.channel.makefile("rw") as lines:
+        lines.write("3\n")
+        lines.flush()
+        with awaiting_partner():
+            os.write(context.result, lines.readline().encode())
 
 
 def fail(context: EntryContext) -> None:

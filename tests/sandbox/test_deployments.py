@@ -13,8 +13,12 @@ from tests.sandbox.deployments import OWN, run_python, skip_unless_possible
 from verifier_service.sandbox.execution import COMMON_LAYERS, level
 
 HERE = Path(__file__).parent
-NATIVE, RUNNER, SOAK = ("test_native.py",), ("test_runner.py", "test_workspace.py"), "test_soak.py"
-LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", SOAK)
+NATIVE, SOAK = ("test_native.py",), "test_soak.py"
+RUNNER = (
+    *("test_runner.py", "test_workspace.py", "test_idle.py", "test_renewal.py"),
+    "test_loopback.py",
+)
+LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", "test_traces.py", SOAK)
 AGAIN = [
     ("unprivileged", NATIVE),
     ("unprivileged", RUNNER),

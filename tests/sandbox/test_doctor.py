@@ -52,7 +52,16 @@ def test_doctor_fails_when_a_layer_has_no_such_name() -> None:
         ({Layer.LANDLOCK}, {"read /etc/passwd", "list the root directory"}),
         (
             {Layer.SECCOMP},
-            {"fork", "clone", "open a datagram socket", "create a memory file", "io_uring"},
+            {
+                *("fork", "clone", "open a datagram socket", "create a memory file", "io_uring"),
+                *("evict a file from the page cache", "page out memory", "make memory cold"),
+                *("merge memory with others", "send out-of-band data", "receive out-of-band data"),
+                "lock a futex with priority inheritance",
+                "wait for a lock with priority inheritance",
+                *("start a thread with its own descriptors", "stop sharing descriptors"),
+                *("make a pipe of packets", "turn a pipe into packets"),
+                "refuse that a program kills itself",
+            },
         ),
     ],
 )

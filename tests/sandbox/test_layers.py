@@ -148,6 +148,20 @@ def test_seccomp_refuses_calls(operation: str) -> None:
     assert outcome(operation) == "done"
 
 
+@pytest.mark.parametrize(
+    ("operation", "error"),
+    [
+        ("os.readlink('/proc/self/exe')", "EINVAL"),
+        ("os.readlink('/proc/self/fd/1')", "EINVAL"),
+        ("socket.socketpair()[0].getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)", "EPERM"),
+        ("socket.socketpair()[0].getsockopt(socket.SOL_SOCKET, 77, 4)", "EPERM"),
+    ],
+)
+def test_seccomp_hides_what_names_files_and_processes(operation: str, error: str) -> None:
+    assert outcome(operation, Layer.NO_NEW_PRIVS, Layer.SECCOMP) == error
+    assert outcome(operation) == "done"
+
+
 def test_seccomp_has_the_c_library_do_without_clone3() -> None:
     source = "import threading; threading.Thread(target=print, args=['done']).start()"
     assert run(source, Layer.NO_NEW_PRIVS, Layer.SECCOMP).stdout == b"done\n"

@@ -183,11 +183,42 @@ def test_a_large_program_is_not_handed_on(sandbox: Sandbox) -> None:
     assert execution.result == b""
 
 
-@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGTERM"])
 def test_a_program_that_kills_itself_is_signaled(sandbox: Sandbox, name: str) -> None:
     execution = sandbox.run(f"import os, signal; os.kill(os.getpid(), signal.{name})")
     assert (execution.reason, execution.exit_code) == (ExitReason.SIGNALED, None)
     assert execution.signal == signal.Signals[name]
+
+
+def test_a_program_cannot_end_as_if_the_machine_had_killed_it(sandbox: Sandbox) -> None:
+    """It would be run again, MAX_KILLS times in all."""
+    source = """
+import ctypes, os, platform, signal, threading
+own, kill = os.getpid(), signal.SIGKILL
+libc = ctypes.CDLL(None, use_errno=True)
+tkill, rt_sigqueueinfo = {"x86_64": (200, 129), "aarch64": (130, 138)}[platform.machine()]
+
+def call(number, *arguments):
+    if libc.syscall(number, *arguments):
+        raise OSError(ctypes.get_errno(), "refused")
+
+for attempt in (
+    lambda: os.kill(own, kill),
+    lambda: os.kill(0, kill),
+    lambda: os.kill(-own, kill),
+    lambda: signal.raise_signal(kill),
+    lambda: signal.pthread_kill(threading.get_ident(), kill),
+    lambda: call(tkill, own, kill),
+    lambda: call(rt_sigqueueinfo, own, kill, (ctypes.c_int * 32)(kill, 0, -1)),
+    lambda: signal.pidfd_send_signal(os.pidfd_open(own), kill),
+):
+    try:
+        attempt()
+    except PermissionError:
+        print("refused")
+"""
+    execution = sandbox.run(source)
+    assert (execution.reason, execution.stdout) == (ExitReason.EXITED, b"refused\n" * 8)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +305,7 @@ def test_a_program_that_does_nothing_but_wait_is_our_failure(
     sandbox: Sandbox, overload: Overload
 ) -> None:
     overload(lambda pid: time.monotonic())
-    limits = Limits(cpu_seconds=1.0, wall_seconds=1.0)
+    limits = Limits(cpu_seconds=1.0, wall_seconds=1.0, idle_seconds=None)
     with pytest.raises(SandboxError, match="the machine is overloaded"):
         sandbox.run(SLEEP.format(60), limits=limits)
     assert sandbox.run("print(1)").stdout == b"1\n"
@@ -621,6 +652,39 @@ def test_a_program_that_waits_for_its_judge_ends_with_it(
 def test_random_numbers_differ_between_executions(sandbox: Sandbox) -> None:
     found = {sandbox.run("import random; print(random.random())").stdout for _ in range(5)}
     assert len(found) == 5
+
+
+def test_an_execution_does_not_see_how_its_zygote_was_started(sandbox: Sandbox) -> None:
+    """Not in the arguments of its process, nor in the variables that its memory began with."""
+    source = """
+import ctypes, sys
+print(sys.orig_argv[1:])
+count, values = ctypes.c_int(), ctypes.POINTER(ctypes.c_wchar_p)()
+ctypes.pythonapi.Py_GetArgcArgv(ctypes.byref(count), ctypes.byref(values))
+found = [values[index] for index in range(count.value)]
+frame = sys._getframe()
+while frame is not None:
+    for value in list(frame.f_locals.values()):
+        found += [str(value), *map(str, getattr(value, "__dict__", {}).values())]
+    frame = frame.f_back
+print([text for text in found if "pair_" + "entries:" in text])
+"""
+    execution = sandbox.run(source, arguments=("an", "argument"))
+    assert execution.stdout.decode().splitlines() == ["['main.py', 'an', 'argument']", "[]"]
+
+
+def test_paths_and_sockets_can_be_asked_for_what_programs_need_of_them(sandbox: Sandbox) -> None:
+    source = """
+import asyncio, os, pathlib, socket
+print(pathlib.Path("a/../b").resolve() == pathlib.Path.cwd() / "b", os.path.realpath("x") != "x")
+print(pathlib.Path(os.__file__).resolve(strict=True).name)
+one, other = socket.socketpair()
+print(one.type is socket.SOCK_STREAM, socket.socket(fileno=one.detach()).family.name)
+print(other.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+print(asyncio.run(asyncio.sleep(0, "done")))
+"""
+    expected = ["True True", "os.py", "True AF_UNIX", "0", "done"]
+    assert sandbox.run(source).stdout.decode().splitlines() == expected
 
 
 def test_threads_work_after_the_fork(sandbox: Sandbox) -> None:

@@ -8,16 +8,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import math
 import os
 import random
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
 import pytest
 
+from tests.processes import tree
 from tests.sandbox.conftest import ENTRIES
 from tests.sandbox.conftest import LIMITS as PATIENT
+from verifier_service.sandbox import zygote_handle
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     Execution,
@@ -80,14 +83,19 @@ def is_right(execution: Execution) -> bool:
     return execution.succeeded and execution.stdout == b"144\n"
 
 
-def family(directory: str) -> dict[int, int]:
-    """The zygotes of a runner and their children: resident kilobytes for each pid."""
+def family(besides: Collection[int]) -> dict[int, int]:
+    """The zygotes of this process and their children: resident kilobytes for each pid.
+
+    Args:
+        besides: those of other sandboxes, which are left out.
+    """
     found = {}
-    for process in Path("/proc").glob("[0-9]*"):
+    for pid in set(tree(os.getpid())) - set(besides):
+        process = Path(f"/proc/{pid}")
         with contextlib.suppress(OSError):
-            if directory.encode() in (process / "cmdline").read_bytes():
+            if b"sandbox.zygote" in (process / "cmdline").read_bytes():
                 pages = int((process / "statm").read_text().split()[1])
-                found[int(process.name)] = pages * os.sysconf("SC_PAGE_SIZE") // 1024
+                found[pid] = pages * os.sysconf("SC_PAGE_SIZE") // 1024
     return found
 
 
@@ -109,6 +117,8 @@ def test_nothing_is_left_after_many_executions(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     chance = random.Random(0)
     wrong: list[tuple[str, Execution]] = []
+    others = family([])
+    monkeypatch.setattr(zygote_handle, "RENEWAL_FACTOR", math.inf)
 
     async def executions() -> None:
         async with Runner(2, unsafe_without=LEFT_OUT[layers]) as runner:
@@ -125,9 +135,9 @@ def test_nothing_is_left_after_many_executions(
                     wrong.append((source, execution))
 
             await repeat(100, one)
-            descriptors, before = len(os.listdir("/proc/self/fd")), family(str(tmp_path))
+            descriptors, before = len(os.listdir("/proc/self/fd")), family(others)
             await repeat(num_executions, one)
-            after = family(str(tmp_path))
+            after = family(others)
             assert len(os.listdir("/proc/self/fd")) == descriptors
             assert after.keys() == before.keys()
             for pid in after:
@@ -139,7 +149,7 @@ def test_nothing_is_left_after_many_executions(
     ipc_before = Path("/proc/sysvipc/shm").read_text()
     asyncio.run(executions())
     assert wrong == []
-    assert family(str(tmp_path)) == {}
+    assert family(others) == {}
     assert os.listdir(tmp_path) == []
     assert Path("/proc/sysvipc/shm").read_text() == ipc_before
     assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
@@ -152,6 +162,7 @@ def test_kills_at_random_change_no_result(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     chance = random.Random(0)
     wrong: list[object] = []
+    others = family([])
     kills: list[int] = []
     num_done = 0
 
@@ -178,7 +189,7 @@ def test_kills_at_random_change_no_result(
                     due = num_done + chance.randrange(1, 8)
                     while num_done < due:  # noqa: ASYNC110  a wait for other tasks' progress
                         await asyncio.sleep(0.01)
-                    if pids := list(family(str(tmp_path))):
+                    if pids := list(family(others)):
                         kills.append(chance.choice(pids))
                         with contextlib.suppress(ProcessLookupError):
                             os.kill(kills[-1], signal.SIGKILL)
@@ -190,5 +201,5 @@ def test_kills_at_random_change_no_result(
     asyncio.run(executions())
     assert wrong == []
     assert len(kills) > 1
-    assert family(str(tmp_path)) == {}
+    assert family(others) == {}
     assert os.listdir(tmp_path) == []

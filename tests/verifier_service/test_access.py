@@ -22,10 +22,11 @@ from tests.processes import until
 from trainer_client.service_process import running_service
 from verifier_service.cli import run
 from verifier_service.errors import RequestError, ResponseTooLarge
-from verifier_service.http.api_keys import hash_of, is_accepted, new_key
+from verifier_service.http.api_keys import ApiKey, KeyRing, hash_of, new_key
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.sites import Sites
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()
@@ -51,7 +52,14 @@ def guarded(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
 
 
 def call_context(app: ASGIApp) -> CallContext:
-    return CallContext(app, key_hashes=(), drain=Drain(), metrics=Metrics(), draining_statuses={})
+    return CallContext(
+        app,
+        keys=KeyRing(()),
+        sites=Sites(None, frozenset()),
+        drain=Drain(),
+        metrics=Metrics(),
+        try_later_statuses={},
+    )
 
 
 def line_of(log: Path, call_id: str) -> dict[str, Any]:
@@ -213,9 +221,12 @@ def test_a_refusal_of_what_is_left_of_an_answer_is_no_bug(caplog: pytest.LogCapt
 
 def test_no_other_site_may_read_answers(http: httpx.Client) -> None:
     headers = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
-    assert http.options("/v1/score", headers=headers).status_code == 405
-    answer = http.post("/v1/score", json=BODY, headers=headers)
-    assert not [name for name in answer.headers if name.startswith("access-control")]
+    for answer in (
+        http.options("/v1/score", headers=headers),
+        http.post("/v1/score", json=BODY, headers=headers),
+    ):
+        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "foreign_origin")
+        assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 def test_a_key_in_the_place_of_its_hash_is_refused_and_not_shown() -> None:
@@ -246,6 +257,10 @@ def test_a_bad_line_in_the_file_of_hashes_is_named(tmp_path: Path) -> None:
 
 def test_keys_differ_and_only_their_own_hash_accepts_them() -> None:
     assert KEY != OTHER_KEY
-    assert is_accepted(KEY, [hash_of(OTHER_KEY), hash_of(KEY)])
-    assert not is_accepted(KEY, [hash_of(OTHER_KEY)])
-    assert not is_accepted("\udcff", [hash_of(KEY)])
+    both = KeyRing([ApiKey("other", hash_of(OTHER_KEY)), ApiKey("mine", hash_of(KEY))])
+    found = both.allowance(KEY)
+    assert found is not None
+    assert found.name == "mine"
+    alone = KeyRing([ApiKey("mine", hash_of(KEY))])
+    assert alone.allowance(OTHER_KEY) is None
+    assert alone.allowance("\udcff") is None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_data
+from tests.verifier_service.test_code import module_of
 from verifier_service.code.check_tests import BadRows, read_rows
 
 SUCCESSOR = "def f(x): return x + 1"
@@ -154,7 +155,11 @@ def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
 
 def test_at_most_4_exercism_tasks_are_misfits_all_unsupported(tmp_path: Path) -> None:
     rows = [
-        {"id": row["id"], "solution": row["code"], "tests": asserts(row["tests"])}
+        {
+            "id": row["id"],
+            "solution": row["code"],
+            "tests": {**asserts(row["tests"]), "module": module_of(row)},
+        }
         for row in shared_data("code/exercism.jsonl.gz")
         if row["label"]
     ]

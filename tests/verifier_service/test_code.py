@@ -346,6 +346,42 @@ def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
     assert (found.reason, found.passed, found.total) == ("time_limit_exceeded", 0, 1000)
 
 
+IDLE_PLAN = Plan(
+    Limits(cpu_seconds=30.0, wall_seconds=100.0, idle_seconds=0.3), 60.0, 200.0, run_all=True
+)
+"""Programs and judges meet none of its limits unless they sleep, on a busy machine too."""
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        (
+            "import time\ntime.sleep(3600)",
+            {"type": "stdio", "cases": [{"stdin": "", "stdout": ""}]},
+        ),
+        (
+            "import time\ndef f(): time.sleep(3600)",
+            {"type": "function", "entry_point": "f", "cases": [{"args": [], "returns": 1}]},
+        ),
+        (
+            "import time\ntime.sleep(3600)\ndef f(): pass",
+            {"type": "asserts", "entry_point": "f", "code": "assert f() == 1"},
+        ),
+    ],
+    ids=["stdio", "function", "asserts"],
+)
+def test_a_program_that_sleeps_is_out_of_time(
+    grader: Grader, source: str, tests: dict[str, Any]
+) -> None:
+    assert grader(source, tests, IDLE_PLAN).reason == "time_limit_exceeded"
+
+
+def test_a_program_does_not_answer_for_tests_that_sleep(grader: Grader) -> None:
+    code = "import time\nassert f() == 1\ntime.sleep(1.5)\nassert f() == 1"
+    tests = {"type": "asserts", "entry_point": "f", "code": code}
+    assert grader("def f(): return 1", tests, IDLE_PLAN).reason == "passed"
+
+
 @pytest.mark.parametrize("judge", ["while True: pass", "import time\ntime.sleep(60)"])
 def test_a_special_judge_has_as_much_time_for_all_cases(grader: Grader, judge: str) -> None:
     plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 0.8, 4.0, run_all=True)
@@ -513,7 +549,7 @@ LIMIT = 9
         "assert list(count(3)) == [0, 1, 2]\nassert next(count(1)) == 0",
         "from solution import count as c, LIMIT\nassert (list(c(1)), LIMIT) == ([0], 9)",
         "import solution\nassert solution.LIMIT == 9",
-        "from points import Point as P\nassert P(1).x == 1",
+        "from your_module import Point as P\nassert P(1).x == 1",
         "import unittest\nclass T(unittest.TestCase):\n"
         "    def setUp(self): self.p = Point(1)\n"
         "    def test_x(self): self.assertEqual(self.p.x, 1)\n"
@@ -993,10 +1029,16 @@ def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None
 MAX_UNSUPPORTED = 4
 
 
+def module_of(row: Row) -> str:
+    """The module of an exercism task; its id is `exercism/two-fer/example`."""
+    return str(row["id"]).split("/")[1].replace("-", "_")
+
+
 def test_exercism_tasks_get_their_labels_or_are_unsupported(grader: Grader) -> None:
     rows = shared_data("code/exercism.jsonl.gz")
     asked: list[tuple[str, Tests]] = [
-        (row["code"], Asserts(type="asserts", code=row["tests"])) for row in rows
+        (row["code"], Asserts(type="asserts", code=row["tests"], module=module_of(row)))
+        for row in rows
     ]
     found = {row["id"]: one for row, one in zip(rows, grader.all(asked), strict=True)}
     unsupported = {name for name, one in found.items() if one.reason == "unsupported_test"}

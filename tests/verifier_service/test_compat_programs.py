@@ -27,10 +27,11 @@ from verifier_service.compat import (
     slime,
 )
 from verifier_service.compat.open_r1 import item_in
-from verifier_service.http.api_keys import hash_of
+from verifier_service.http.api_keys import KeyRing, hash_of
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.sites import Sites
 from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"
@@ -371,6 +372,7 @@ def test_a_program_cannot_choose_the_cases_of_its_script() -> None:
     item = item_in(script(forged))
     assert item is not None
     assert forged in item[0]
+    assert isinstance(item[1], dict)
     assert len(item[1]["tests"]["cases"]) == 2
 
 
@@ -561,13 +563,14 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
         drain.is_draining = True
         app = CallContext(
             nothing,
-            key_hashes=(),
+            keys=KeyRing(()),
+            sites=Sites(None, frozenset()),
             drain=drain,
             metrics=Metrics(),
-            draining_statuses=TRY_LATER_STATUSES,
+            try_later_statuses=TRY_LATER_STATUSES,
         )
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             return await http.post(path, json={})
 
     assert asyncio.run(ask()).status_code == status

@@ -29,4 +29,6 @@ def test_every_reference_in_the_document_leads_somewhere() -> None:
 
 def test_every_status_that_a_call_can_have_is_documented() -> None:
     responses = json.loads(FILE.read_text())["paths"]["/v1/score"]["post"]["responses"]
-    assert set(responses) == {"200", "400", "401", "408", "413", "415", "422", "503"}
+    assert set(responses) == {
+        *("200", "400", "401", "403", "408", "413", "415", "421", "422", "429", "503"),
+    }

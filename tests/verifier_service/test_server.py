@@ -67,7 +67,8 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_name() -> None:
     ("variable", "near"),
     [
         ("VERIFIER_WROKERS", "VERIFIER_WORKERS"),
-        ("VERIFIER_API_KEYS", "VERIFIER_API_KEY_HASHES"),
+        ("VERIFIER_API_KEYS", "VERIFIER_API_KEYS_FILE"),
+        ("VERIFIER_API_KEY_HASH", "VERIFIER_API_KEY_HASHES"),
         ("verifier_enable", "VERIFIER_ENABLED"),
         ("VERIFIER_URL", None),
         *((name, None) for name in KUBERNETES),

@@ -8,8 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_large_requests import large_body, without_seconds
@@ -18,10 +19,11 @@ from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.errors import ResponseTooLarge
 from verifier_service.http.drain import Drain
-from verifier_service.http.intake import SMALL_BODY_BYTES
+from verifier_service.http.intake import SMALL_BODY_BYTES, BodyDoor
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.score_call import respond_to_score_call
-from verifier_service.http.service import Service
+from verifier_service.http.service import Service, install_service
+from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.settings import Settings
 from verifier_service.verdict import Outcome, Verdict
@@ -38,13 +40,36 @@ def lines(answer: httpx.Response) -> list[dict[str, Any]]:
     return [json.loads(line) for line in answer.text.removesuffix("\n").split("\n")]
 
 
+async def score(
+    scope: dict[str, Any],
+    receive: Receive,
+    send: Send,
+    *,
+    admission: Admission,
+    scheduler: Scheduler,
+) -> None:
+    """A call of `/v1/score`, behind the door for its body."""
+    service = service_with(admission, scheduler)
+    scope["app"] = FastAPI()
+    install_service(scope["app"], service)
+
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await respond_to_score_call(Request(scope, receive), service)
+        await answer(scope, receive, send)
+
+    door = BodyDoor(route, max_bytes=2**20, seconds=3600, try_later_statuses={})
+    await door(scope, receive, send)
+
+
 def service_with(admission: Admission, scheduler: Scheduler) -> Service:
+    processes = RequestProcesses("", scheduler, max_body_bytes=1, bodies=ByteBudget(1))
     return Service(
         limits=Settings().request_limits,
         profiles={},
         admission=admission,
         scheduler=scheduler,
-        processes=RequestProcesses(scheduler, max_body_bytes=1),
+        processes=processes,
+        call_processes=processes,
         pools={},
         metrics=Metrics(),
         drain=Drain(),
@@ -126,16 +151,14 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
             if message.get("body"):
                 gone.set()
 
-        scope = {
+        scope: dict[str, Any] = {
             "type": "http",
             "method": "POST",
             "path": "/v1/score",
             "headers": [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)],
             "state": {},
         }
-        service = service_with(admission, scheduler)
-        answer = await respond_to_score_call(Request(scope, receive), service)
-        await answer(scope, receive, send)
+        await score(scope, receive, send, admission=admission, scheduler=scheduler)
 
     admission = Admission(Settings().pending_bounds)
     scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
@@ -180,10 +203,8 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
         headers = [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)]
         scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/score", "state": {}}
         scope["headers"] = headers
-        service = service_with(admission, scheduler)
-        answer = await respond_to_score_call(Request(scope, receive), service)
         with pytest.raises(ResponseTooLarge, match="larger than 2000 bytes"):
-            await answer(scope, receive, send)
+            await score(scope, receive, send, admission=admission, scheduler=scheduler)
         assert scope["state"]["error"] == "answer_too_large"
 
     admission = Admission(Settings().pending_bounds)

@@ -11,19 +11,18 @@ import bisect
 import builtins
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TypeGuard
 
-FOREIGN_PACKAGES = frozenset(
-    {
-        *("PIL", "bs4", "cv2", "django", "faker", "fastapi", "flask", "freezegun"),
-        *("hypothesis", "keras", "lxml", "matplotlib", "mock", "nltk", "nose", "pandas"),
-        *("parameterized", "psutil", "pydantic", "pytest", "requests", "requests_mock"),
-        *("scipy", "seaborn", "sklearn", "sqlalchemy", "statsmodels", "tensorflow", "torch"),
-        *("tqdm", "transformers", "yaml"),
-    }
-)
-"""Packages that the sandbox lacks. A missing module that is not listed is taken for the program."""
+from verifier_service.code.exception_names import exception_names
+from verifier_service.code.name_origins import names_of_the_judge
+from verifier_service.code.object_uses import ObjectUses, object_uses
+from verifier_service.code.result_uses import ResultUses
+from verifier_service.code.usual_names import INSTALLED, PROGRAM_MODULES, UsualName, is_there
+from verifier_service.code.value_flow import ValueFlow
+
+_OF_NAMESPACE = frozenset({"__builtins__", "__file__"})
 _REDIRECTIONS = frozenset({"redirect_stdout", "redirect_stderr", "redirect_stdin"})
 _STREAMS = frozenset({"stdin", "stdout", "stderr"})
 
@@ -31,13 +30,38 @@ _STREAMS = frozenset({"stdin", "stdout", "stderr"})
 class AssertionCode:
     """The code of tests of the type `asserts`.
 
+    Args:
+        code: the code.
+        entry_point: function that the tests are about; empty if it is not known.
+        module: module that the code imports the program from, besides `PROGRAM_MODULES`.
+
     Raises:
         SyntaxError, ValueError: the code is not Python.
     """
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, *, entry_point: str = "", module: str = "") -> None:
+        # `Solution().two_sum` has two names of the program.
+        self._entry_names = frozenset(entry_point.replace("()", "").split(".")) - {""}
+        self._program_modules = PROGRAM_MODULES | self._entry_names | {module.partition(".")[0]}
         self._tree = ast.parse(code)
+        compile(self._tree, "tests.py", "exec")  # `return` outside a function is found by this
         self._nodes = list(ast.walk(self._tree))
+        self._entry_point = entry_point
+        self.judges_names: Mapping[str, UsualName] = names_of_the_judge(
+            self._tree, program=self._entry_names | set(self._imported_names())
+        )
+        """Names that nothing in the code defines and that mean something of Python's."""
+
+    def _imported_names(self) -> Iterator[str]:
+        """Names that the code imports of the program, and names of its modules."""
+        for node in self._nodes:
+            if isinstance(node, ast.ImportFrom) and not self._is_known(node):
+                yield from (alias.asname or alias.name for alias in node.names)
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    package = alias.name.partition(".")[0]
+                    if self._is_of_program(package):
+                        yield alias.asname or package
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -59,7 +83,7 @@ class AssertionCode:
 
     def cannot_be_run_apart(self) -> str:
         """Why the code cannot be run in another process than the program; empty if it can."""
-        why = self._unavailable_import() or self._reach_into_the_streams()
+        why = self._unavailable_name() or self._reach_into_the_streams()
         if why:
             return why
         if self._awaits_the_program():
@@ -70,16 +94,70 @@ class AssertionCode:
         for function in self._test_functions():
             if function.args.args or function.args.posonlyargs or function.args.kwonlyargs:
                 return f"{function.name} has parameters, which are fixtures"
-        return ""
+        return self.object_uses.why_unsupported or self.result_uses.why_unsupported()
 
-    def _unavailable_import(self) -> str:
-        for name in self.imported_modules():
+    @cached_property
+    def object_uses(self) -> ObjectUses:
+        """Uses of the program's objects by the code."""
+        return object_uses(self._flow)
+
+    @cached_property
+    def result_uses(self) -> ResultUses:
+        """Expressions of the code that the program's results reach."""
+        names = self._names_of_the_program() | self._modules_of_the_program()
+        return ResultUses(self._flow, program_names=names)
+
+    @cached_property
+    def _flow(self) -> ValueFlow:
+        name = self._entry_point.rpartition(".")[2]
+        is_called_by_judge = name and self.defines_uncalled_check()
+        return ValueFlow(
+            self._tree,
+            program_names=self._names_of_the_program(),
+            program_modules=self._modules_of_the_program(),
+            candidate=frozenset({name, f".{name}"} if is_called_by_judge else ()),
+        )
+
+    def _modules_of_the_program(self) -> set[str]:
+        """Names under which the code imports the program, as in `import solution as s`."""
+        return {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in self._nodes
+            if isinstance(node, ast.Import)
+            for alias in node.names
+            if self._is_of_program(alias.name.partition(".")[0])
+        }
+
+    def _unavailable_name(self) -> str:
+        """The import, or use without an import, of a module that tests do not find."""
+        if any(isinstance(node, ast.ImportFrom) and node.level for node in self._nodes):
+            return "it imports relative to a package, and is in none"
+        for name in sorted(self.imported_modules()):
             package = name.partition(".")[0]
-            if package in FOREIGN_PACKAGES:
-                return f"it imports {package}, which is not there"
+            if not self._is_of_program(package) and not is_there(package):
+                return (
+                    f"it imports {package}, which is not there; if that is the program, "
+                    "tests.module has to say so"
+                )
             if name == "unittest.mock":
                 return "it replaces objects of the program's process"
+        for name, usual in self.judges_names.items():
+            if not is_there(usual.package):
+                return f"it uses {name} of {usual.package}, which is not there"
         return ""
+
+    def program_modules(self) -> list[str]:
+        """Modules that the code imports and that stand for the program."""
+        return [
+            name for name in self.imported_modules() if self._is_of_program(name.partition(".")[0])
+        ]
+
+    def _is_of_program(self, package: str) -> bool:
+        # An entry point may be called `queue`, and the module `queue` is Python's all the same.
+        return package in self._program_modules and package not in KNOWN_PACKAGES
+
+    def _is_known(self, node: ast.ImportFrom) -> bool:
+        return not self._is_of_program((node.module or "").partition(".")[0])
 
     def _reach_into_the_streams(self) -> str:
         """How the code reads or replaces the standard streams of the program; empty if not."""
@@ -100,6 +178,10 @@ class AssertionCode:
             for node in self._nodes
             if isinstance(node, ast.Await) or _runs_a_coroutine(node)
             for inner in ast.walk(node)
+        ) or any(
+            self._flow.is_of_the_program(awaited)
+            for node in self._nodes
+            for awaited in _awaited(node)
         )
 
     def _changed_arguments(self) -> Iterator[str]:
@@ -128,13 +210,7 @@ class AssertionCode:
 
         A parameter may be a function of the program, as in `check(candidate)`.
         """
-        imported = {
-            alias.asname or alias.name
-            for node in self._nodes
-            if isinstance(node, ast.ImportFrom) and not _is_known(node)
-            for alias in node.names
-        }
-        return imported.union(self.free_names()) - self._own_names()
+        return {*self._imported_names(), *self.free_names()} - self._own_names()
 
     def _own_names(self) -> set[str]:
         """Names of functions and classes of the code, and names it imports of known packages.
@@ -148,14 +224,19 @@ class AssertionCode:
             node
             for node in self._nodes
             if isinstance(node, _DEFINITIONS)
-            or (isinstance(node, ast.ImportFrom) and _is_known(node))
+            or (isinstance(node, ast.ImportFrom) and self._is_known(node))
         )
         return {name for node in own if node not in methods for name in _defined_names(node)}
 
     def imported_modules(self) -> set[str]:
-        """Names of imported modules; `from unittest import mock` also counts as `unittest.mock`."""
+        """Names of imported modules; `from unittest import mock` also counts as `unittest.mock`.
+
+        A name in a call of `import_module` or `__import__` counts, if it is a literal.
+        """
         names = set()
         for node in self._nodes:
+            if isinstance(node, ast.Call) and node.args and _imports_by_name(node):
+                names |= {name for name in [_literal(node.args[0])] if name}
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names.add(node.module)
                 if node.module == "unittest":
@@ -165,9 +246,17 @@ class AssertionCode:
         return names
 
     def free_names(self) -> list[str]:
-        """Names that the code uses and does not define, without those that Python has built in."""
+        """Names that the code uses and does not define, without those that mean Python's."""
         stored = {name for statement in self._tree.body for name in _defined_names(statement)}
-        return sorted(name for name in self._loaded() - stored if not hasattr(builtins, name))
+        return sorted(
+            name
+            for name in self._loaded() - stored - self.judges_names.keys()
+            if not hasattr(builtins, name) and name not in _OF_NAMESPACE
+        )
+
+    def exception_names(self) -> frozenset[str]:
+        """Names that the code uses as exceptions."""
+        return exception_names(self._nodes)
 
     def defines_uncalled_check(self) -> bool:
         """Whether the code defines HumanEval's `check(candidate)` and does not call it."""
@@ -205,7 +294,7 @@ class AssertionCode:
         }
 
 
-KNOWN_PACKAGES = sys.stdlib_module_names | {"mpmath", "numpy", "sympy"}
+KNOWN_PACKAGES = sys.stdlib_module_names | INSTALLED
 """Packages that the sandbox provides."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONTAINERS = frozenset(
@@ -250,8 +339,16 @@ class _Scope:
         return name in self._containers and index < len(uses) and uses[index][2]
 
 
-def _is_known(node: ast.ImportFrom) -> bool:
-    return (node.module or "").partition(".")[0] in KNOWN_PACKAGES
+def _imports_by_name(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name | ast.Attribute) and _name(call.func) in (
+        "import_module",
+        "__import__",
+    )
+
+
+def _literal(node: ast.expr) -> str:
+    """The text of a literal; empty if it is none."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _makes_a_container(node: ast.expr) -> bool:
@@ -279,6 +376,13 @@ def _runs_a_coroutine(node: ast.AST) -> bool:
     return name == "run_until_complete" or (
         name == "run" and _is_name(owner) and owner.id == "asyncio"
     )
+
+
+def _awaited(node: ast.AST) -> list[ast.expr]:
+    """Expressions whose values the code runs as coroutines."""
+    if isinstance(node, ast.Await):
+        return [node.value]
+    return node.args[:1] if isinstance(node, ast.Call) and _runs_a_coroutine(node) else []
 
 
 def _is_call(node: ast.AST, names: set[str]) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verifier_service import strict_json
 from verifier_service.code import languages
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
@@ -92,7 +93,7 @@ def read_rows(path: Path, *, solution_column: str, tests_column: str) -> list[Ro
 
 def _read_row(number: int, line: str, solution_column: str, tests_column: str) -> Row:
     try:
-        row = json.loads(line)
+        row = strict_json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from error
     except RecursionError as error:

@@ -1,22 +1,40 @@
 """Stand-ins, in the judge's process, for the program's objects.
 
 Only plain data comes from the program. An object that is no plain data is a `Handle` here. Whatever
-the test does with a handle, the program is asked to do with its object, except to compare it.
+the test does with a handle, the program is asked to do with its object, except to compare it. What
+an honest program would return as plain data is asked for nothing that plain data would answer.
 """
 
 from __future__ import annotations
 
 import builtins
+import itertools
 import socket
+import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 from verifier_service.code import value_codec
+from verifier_service.code.object_uses import CORE_ATTRIBUTES
 from verifier_service.code.program_process import MODULE
+from verifier_service.code.result_uses import Span
+from verifier_service.code.value_flow import element_of, result_of
+from verifier_service.sandbox.entries import awaiting_partner
+
+TESTS_FILE = "tests.py"
+"""Name of the file as which test code is compiled."""
 
 
 class Unsupported(BaseException):
-    """A test needs the program to have, or to do, something that cannot cross as plain data."""
+    """A test passes the program something of its own that cannot cross as plain data."""
+
+
+class NotPlainData(TypeError):
+    """The program returned an object where only plain data can be judged.
+
+    A TypeError, because Python asks for `__len__` on its own and expects no other.
+    """
 
 
 class ProgramGone(BaseException):
@@ -24,7 +42,7 @@ class ProgramGone(BaseException):
 
 
 class PassedBackTooMuch(BaseException):
-    """A value that the program returned is too large or nested too deeply to be passed back."""
+    """A value that holds results is too large or nested too deeply to be passed back."""
 
 
 class ProgramRaised(Exception):
@@ -47,10 +65,8 @@ class ProgramModule(types.ModuleType):
         return found
 
 
-_MUCH_DEPTH = value_codec.MAX_DEPTH // 2
-_MUCH_BYTES = value_codec.MAX_FRAME_BYTES // 16
-"""Depth, and total size, of returned values above which the program is blamed for what is too much
-to be passed back to it. If the tests were blamed, a program could choose to get no verdict."""
+MAX_HANDLES = 2**31
+"""Largest number of a handle, plus one. Two numbers below it never have the same hash."""
 
 
 class RemoteProgram:
@@ -61,15 +77,24 @@ class RemoteProgram:
         self._classes: dict[str, Any] = {}
         self._names: dict[str, Any] = {}
         self._is_ready = False
-        self._num_bytes = 0
-        self._returned_much = False
+        self._iterated: set[int] = set()
         self._end: BaseException | None = None
         self.num_requests = 0
+        self.exceptions_of_tests: frozenset[str] = frozenset()
+        """Names that the test code uses as exceptions, see `exception_names`."""
+        self.answering: frozenset[str] = frozenset()
+        """Makers of objects that the tests use as such, see `ObjectUses`."""
+        self.passes_results: Callable[[Span], bool] = lambda span: False
+        """Whether the call at a place of the test code passes results back to the program."""
 
     def raise_end(self) -> None:
-        """Raise the error that ended the tests once more: an `except:` of a test may have it."""
+        """Raise the error that ended the run, which `except:` in a test may have caught."""
         if self._end is not None:
             raise self._end
+
+    def check_arguments(self, arguments: list[Any], named: dict[str, Any]) -> None:
+        """Raise Unsupported if a call with these arguments cannot be sent."""
+        self._message("call", 0, arguments, named)
 
     def name(self, name: str) -> Any:
         """The stand-in for a name of the program; None if the program has no such name."""
@@ -88,17 +113,20 @@ class RemoteProgram:
             if kind is None:
                 continue
             if isinstance(kind, Handle):
+                object.__setattr__(kind, "_maker", name)
                 namespace[name] = kind
             elif isinstance(kind, list):
                 namespace[name] = self._class(name, kind)
             else:
-                namespace[name] = self.ask("get", 0, name)
+                namespace[name] = self.ask("get", 0, name, maker=name)
             self._names[name] = namespace[name]
 
     def _class(self, name: str, bases: list[Any]) -> Any:
         if name not in self._classes:
             if "BaseException" in bases:
-                self._classes[name] = type(name, (_exception_base(bases),), {})
+                made_here = name in self.exceptions_of_tests
+                members = {"_program": self, "_is_made_here": made_here, "__module__": MODULE}
+                self._classes[name] = _ExceptionClass(name, (_exception_base(bases),), members)
             else:
                 number = self._ask_raw("get", 0, name)
                 if not _is_handle(number):
@@ -107,23 +135,57 @@ class RemoteProgram:
                 self._classes[name] = _ClassHandle(name, (Handle,), handle)
         return self._classes[name]
 
-    def ask(self, operation: str, target: int, *arguments: Any) -> Any:
-        """Have the program do something; the result is plain data or a handle."""
+    def ask(self, operation: str, target: int, *arguments: Any, maker: str = "") -> Any:
+        """Have the program do something; the result is plain data or a handle.
+
+        Args:
+            operation: what to do.
+            target: number of the object.
+            arguments: values that the operation needs.
+            maker: maker of the result, as `value_flow` names it.
+        """
+        return self._decode(self._ask_raw(operation, target, *arguments), maker)
+
+    def iterate(self, handle: Handle) -> Any:
+        """An iterator of the program's over an object.
+
+        Where plain data is expected there is one for each object: its elements could be others
+        each time, such as those that the test is about to expect.
+        """
+        number, maker = handle._number, handle._maker
+        iterator = self.ask("iter", number, maker=maker)
+        is_itself = isinstance(iterator, Handle) and iterator._number == number
+        if number in self._iterated and not is_itself and maker not in self.answering:
+            raise NotPlainData("the program returned an object that is iterated over twice")
+        self._iterated.add(number)
+        return iterator
+
+    def _message(self, operation: str, target: int, *arguments: Any) -> bytes:
+        """A request. Raises Unsupported, PassedBackTooMuch or NotPlainData: it cannot be sent."""
         try:
-            return self._decode(self._ask_raw(operation, target, *arguments))
-        except (Unsupported, ProgramGone, PassedBackTooMuch) as error:
+            encoded = [value_codec.encode(one, _sent_for) for one in arguments]
+            return value_codec.frame_of([operation, target, *encoded])
+        except value_codec.TooMuch as error:
+            # A program that may return what is too much must not choose to have no verdict by it.
+            if self.passes_results(_place_in_tests()):
+                raise PassedBackTooMuch(f"passed back to the program: {error}") from error
+            raise Unsupported(f"passed to the program: {error}") from error
+        except value_codec.NotPlain as error:
+            raise Unsupported(f"passed to the program: {error}") from error
+
+    def _ask_raw(self, operation: str, target: int, *arguments: Any) -> Any:
+        self.raise_end()
+        try:
+            return self._exchange(operation, target, *arguments)
+        except (Unsupported, PassedBackTooMuch, ProgramGone) as error:
             self._end = error
             raise
 
-    def _ask_raw(self, operation: str, target: int, *arguments: Any) -> Any:
+    def _exchange(self, operation: str, target: int, *arguments: Any) -> Any:
         self.num_requests += 1
+        message = self._message(operation, target, *arguments)
         try:
-            encoded = [value_codec.encode(argument, _sent_for) for argument in arguments]
-            value_codec.send_message(self._channel, [operation, target, *encoded])
-        except value_codec.NotPlain as error:
-            if isinstance(error, value_codec.TooMuch) and self._returned_much:
-                raise PassedBackTooMuch(f"passed back to the program: {error}") from error
-            raise Unsupported(f"passed to the program: {error}") from error
+            self._channel.sendall(message)
         except OSError as error:
             raise ProgramGone("ended") from error
         # The first request is sent before the program is ready, which saves one wait for it.
@@ -139,29 +201,26 @@ class RemoteProgram:
 
     def _receive(self) -> Any:
         try:
-            message, num_bytes = value_codec.receive_message(self._channel)
+            with awaiting_partner():
+                message, _ = value_codec.receive_message(self._channel)
         except (EOFError, OSError) as error:
             raise ProgramGone("ended") from error
         except value_codec.Malformed as error:
             raise ProgramGone("nonsense") from error
-        self._num_bytes += num_bytes
-        self._returned_much |= self._num_bytes > _MUCH_BYTES
         return message
 
-    def _decode(self, data: Any) -> Any:
+    def _decode(self, data: Any, maker: str) -> Any:
+        maker = maker if _is_handle(data) else element_of(maker)
         try:
-            return value_codec.decode(data, self._handle, depth=value_codec.MAX_DEPTH - _MUCH_DEPTH)
-        except value_codec.Malformed:
-            self._returned_much = True  # nested deeply, or malformed: the next lines tell
-        try:
-            return value_codec.decode(data, self._handle)
+            return value_codec.decode(data, lambda inner: self._handle(inner, maker))
         except value_codec.Malformed as error:
-            raise ProgramGone("nonsense") from error
+            self._end = ProgramGone("nonsense")
+            raise self._end from error
 
     def _exception(self, operation: str, name: Any, bases: Any, arguments: Any) -> Exception:
         if not (isinstance(name, str) and isinstance(bases, list) and isinstance(arguments, list)):
             raise ProgramGone("nonsense")
-        values = [self._decode(argument) for argument in arguments]
+        values = [self._decode(argument, "") for argument in arguments]
         kind = self._classes.get(name)
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             kind = _exception_base(bases)
@@ -170,13 +229,13 @@ class RemoteProgram:
         if issubclass(kind, StopIteration | StopAsyncIteration) and operation != "next":
             kind = RuntimeError
         try:
-            raised = kind(*values)
+            raised: Exception = type.__call__(kind, *values)
         except Exception:  # noqa: BLE001  such as UnicodeDecodeError without its five arguments
             raised = ProgramRaised(name)
         raised._from_program = True  # type: ignore[attr-defined]
         return raised
 
-    def _handle(self, data: list[Any]) -> Any:
+    def _handle(self, data: list[Any], maker: str) -> Any:
         """The handle that the program's data name. Raises Malformed: they name none."""
         if not _is_handle(data):
             raise value_codec.Malformed(str(data[0]))
@@ -187,7 +246,19 @@ class RemoteProgram:
         handle = object.__new__(kind)
         object.__setattr__(handle, "_program", self)
         object.__setattr__(handle, "_number", number)
+        object.__setattr__(handle, "_maker", maker)
         return handle
+
+
+def _place_in_tests() -> Span:
+    """The place of the call in test code that is under way; of Nones where there is none."""
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename != TESTS_FILE:
+        frame = frame.f_back
+    if frame is None:
+        return (None,) * 4
+    instruction = frame.f_lasti // 2  # an instruction has two bytes
+    return next(itertools.islice(frame.f_code.co_positions(), instruction, None))
 
 
 def _is_handle(data: Any) -> bool:
@@ -196,6 +267,7 @@ def _is_handle(data: Any) -> bool:
         and len(data) == 3
         and data[0] == "handle"
         and type(data[1]) is int
+        and 0 <= data[1] < MAX_HANDLES
         and isinstance(data[2], str)
     )
 
@@ -209,11 +281,25 @@ def _exception_base(bases: list[Any]) -> type[Exception]:
 
 
 def _sent_for(value: Any) -> Any:
-    """Data to send for a value that is no plain data: only a handle can be sent back."""
+    """Data to send for a value that is no plain data: only handles and slices can be sent.
+
+    Raises:
+        NotPlainData: the value is an error of the program, or a class of its errors. Whether one
+            comes into being here is the program's choice.
+        NotPlain: the value is an object of the tests.
+    """
     if isinstance(value, Handle | _ClassHandle):
         return ["handle", value._number, ""]
-    kind = type(value).__name__
-    raise value_codec.NotPlain(f"a {kind}, which the program would have to call or to compare")
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return ["slice", *(value_codec.encode(part, _sent_for) for part in parts)]
+    kind = value if isinstance(value, type) else type(value)
+    is_error = issubclass(kind, BaseException)
+    if is_error and (kind.__module__ == __name__ or hasattr(value, "_from_program")):
+        raise NotPlainData("an error of the program cannot be passed back to it")
+    raise value_codec.NotPlain(
+        f"a {type(value).__name__}, which the program would have to call or to compare"
+    )
 
 
 class _ClassHandle(type):
@@ -223,63 +309,83 @@ class _ClassHandle(type):
     _number: int
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        made = cls._program.ask("call", cls._number, list(arguments), named)
-        # A test that makes an object by its class may use operators on it, so that makes the test
-        # unsupported and not the program wrong. The name must look like a class: a program could
-        # define a class where a function is asked for, and would then get no verdict.
-        if isinstance(made, Handle) and cls.__name__[:1].isupper():
-            object.__setattr__(made, "_made_by_test", True)
-        return made
+        maker = result_of(cls.__name__)
+        return cls._program.ask("call", cls._number, list(arguments), named, maker=maker)
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return cls._program.ask("get", cls._number, name)
+        return cls._program.ask("get", cls._number, name, maker=f".{name}")
+
+
+class _ExceptionClass(type):
+    """Stands for an exception class of the program, which the test may catch or compare with.
+
+    Its objects are made in the program, and so are handles: an exception made here would be true,
+    and `class is_prime(Exception)` would pass `assert is_prime(7)`. Only where the test code uses
+    the class as an exception, as in `raise X(...)`, are they made here.
+    """
+
+    _program: RemoteProgram
+    _is_made_here: bool
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        if cls._is_made_here:
+            return super().__call__(*arguments, **named)
+        return cls._program.ask("get", 0, cls.__name__)(*arguments, **named)
 
 
 class Handle:
     """Stands for an object of the program.
 
     Attributes and calls are forwarded. Comparisons, truth, arithmetic and `in` never are: the
-    program itself would answer the question that the test asks.
+    program itself would answer the question that the test asks. Length, elements and the methods of
+    plain data are forwarded only where the tests use the object as one of the program's classes.
     """
 
     _program: RemoteProgram
     _number: int
-    _made_by_test = False
+    _maker: str
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call it in the program."""
-        return self._program.ask("call", self._number, list(arguments), named)
+        maker = result_of(self._maker)
+        return self._program.ask("call", self._number, list(arguments), named, maker=maker)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._program.ask("get", self._number, name)
+        if name in CORE_ATTRIBUTES:
+            self._answer_as_an_object(f"`{name}`")
+        return self._program.ask("get", self._number, name, maker=f".{name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._program.ask("set", self._number, name, value)
 
     def __len__(self) -> int:
+        self._answer_as_an_object("the length")
         return self._whole("len")
 
     def __iter__(self) -> Any:
-        return self._program.ask("iter", self._number)
+        return self._program.iterate(self)
 
     def __next__(self) -> Any:
-        return self._program.ask("next", self._number)
+        return self._program.ask("next", self._number, maker=element_of(self._maker))
 
     def __getitem__(self, key: Any) -> Any:
-        return self._program.ask("item", self._number, key)
+        self._answer_as_an_object("an element")
+        return self._program.ask("item", self._number, key, maker=element_of(self._maker))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._answer_as_an_object("an element")
         self._program.ask("set_item", self._number, key, value)
 
     def __delitem__(self, key: Any) -> None:
+        self._answer_as_an_object("an element")
         self._program.ask("delete_item", self._number, key)
 
     def __enter__(self) -> Any:
-        return self._program.ask("enter", self._number)
+        return self._program.ask("enter", self._number, maker=self._maker)
 
     def __exit__(self, *error: object) -> None:
         self._program.ask("exit", self._number)
@@ -312,43 +418,40 @@ class Handle:
         return found
 
     def __hash__(self) -> int:
-        return object.__hash__(self)
+        return hash((Handle, self._number))  # equal handles, as `__eq__` has it, are one key
 
     def __bool__(self) -> bool:
-        raise self._not_asked("the truth")
+        raise _not_asked("the truth")
 
     def __contains__(self, value: object) -> bool:
-        raise self._not_asked("membership", value)
+        raise _not_asked("membership")
 
     def __abs__(self) -> Any:
-        raise self._not_asked("the absolute value")
+        raise _not_asked("the absolute value")
 
     def __neg__(self) -> Any:
-        raise self._not_asked("the negative")
+        raise _not_asked("the negative")
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Handle) and self._number == other._number:
-            return True
-        if self._is_for_the_program(other):
-            raise self._not_asked("equality", other)
-        return False
+        """Whether both stand for the same object; tests that need more are not judged."""
+        return isinstance(other, Handle) and self._number == other._number
 
-    def _not_asked(self, question: str, other: object = None) -> BaseException:
-        """The error of an operator that is not forwarded; it blames the test or the program."""
-        message = f"{question} of an object of the program is not asked for"
-        return Unsupported(message) if self._is_for_the_program(other) else TypeError(message)
+    def _answer_as_an_object(self, question: str) -> None:
+        """Refuse what plain data would answer, unless the tests expect an object."""
+        if self._maker not in self._program.answering:
+            raise _not_asked(question)
 
-    def _is_for_the_program(self, other: object) -> bool:
-        """Whether the test made one of the two objects, so that the program has to decide."""
-        return self._made_by_test or (isinstance(other, Handle) and other._made_by_test)
+
+def _not_asked(question: str) -> NotPlainData:
+    return NotPlainData(f"{question} of an object of the program is not asked for")
 
 
 def _unordered(self: Handle, other: object) -> bool:
-    raise self._not_asked("the order", other)
+    raise _not_asked("the order")
 
 
 def _no_arithmetic(self: Handle, other: object) -> Any:
-    raise self._not_asked("arithmetic", other)
+    raise _not_asked("arithmetic")
 
 
 for _name in ("lt", "le", "gt", "ge"):

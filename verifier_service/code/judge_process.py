@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib.util
 import json
 import math
 import os
+import socket
 import sys
 import types
 import unittest
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
+from verifier_service.code import value_codec
 from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import (
+    TESTS_FILE,
     PassedBackTooMuch,
     ProgramGone,
     ProgramModule,
@@ -35,11 +37,14 @@ from verifier_service.code.results_in_judge import (
     Marks,
     count,
     fail,
+    message_of,
     outcome_of_error,
     run_counted,
     run_uncounted,
+    text_of,
 )
 from verifier_service.code.split_tests import MARK
+from verifier_service.code.value_flow import result_of
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
 
@@ -52,26 +57,37 @@ def run_judge(context: EntryContext) -> None:
     assert result is not None
     context.begin()
     journal = Journal(result)
-    is_gone = False
+    is_gone = judge_tests(channel, tests, journal)
+    channel.close()  # the program ends while this process does
+    journal.end(program_is_gone=is_gone)
+    os._exit(0)
+
+
+def judge_tests(channel: socket.socket, tests: dict[str, Any], journal: Journal) -> bool:
+    """Run the tests against the program at the other end. Whether it was gone before their end."""
     try:
         program = RemoteProgram(channel)
         journal.before_result = program.raise_end
         run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
         run(program, tests, journal)
+        program.raise_end()
     except Unsupported as error:
         if not journal.has_failed:  # an earlier failure is no fault of the tests
             journal.fail(CodeReason.UNSUPPORTED_TEST, str(error))
     except ProgramGone:
-        is_gone = True
+        return True
     except PassedBackTooMuch as error:
         journal.fail(CodeReason.INVALID_OUTPUT, str(error))
     except (MemoryError, RecursionError) as error:
         journal.fail(CodeReason.INVALID_OUTPUT, type(error).__name__)
     except _BadTests as error:
         journal.fail(EngineReason.BAD_REFERENCE, str(error))
-    channel.close()  # the program ends while this process does
-    journal.end(program_is_gone=is_gone)
-    os._exit(0)
+    except Exception as error:
+        if not hasattr(error, "_from_program"):
+            raise
+        # Its name alone: its text may have to be asked for, of a program that has ended.
+        journal.fail(CodeReason.RUNTIME_ERROR, type(error).__name__)
+    return False
 
 
 class _BadTests(Exception):
@@ -88,6 +104,8 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) 
         journal.add(CodeReason.RUNTIME_ERROR, f"there is no {tests['entry_point']}")
         return
     for case in tests["cases"]:
+        program.check_arguments(case.get("args", []), case.get("kwargs", {}))
+    for case in tests["cases"]:
         try:
             function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
@@ -95,10 +113,8 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) 
                 journal.add(CodeReason.PASSED)
             else:
                 journal.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
-        except PassedBackTooMuch as error:  # the arguments are the tests' own, none came back
-            raise Unsupported(str(error)) from error
         except Exception as error:  # noqa: BLE001  whatever the program raised
-            journal.add(CodeReason.RUNTIME_ERROR, f"{type(error).__name__}: {error}")
+            journal.add(CodeReason.RUNTIME_ERROR, text_of(error))
         if journal.has_failed and not tests["run_all"]:
             return
 
@@ -114,6 +130,7 @@ def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
     if not class_name and program.name(name) is None:
         class_name = "Solution"
     owner = program.name(class_name) if class_name else None
+    program.answering |= {result_of(class_name)}  # the method may be called like one of a list's
     return (owner if isinstance(owner, type) else None), name
 
 
@@ -126,11 +143,7 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
             and all(_same(a, b, tolerance) for a, b in zip(found, expected, strict=True))
         )
     if isinstance(expected, dict):
-        return (
-            isinstance(found, dict)
-            and {str(key) for key in found} == set(expected)
-            and all(_same(value, expected[str(key)], tolerance) for key, value in found.items())
-        )
+        return isinstance(found, dict) and _same_items(found, expected, tolerance)
     numbers = (int, float)
     if tolerance and isinstance(found, numbers) and isinstance(expected, numbers):
         return found == expected or _is_close(found, expected, tolerance)
@@ -142,11 +155,34 @@ def _is_close(found: float, expected: float, tolerance: float) -> bool:
     return math.isfinite(expected) and abs(found - expected) <= tolerance * max(1.0, abs(expected))
 
 
+def _same_items(found: dict[Any, Any], expected: dict[str, Any], tolerance: float) -> bool:
+    """Whether a dict equals an object of JSON, whose keys are text.
+
+    Each key is turned into text once, and by the judge alone: an object of the program could be
+    another text at each question.
+    """
+    try:
+        for key in found:
+            value_codec.encode(key, _refuse_key)
+    except value_codec.NotPlain:
+        return False
+    items = {str(key): value for key, value in found.items()}
+    return (
+        len(items) == len(found)
+        and items.keys() == expected.keys()
+        and all(_same(value, expected[key], tolerance) for key, value in items.items())
+    )
+
+
+def _refuse_key(key: Any) -> NoReturn:
+    raise value_codec.NotPlain(type(key).__name__)
+
+
 # Test code
 
 
 def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal) -> None:
-    source, counted, call = _prepare(tests)
+    source, counted, call = _prepare(program, tests)
     # Test code in which no test is found, such as `exec("assert f(1) == 2")`, is one test.
     journal.begin(counted.total or 1)
     _prepare_imports(source, program)
@@ -154,6 +190,7 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
         source.pass_to(call, _expression(program, tests["entry_point"]))
     marks = Marks(journal, run_all=tests["run_all"])
     namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins, MARK: marks}
+    namespace |= {name: usual.load() for name, usual in source.judges_names.items()}
     program.add_names(source.free_names(), namespace)
     # Test code often ends with `unittest.main()`, which would run its tests and end the process.
     unittest.main = lambda *_, **__: None  # type: ignore[assignment]
@@ -172,19 +209,18 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     journal.add(CodeReason.PASSED)
 
 
-def _prepare(tests: dict[str, Any]) -> tuple[AssertionCode, CountedTests, ast.Call | None]:
+def _prepare(
+    program: RemoteProgram, tests: dict[str, Any]
+) -> tuple[AssertionCode, CountedTests, ast.Call | None]:
     """The test code, its tests, and the call of `check` that it lacked.
 
     Raises:
         Unsupported: the code cannot be run outside the program's process.
         _BadTests: the code is not Python.
     """
+    source = _read(program, tests)
     call = None
     try:
-        source = AssertionCode(tests["code"])
-        why = source.cannot_be_run_apart()
-        if why:
-            raise Unsupported(why)
         if tests["entry_point"] and source.defines_uncalled_check():
             call = source.add_call("check", tests["entry_point"])
         return source, count_tests(source, tests["code"]), call
@@ -194,11 +230,28 @@ def _prepare(tests: dict[str, Any]) -> tuple[AssertionCode, CountedTests, ast.Ca
         raise _BadTests(f"it is more than can be read: {type(error).__name__}") from error
 
 
+def _read(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
+    """The test code as text, before the program is asked for anything. Raises as `_prepare`."""
+    try:
+        source = AssertionCode(
+            tests["code"], entry_point=tests["entry_point"] or "", module=tests["module"] or ""
+        )
+        why = source.cannot_be_run_apart()
+        program.answering = source.object_uses.answering
+        program.passes_results = source.result_uses.reach_arguments
+        program.exceptions_of_tests = source.exception_names()
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _BadTests(str(error) or type(error).__name__) from error
+    if why:
+        raise Unsupported(why)
+    return source
+
+
 def _run_part(part: Part, namespace: dict[str, Any], marks: Marks, journal: Journal) -> bool:
     """Run a statement at the top, and count its tests. Whether to go on after it."""
     before = journal.num_results
     marks.num_left = part.num_tests if part.is_split else 0
-    code = compile(ast.Module([part.statement], []), "tests.py", "exec")
+    code = compile(ast.Module([part.statement], []), TESTS_FILE, "exec")
     reason, text = _outcome_of(code, namespace)
     num_left = part.num_tests - (journal.num_results - before)
     if reason is CodeReason.PASSED and part.is_split and num_left:
@@ -220,7 +273,7 @@ def _outcome_of(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeRe
     try:
         exec(code, namespace)
     except SystemExit as end:
-        return CodeReason.WRONG_ANSWER, f"the tests ended with {end.code}"
+        return CodeReason.WRONG_ANSWER, f"the tests ended with {message_of(end)}"
     except Exception as error:  # noqa: BLE001
         return outcome_of_error(error)
     return CodeReason.PASSED, ""
@@ -272,19 +325,7 @@ def _made_tests(
 
 
 def _prepare_imports(source: AssertionCode, program: RemoteProgram) -> None:
-    """Provide the program as each imported module that is not installed.
-
-    `from solution import f` and `from exercise import f` can mean nothing but the program.
-    """
+    """Provide the program as each module that the code imports it from."""
     stand_in = ProgramModule(program)
-    sys.modules["__main__"] = sys.modules[MODULE] = stand_in
-    for name in source.imported_modules():
-        if name not in sys.modules and not _is_installed(name):
-            sys.modules[name] = stand_in
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError, OSError):
-        return False
+    for name in ("__main__", MODULE, *source.program_modules()):
+        sys.modules[name] = stand_in

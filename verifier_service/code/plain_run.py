@@ -81,7 +81,7 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_timeout(self) -> bool:
         """Whether the process met a time limit."""
-        return self.reason in (ExitReason.CPU_LIMIT, ExitReason.WALL_LIMIT)
+        return _NOTES.get(self.reason) == _OUT_OF_TIME
 
     @property
     def note(self) -> str:
@@ -188,6 +188,7 @@ def _run_limits(options: RunOptions) -> Limits:
     return Limits(
         cpu_seconds=seconds,
         wall_seconds=seconds + WALL_SLACK_SECONDS,
+        idle_seconds=None,  # the caller says how long it may take, whatever it does
         memory_bytes=options.memory_bytes,
         output_bytes=OUTPUT_BYTES,
         file_bytes=SPACE_BYTES if has_files else 0,
@@ -219,10 +220,12 @@ def _bounded(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return kept
 
 
+_OUT_OF_TIME = "time limit exceeded"
 _NOTES = {
     ExitReason.MEMORY_LIMIT: "memory limit exceeded",
     ExitReason.OUTPUT_LIMIT: "output limit exceeded",
     ExitReason.FORBIDDEN: "a system call that the sandbox does not permit",
-    ExitReason.CPU_LIMIT: "time limit exceeded",
-    ExitReason.WALL_LIMIT: "time limit exceeded",
+    ExitReason.CPU_LIMIT: _OUT_OF_TIME,
+    ExitReason.WALL_LIMIT: _OUT_OF_TIME,
+    ExitReason.IDLE_LIMIT: _OUT_OF_TIME,
 }

@@ -92,7 +92,9 @@ class _ObjectServer:
         return ["handle", number, type(value).__name__]
 
     def _object(self, data: list[Any]) -> Any:
-        """The object of a handle."""
+        """The object of a handle, or the slice that the data describe."""
+        if data[0] == "slice":
+            return slice(*(value_codec.decode(part, self._object) for part in data[1:]))
         if data[0] != "handle":
             raise value_codec.Malformed(data[0])
         return self._objects[data[1]]

@@ -15,16 +15,23 @@ class CodeReason(Reason):
     WRONG_ANSWER = "wrong_answer", "an output or a result is not the one that a test expects."
     RUNTIME_ERROR = "runtime_error", "the program raised an exception, crashed or ended too early."
     COMPILE_ERROR = "compile_error", "0: it is not a program of its language."
-    TIME_LIMIT_EXCEEDED = "time_limit_exceeded", "it took more CPU or wall time than allowed."
+    TIME_LIMIT_EXCEEDED = (
+        "time_limit_exceeded",
+        "it took more CPU or wall time than allowed, or slept.",
+    )
     MEMORY_LIMIT_EXCEEDED = "memory_limit_exceeded", "it took more memory than allowed."
     OUTPUT_LIMIT_EXCEEDED = "output_limit_exceeded", "it wrote more than allowed."
-    INVALID_OUTPUT = "invalid_output", "a returned value was more than the judge could take."
+    INVALID_OUTPUT = (
+        "invalid_output",
+        "a returned value was more than the judge could take, or an object where plain data can be "
+        "judged.",
+    )
     SANDBOX_VIOLATION = "sandbox_violation", "it made a system call that ends the process."
     NO_CODE = "no_code", "0: the completion has no whole fenced block of the language."
     UNSUPPORTED_TEST = (
         "unsupported_test",
-        "unverifiable: a test passes functions or objects of its own to the program, or compares "
-        "objects of the program with each other; or the language has stdio tests only.",
+        "unverifiable: a test passes functions or objects of its own to the program, compares "
+        "objects of the program, or evaluates its results; or the language has stdio tests only.",
     )
     MISSING_TOOLCHAIN = (
         "missing_toolchain",
@@ -37,6 +44,7 @@ class CodeReason(Reason):
 REASON_OF_EXIT: Mapping[ExitReason, CodeReason] = {
     ExitReason.CPU_LIMIT: CodeReason.TIME_LIMIT_EXCEEDED,
     ExitReason.WALL_LIMIT: CodeReason.TIME_LIMIT_EXCEEDED,
+    ExitReason.IDLE_LIMIT: CodeReason.TIME_LIMIT_EXCEEDED,
     ExitReason.OUTPUT_LIMIT: CodeReason.OUTPUT_LIMIT_EXCEEDED,
     ExitReason.COMPILE_ERROR: CodeReason.COMPILE_ERROR,
     ExitReason.FORBIDDEN: CodeReason.SANDBOX_VIOLATION,

@@ -7,13 +7,17 @@ Besides the types below, the form of APPS, TACO and verl is read: parallel lists
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service import strict_json
+from verifier_service.code.usual_names import INSTALLED
 from verifier_service.reason import EngineReason
 from verifier_service.reference import bad, missing
+from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable
 
@@ -66,13 +70,32 @@ class Function(_Strict):
     """Tolerance for floats in results: absolute below 1, relative above."""
 
 
+def _is_free(module: str) -> str:
+    """Raises ValueError: the module is Python's, and cannot be the program as well."""
+    if module.partition(".")[0] in sys.stdlib_module_names | INSTALLED:
+        raise ValueError(f"{module} is a module of Python's or of an installed package")
+    return module
+
+
+# A module's name, which may be dotted: `two_sum`, `src.bank_account`.
+Module = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", max_length=200),
+    AfterValidator(_is_free),
+]
+
+
 class Asserts(_Strict):
     """Test code: assertions, HumanEval's `check(candidate)`, unittest classes."""
 
     type: Literal["asserts"]
     code: str = Field(min_length=1)
     entry_point: str | None = None
-    """Function to call `check` with, if the code does not call `check` itself."""
+    """Function that the code tests. `check` is called with it, if the code does not call `check`
+    itself."""
+    module: Module | None = None
+    """Module that the code imports the program from. `solution`, `main`, `your_module` and other
+    usual ones, and the name of the entry point, need not be given."""
 
 
 Tests = Stdio | Function | Asserts
@@ -136,6 +159,8 @@ def _value(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     try:
-        return json.loads(given)
+        return strict_json.loads(given)
+    except FlawedJson as error:
+        raise bad("tests", f"the JSON text of an input or an output: {error}") from error
     except ValueError:
         return given

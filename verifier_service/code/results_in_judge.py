@@ -6,7 +6,12 @@ import unittest
 from collections.abc import Sequence
 from typing import Any
 
-from verifier_service.code.handles import PassedBackTooMuch, ProgramGone, Unsupported
+from verifier_service.code.handles import (
+    NotPlainData,
+    PassedBackTooMuch,
+    ProgramGone,
+    Unsupported,
+)
 from verifier_service.code.journal import Journal
 from verifier_service.code.reasons import CodeReason
 
@@ -28,15 +33,33 @@ def _shown(reason: CodeReason, text: str) -> tuple[str, str]:
 def outcome_of_error(error: Exception) -> tuple[CodeReason, str]:
     """The outcome of a test that ended with an error.
 
-    It is `runtime_error` if the program raised another error than AssertionError, and
-    `wrong_answer` if the test code raised it.
+    It is `runtime_error` if the program raised another error than AssertionError, `invalid_output`
+    if the program returned an object for which the test had no use, and else `wrong_answer`.
     """
     if isinstance(error, AssertionError):
-        return CodeReason.WRONG_ANSWER, str(error) or "an assertion failed"
-    return _reason_of(error), f"{type(error).__name__}: {error}"
+        return CodeReason.WRONG_ANSWER, message_of(error) or "an assertion failed"
+    return _reason_of(error), text_of(error)
+
+
+def text_of(error: BaseException) -> str:
+    """The type and the text of an error."""
+    return f"{type(error).__name__}: {message_of(error)}"
+
+
+def message_of(error: BaseException) -> str:
+    """The text of an error; empty if one of its arguments has no text.
+
+    An argument may be an object of the program, which is asked for its text and may raise instead.
+    """
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  whatever the program raised, or an integer of 10,000 digits
+        return ""
 
 
 def _reason_of(error: BaseException) -> CodeReason:
+    if isinstance(error, NotPlainData):
+        return CodeReason.INVALID_OUTPUT
     is_programs = hasattr(error, "_from_program")
     return CodeReason.RUNTIME_ERROR if is_programs else CodeReason.WRONG_ANSWER
 
@@ -117,11 +140,11 @@ class _Results(unittest.TestResult):
         self.pass_test(test)
 
     def addFailure(self, test: Any, err: Any) -> None:
-        self.fail_test(test, CodeReason.WRONG_ANSWER, str(err[1]))
+        self.fail_test(test, CodeReason.WRONG_ANSWER, message_of(err[1]))
 
     def addError(self, test: Any, err: Any) -> None:
         _raise_what_ends_all(err[1])
-        self.fail_test(test, _reason_of(err[1]), f"{err[0].__name__}: {err[1]}")
+        self.fail_test(test, _reason_of(err[1]), text_of(err[1]))
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
         if err is None:

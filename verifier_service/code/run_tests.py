@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import signal
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from verifier_service.sandbox.execution import (
     Pair,
     Program,
     SandboxError,
+    ZygoteKind,
 )
 from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
@@ -198,10 +200,11 @@ async def _run_calls(
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
         wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
         output_bytes=max(limits.output_bytes, _journal_bytes(payload)),
+        idle_seconds=None,
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
-        Program(payload=payload.encode(), entry="judge"),
+        Program(payload=payload.encode(), entry="judge", zygote_kind=_judges_zygote(tests)),
         limits,
         judge_limits,
     )
@@ -212,6 +215,15 @@ def _journal_bytes(payload: str) -> int:
     """Largest journal of tests: a test takes four characters at least, or is one of a split."""
     num_tests = len(payload) // 4 + MAX_SPLIT_TESTS
     return MAX_FRAME_BYTES + num_tests * MAX_RESULT_BYTES
+
+
+# A use of numpy by its usual name, whether it is imported or not: `np.allclose(`.
+_NUMPY = re.compile(r"\bnp\.")
+
+
+def _judges_zygote(tests: Function | Asserts) -> ZygoteKind | None:
+    """The zygote with numpy, for tests that use it without naming it; None: found by its bytes."""
+    return ZygoteKind.SCI if isinstance(tests, Asserts) and _NUMPY.search(tests.code) else None
 
 
 def _findings_of(pair: Pair) -> Findings:

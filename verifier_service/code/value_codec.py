@@ -65,6 +65,8 @@ def encode(value: Any, handle: SendHandle, depth: int = 0) -> Any:
         if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
             items = list(base.__iter__(value))
             return [tag, *(encode(item, handle, depth + 1) for item in items)]
+    if kind in _VIEWS:
+        return [_VIEWS[kind], *(encode(item, handle, depth + 1) for item in value)]
     if kind is deque:
         return ["deque", value.maxlen, *(encode(item, handle, depth + 1) for item in value)]
     if isinstance(value, dict):
@@ -112,17 +114,20 @@ def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
     tag, *parts = data
     try:
         if tag in _SEQUENCE_TYPES:
-            return _SEQUENCE_TYPES[tag](decode(part, handle, depth + 1) for part in parts)
+            items = [decode(part, handle, depth + 1) for part in parts]
+            return _whole(_SEQUENCE_TYPES[tag](items), items)
+        if tag in _VIEW_READERS:
+            return _VIEW_READERS[tag]([decode(part, handle, depth + 1) for part in parts])
         if tag == "deque":
             maxlen, *items = parts
-            return deque((decode(item, handle, depth + 1) for item in items), maxlen)
+            items = [decode(item, handle, depth + 1) for item in items]
+            return _whole(deque(items, maxlen), items)
         if tag in _MAPPING_TYPES:
-            return _MAPPING_TYPES[tag](
-                {
-                    decode(key, handle, depth + 1): decode(value, handle, depth + 1)
-                    for key, value in parts
-                }
-            )
+            pairs = [
+                (decode(key, handle, depth + 1), decode(value, handle, depth + 1))
+                for key, value in map(_pair, parts)
+            ]
+            return _whole(_MAPPING_TYPES[tag](dict(pairs)), pairs)
         if tag in _READERS:
             (text,) = parts
             if not isinstance(text, str):
@@ -133,16 +138,34 @@ def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
     return handle(data)
 
 
+def _whole(container: Any, items: list[Any]) -> Any:
+    """The container of the items. Raises Malformed: two are equal, or a deque has no room."""
+    if len(container) != len(items):
+        raise Malformed("items vanish in their container")
+    return container
+
+
+def _pair(data: Any) -> list[Any]:
+    if not isinstance(data, list) or len(data) != 2:
+        raise Malformed("not a pair")
+    return data
+
+
 def send_message(connection: socket.socket, message: Any) -> None:
     """Send a message of JSON.
 
     Raises:
         TooMuch: the message is too large.
     """
+    connection.sendall(frame_of(message))
+
+
+def frame_of(message: Any) -> bytes:
+    """The bytes to send for a message of JSON. Raises TooMuch: the message is too large."""
     frame = _to_json(message).encode("utf-8", "surrogatepass")
     if len(frame) > MAX_FRAME_BYTES:
         raise TooMuch("too large")
-    connection.sendall(frames.pack(frame))
+    return frames.pack(frame)
 
 
 def receive_message(connection: socket.socket) -> tuple[Any, int]:
@@ -167,6 +190,15 @@ _SEQUENCES: tuple[tuple[Any, str], ...] = (
 )  # fmt: skip
 _SEQUENCE_TYPES: dict[str, Any] = {tag: kind for kind, tag in _SEQUENCES}
 
+_VIEWS: dict[type, str] = {
+    type({}.keys()): "dict_keys", type({}.values()): "dict_values", type({}.items()): "dict_items",
+}  # fmt: skip
+_VIEW_READERS: dict[str, Callable[[list[Any]], Any]] = {
+    "dict_keys": lambda items: dict.fromkeys(items).keys(),
+    "dict_values": lambda items: dict(enumerate(items)).values(),
+    "dict_items": lambda items: dict(items).items(),
+}
+
 _MAPPING_TYPES: dict[str, Any] = {"dict": dict, "Counter": Counter, "OrderedDict": OrderedDict}
 _MAPPING_TAGS = {kind: tag for tag, kind in _MAPPING_TYPES.items()}
 
@@ -175,7 +207,7 @@ _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
     (bytearray, "bytearray", lambda value: value.hex()),
     (complex, "complex", lambda value: f"{value.real.hex()} {value.imag.hex()}"),
     (Decimal, "Decimal", str),
-    (Fraction, "Fraction", str),
+    (Fraction, "Fraction", lambda value: f"{value.numerator:x}/{value.denominator:x}"),
     (datetime.datetime, "datetime", lambda value: value.isoformat()),
     (datetime.date, "date", lambda value: value.isoformat()),
     (datetime.time, "time", lambda value: value.isoformat()),
@@ -186,6 +218,12 @@ _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
     ),
     (range, "range", lambda value: f"{value.start} {value.stop} {value.step}"),
 )
+
+
+def _fraction(text: str) -> Fraction:
+    # Not Fraction(text): that would compute the billion digits of "1e1000000000".
+    numerator, denominator = text.split("/")
+    return Fraction(int(numerator, 16), int(denominator, 16))
 
 
 def _complex(text: str) -> complex:
@@ -200,7 +238,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "bytearray": bytearray.fromhex,
     "complex": _complex,
     "Decimal": Decimal,
-    "Fraction": Fraction,
+    "Fraction": _fraction,
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,
     "time": datetime.time.fromisoformat,

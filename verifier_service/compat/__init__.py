@@ -3,8 +3,6 @@
 Each protocol has a file; docs/integrations.md says how each framework is pointed here.
 """
 
-from http import HTTPStatus
-
 from verifier_service.compat import (
     nemo_gym,
     open_instruct,
@@ -26,5 +24,5 @@ ROUTERS = {
 }
 """The protocols by name, as in the setting `compat`."""
 
-TRY_LATER_STATUSES = {"/run_code": HTTPStatus.GATEWAY_TIMEOUT}
+TRY_LATER_STATUSES = {"/run_code": sandbox_fusion.RunCodeRoute.try_later_status}
 """Statuses, by path, that make clients try again; 503 on all other paths."""

@@ -9,22 +9,31 @@ from typing import Annotated, Any
 
 from fastapi import Query, Request
 
+from verifier_service.compat.judging import judging_of
 from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.response_json import reward
 from verifier_service.errors import QueueFull, VerdictFailed
 from verifier_service.http.errors import ApiError
-from verifier_service.http.service import service_of
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group
-from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
 
 DEFAULT_PROFILE = "accuracy"
 
 ProfileQuery = Annotated[
     str, Query(description="name of a list of verifiers, see GET /v1/profiles")
 ]
-LabelledCompletion = tuple[Any, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class UnusableReference:
+    """A reference that is there, and that no verifier can read."""
+
+    message: str
+
+
+LabelledCompletion = tuple[Any, dict[str, Any] | UnusableReference]
 """A completion, as a text or messages, and its reference."""
 
 
@@ -91,9 +100,28 @@ async def rewarded_or_failed(
 
     Raises NotNow and RequestError as `verdicts_of`.
     """
-    groups = [Group(completions=[text], reference=reference) for text, reference in items]
+    groups = [
+        Group(completions=[text], reference=reference if isinstance(reference, dict) else {})
+        for text, reference in items
+    ]
     found = await verdicts_of(request, groups, verifiers, deadline_seconds=deadline_seconds)
+    found = [
+        _with_bad_reference(verdicts, reference.message)
+        if isinstance(reference, UnusableReference)
+        else verdicts
+        for verdicts, (_, reference) in zip(found, items, strict=True)
+    ]
     return [RewardedCompletion(reward(verdicts, verifiers), verdicts) for verdicts in found]
+
+
+def _with_bad_reference(verdicts: VerdictsByKey, message: str) -> VerdictsByKey:
+    """The verdicts on a completion whose reference was left out because it is unusable."""
+    return {
+        key: unverifiable(EngineReason.BAD_REFERENCE, verdict.seconds, message)
+        if verdict.reason == EngineReason.MISSING_REFERENCE
+        else verdict
+        for key, verdict in verdicts.items()
+    }
 
 
 def weighted_verifiers(request: Request, profile: str) -> Verifiers:
@@ -103,7 +131,7 @@ def weighted_verifiers(request: Request, profile: str) -> Verifiers:
         UnknownProfile: no profile has that name.
         ApiError: 422 if one of its verifiers has no weight.
     """
-    verifiers = profile_named(profile, service_of(request).profiles)
+    verifiers = profile_named(profile, judging_of(request).profiles)
     without = sorted(one.key for one in verifiers if one.weight is None)
     if without:
         raise ApiError(

@@ -6,8 +6,12 @@ from typing import Any
 
 import pydantic_core
 
+from verifier_service import strict_json
+from verifier_service.compat.completions import UnusableReference
+from verifier_service.strict_json import FlawedJson
 
-def reference_of(label: Any) -> dict[str, Any]:
+
+def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
     """The `reference` for a label.
 
     | label | reference |
@@ -18,6 +22,7 @@ def reference_of(label: Any) -> dict[str, Any]:
     | any other object | the object itself |
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None | `{}` |
+    | JSON text of an object that readers may take for different ones | none that is usable |
 
     >>> reference_of("1/2")
     {'answer': '1/2'}
@@ -25,7 +30,10 @@ def reference_of(label: Any) -> dict[str, Any]:
     {'tests': {'inputs': ['3'], 'outputs': ['9']}}
     """
     if isinstance(label, str):
-        label = _object_in(label) or label
+        try:
+            label = _object_in(label) or label
+        except FlawedJson as error:
+            return UnusableReference(str(error))
     if label is None:
         return {}
     if not isinstance(label, dict):
@@ -37,10 +45,12 @@ def reference_of(label: Any) -> dict[str, Any]:
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
+    """The object that a JSON text holds; None for another text. Raises FlawedJson."""
     if not text.lstrip().startswith("{"):
         return None
     try:
         found = pydantic_core.from_json(text)
     except ValueError:
         return None
+    strict_json.check(text)
     return found if isinstance(found, dict) else None

@@ -105,7 +105,7 @@ class AggregateRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    verify_responses: list[dict[str, Any]]
+    verify_responses: list[dict[str, Any]] = Field(fail_fast=True)
 
 
 class AggregateResponse(BaseModel):
@@ -163,7 +163,7 @@ async def aggregate_metrics(body: AggregateRequest) -> AggregateResponse:
         if response.get("_ng_failure_class") is not None:
             continue
         for key, value in response.items():
-            # The comparison leaves out NaN too, and integers that no float can hold.
+            # The comparison leaves out integers that no float can hold.
             if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
                 numbers[key].append(float(value))
     means = {f"mean/{key}": sum(values) / len(values) for key, values in numbers.items()}

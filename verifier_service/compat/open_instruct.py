@@ -15,9 +15,11 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service import strict_json
 from verifier_service.compat.completions import RewardedCompletion, rewarded
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
+from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers.code import Code
@@ -132,8 +134,14 @@ def _passed(judged: RewardedCompletion) -> bool:
 def _read_cases(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
     """The tests of a request. Raises ApiError if they are unreadable or too many."""
     if isinstance(tests, str):
+        text = tests
         try:
-            tests = pydantic_core.from_json(tests)
+            tests = pydantic_core.from_json(text)
+            strict_json.check(text)
+        except FlawedJson as error:
+            raise ApiError(
+                HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable_tests", f"tests.{error}"
+            ) from error
         except ValueError as error:
             raise ApiError(
                 HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -20,12 +20,18 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service import strict_json
 from verifier_service.code.plain_run import RunOptions, RunReport
-from verifier_service.compat.completions import LabelledCompletion, rewarded_or_failed
+from verifier_service.compat.completions import (
+    LabelledCompletion,
+    UnusableReference,
+    rewarded_or_failed,
+)
 from verifier_service.compat.open_instruct import TestCase
 from verifier_service.compat.programs import as_text, run_programs
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
+from verifier_service.strict_json import FlawedJson
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifiers.code import Code
 
@@ -54,8 +60,8 @@ class BatchRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    scripts: list[str] = Field(max_length=MAX_SCRIPTS)
-    languages: list[str] = []
+    scripts: list[str] = Field(max_length=MAX_SCRIPTS, fail_fast=True)
+    languages: list[str] = Field(default=[], fail_fast=True)
     timeout: float = Field(default=30.0, gt=0)
     request_timeout: float = Field(default=CLIENT_WAIT_SECONDS, gt=0)
 
@@ -119,10 +125,15 @@ def item_in(script: str) -> LabelledCompletion | None:
         return None
     try:
         # Unlike `json`, this refuses a lone surrogate, which no text for the workers may hold.
-        tests = _cases.validate_json(pydantic_core.from_json(cases[1]))
+        text = pydantic_core.from_json(cases[1])
+        tests = _cases.validate_json(text)
         source = pydantic_core.from_json(program[1])
     except (ValueError, ValidationError):
         return None
+    try:
+        strict_json.check(text)
+    except FlawedJson as error:
+        return source, UnusableReference(f"test_cases.{error}")
     return source, {
         "tests": {
             "type": "stdio",

@@ -36,6 +36,11 @@ _ASSISTANT = re.compile(
     r"|<start_of_turn>model\n?|\[/INST\]|<\|assistant\|>\n?|<｜Assistant｜>"  # noqa: RUF001
     r"|<\|start_of_role\|>assistant<\|end_of_role\|>"
 )
+_IN_MARKERS = (
+    *("|>assistant", "<start_of_turn>model", "[/INST]", "<|assistant|>"),
+    "<｜Assistant｜>",  # noqa: RUF001
+)
+"""Texts of which each marker before a turn has one; looking for them takes a tenth of the time."""
 _END_MARKERS = (
     *("<|im_end|>", "<|eot_id|>", "<|eot|>", "<|end_of_text|>", "<|endoftext|>", "<|eom_id|>"),
     *("<|end|>", "<|begin_of_text|>", "<end_of_turn>", "<eos>", "<pad>", "</s>"),
@@ -51,7 +56,9 @@ class RewardRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    query: list[str] = Field(description="prompts with their responses, special tokens included")
+    query: list[str] = Field(
+        description="prompts with their responses, special tokens included", fail_fast=True
+    )
     prompts: list[Any] = []
     labels: list[Any] = Field(
         default=[], description="references: texts, or the JSON text of a `reference`"
@@ -129,6 +136,8 @@ def response_in(query: str, prompt: Any) -> str:
     """
     if isinstance(prompt, str) and prompt and query.startswith(prompt):
         response = query[len(prompt) :]
+    elif not any(text in query for text in _IN_MARKERS):
+        response = query
     else:
         # A deque keeps the last one only: a list of all matches could take gigabytes.
         openings = deque(_ASSISTANT.finditer(query), maxlen=1)

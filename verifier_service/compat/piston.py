@@ -15,7 +15,7 @@ import signal
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,9 +30,23 @@ from verifier_service.code.plain_run import (
 from verifier_service.compat.programs import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
+from verifier_service.errors import RequestError
+from verifier_service.http.error_handlers import refused
+from verifier_service.http.errors import status_of
+from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import ExitReason
 
-router = APIRouter(route_class=StrictRoute, tags=["Piston"])
+
+class PistonRoute(StrictRoute):
+    """A route whose refusals have Piston's form."""
+
+    def refusal(self, error: RequestError, request: Request) -> Response:
+        """The response to a refused call."""
+        refused(error, request.scope, service_of(request).metrics)
+        return _error(status_of(error), error.message)
+
+
+router = APIRouter(route_class=PistonRoute, tags=["Piston"])
 
 DEADLINE_SECONDS = 28.0
 MAX_TIMEOUT_MS = 60_000
@@ -70,9 +84,9 @@ class ExecuteRequest(BaseModel):
 
     language: str
     version: str = "*"
-    files: list[PistonFile] = Field(min_length=1)
+    files: list[PistonFile] = Field(min_length=1, fail_fast=True)
     stdin: str = ""
-    args: list[str] = []
+    args: list[str] = Field(default=[], fail_fast=True)
     compile_timeout: Milliseconds = 10_000
     run_timeout: Milliseconds = 3_000
     compile_cpu_time: Milliseconds | None = None

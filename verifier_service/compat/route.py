@@ -1,43 +1,201 @@
-"""Routes whose bodies are parsed as strictly as the body of `/v1/score`."""
+"""Routes of other protocols: their bodies are parsed strictly, and large ones in other processes.
+
+A body of few values is handled in the API process, in milliseconds. Any other has a process of its
+own (`compat.call_process`), which calls the same route.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 import pydantic_core
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import Scope
+
+from verifier_service.compat.judging import Judging, TooMuchHere
+from verifier_service.engine.request_body import check_json
+from verifier_service.engine.response import EncodedResponse
+from verifier_service.errors import RequestError, RequestFailed, TryLater
+from verifier_service.http.errors import ApiError
+from verifier_service.http.intake import Intake, given_up, intake_of, unless_given_up
+from verifier_service.http.score_call import (
+    PROCESS_GRACE_SECONDS,
+    SMALL_VERDICTS,
+    response_in_pieces,
+)
+from verifier_service.http.service import Service, service_of
+from verifier_service.large_requests.messages import CallRefused, LargeCall
+from verifier_service.profiles import profiles_to_json
+from verifier_service.validation import invalid_request
+
+MAX_VALUES = 2**13
+"""Most values in the JSON of a body that the API process handles; each takes microseconds."""
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses lone surrogates and endless nesting, and passes our own errors on.
+    """A route that refuses lone surrogates, endless nesting and ambiguous JSON.
 
     FastAPI's own parser lets lone surrogates through, which then fail wherever text is encoded. It
-    also turns every error while the body is read, such as BodyTooLarge, into a 400.
+    also turns every error while the body is read into a 400.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    try_later_status: HTTPStatus | None = None
+    """Status for clients that retry another one than 503."""
+
+    def get_route_handler(self) -> Handler:
         """The handler of `APIRoute`, which gets a request with a strict parser."""
         handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
 
-        async def handle_strictly(request: Request) -> Response:
-            return await handle(_StrictRequest(request.scope, await request.body()))
+        async def handle_call(request: Request) -> Response:
+            if "judging" in request.scope["state"]:  # a process of the call's own
+                content = request.scope["state"]["content"]
+                return await _handle(handle, request.scope, content, max_values=None)
+            try:
+                return await _handle_in_service(handle, request)
+            except RequestValidationError as wrong:
+                return self.refusal(invalid_request(wrong.errors()), request)
+            except RequestError as error:
+                return self.refusal(error, request)
 
-        return handle_strictly
+        return handle_call
+
+    def refusal(self, error: RequestError, request: Request) -> Response:
+        """The response to a refused call, if the protocol has one of its own. Raises the error."""
+        if isinstance(error, TryLater) and self.try_later_status is not None:
+            raise ApiError(self.try_later_status, error.kind, error.message)
+        raise error
+
+
+async def _handle_in_service(handle: Handler, request: Request) -> Response:
+    """Handle a call here or in a process. Raises RequestError, RequestValidationError."""
+    service, intake = service_of(request), intake_of(request)
+    judging = _judging(service, intake)
+    if intake.body.is_in_memory:
+        request.scope["state"]["judging"] = judging
+        content = intake.body.content
+        try:
+            return await _handle(handle, request.scope, content, max_values=MAX_VALUES)
+        except TooMuchHere:
+            pass
+    try:
+        work = _call_in_process(request, service, intake, judging.started)
+        found = await unless_given_up(work, request, service.drain)
+    except ClientDisconnect:
+        return given_up(service)
+    return response_in_pieces(list(found.pieces), found.status)
+
+
+def _judging(service: Service, intake: Intake) -> Judging:
+    """The judging of a call that the API process handles."""
+
+    @asynccontextmanager
+    async def room(num_completions: int) -> AsyncIterator[None]:
+        intake.reservation.grow()  # small bodies are taken in although there is no room
+        with service.admission.reservation() as reservation:
+            reservation.grow(completions=num_completions)
+            yield
+
+    return Judging(
+        limits=service.limits,
+        profiles=service.profiles,
+        engine=service.scheduler,
+        room=room,
+        started=time.monotonic(),
+        max_verdicts=SMALL_VERDICTS,
+    )
+
+
+async def _call_in_process(
+    request: Request, service: Service, intake: Intake, started: float
+) -> EncodedResponse:
+    """Have a process handle a call. Raises RequestError."""
+    call = LargeCall(
+        num_bytes=intake.body.num_bytes,
+        path=request.scope["route"].path,
+        query_string=request.scope["query_string"],
+        content_type=request.headers.get("content-type", ""),
+        started=started,
+        limits=service.limits,
+        profiles=profiles_to_json(service.profiles),
+        num_workers=service.scheduler.worker_counts,
+    )
+    limit = service.limits.max_deadline_seconds + PROCESS_GRACE_SECONDS
+    try:
+        async with asyncio.timeout(limit):
+            return await service.call_processes.respond(
+                call, intake.body.file(), intake.reservation, _no_lines
+            )
+    except CallRefused as error:
+        raise ApiError(HTTPStatus(error.status), error.kind, error.message) from error
+    except TimeoutError as error:
+        raise RequestFailed(f"there was no answer within {limit:g} seconds") from error
+
+
+def _no_lines(_index: int, _line: bytes) -> None:
+    raise AssertionError("a call has no response in lines")
+
+
+async def _handle(
+    handle: Handler, scope: Scope, content: bytes, *, max_values: int | None
+) -> Response:
+    """The response of FastAPI's handler. Raises TooMuchHere, RequestError."""
+    request = _StrictRequest(scope, content, max_values=max_values)
+    try:
+        return await handle(request)
+    except HTTPException:
+        if request.error is not None:
+            raise request.error from None
+        raise
 
 
 class _StrictRequest(Request):
     """A request whose body has been read."""
 
-    def __init__(self, scope: Any, body: bytes) -> None:
+    def __init__(self, scope: Scope, body: bytes, *, max_values: int | None) -> None:
         super().__init__(scope)
         self._body = body
+        self._max_values = max_values
+        self.error: RequestError | TooMuchHere | MemoryError | None = None
+        """The error of `json`, which FastAPI turns into a 400."""
 
     async def json(self) -> Any:
-        """The body as JSON. Raises JSONDecodeError."""
+        """The body as JSON. Raises JSONDecodeError, RequestError, TooMuchHere."""
         try:
-            return pydantic_core.from_json(self._body)
-        except ValueError as error:
-            raise json.JSONDecodeError(str(error), "", 0) from error
+            try:
+                found = pydantic_core.from_json(self._body)
+            except ValueError as error:
+                raise json.JSONDecodeError(str(error), "", 0) from error
+            if self._max_values is not None and _has_more_values(found, self._max_values):
+                raise TooMuchHere
+            check_json(self._body)
+        except (RequestError, TooMuchHere, MemoryError) as error:
+            self.error = error
+            raise
+        return found
+
+
+def _has_more_values(value: Any, bound: int) -> bool:
+    """Whether JSON has more values than the bound; looks at no more than these."""
+    left, num_values = [value], 1
+    while left:
+        inside = left.pop()
+        if isinstance(inside, dict | list):
+            num_values += len(inside)
+            if num_values > bound:
+                return True
+            left += inside.values() if isinstance(inside, dict) else inside
+    return False

@@ -35,7 +35,14 @@ from verifier_service.compat.scheduling import NotNow
 from verifier_service.http.errors import ApiError
 from verifier_service.schemas import ErrorResponse
 
-router = APIRouter(route_class=StrictRoute, tags=["SandboxFusion"])
+
+class RunCodeRoute(StrictRoute):
+    """A route whose clients retry 504."""
+
+    try_later_status = HTTPStatus.GATEWAY_TIMEOUT
+
+
+router = APIRouter(route_class=RunCodeRoute, tags=["SandboxFusion"])
 
 MARGIN_SECONDS = 8.0
 """Time beyond the limits of compiling and running; verl waits 10 s more than these."""
@@ -56,7 +63,9 @@ class RunCodeRequest(BaseModel):
     run_timeout: float = Field(default=10.0, description="seconds")
     memory_limit_MB: int = Field(default=-1, description="-1: the service's default, 1024")
     files: dict[str, str | None] = Field(default={}, description="base64 by name")
-    fetch_files: list[str] = Field(default=[], description="names of files to answer with")
+    fetch_files: list[str] = Field(
+        default=[], description="names of files to answer with", fail_fast=True
+    )
 
 
 class RunStatus(StrEnum):

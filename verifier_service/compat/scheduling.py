@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from fastapi import Request
 
+from verifier_service.compat.judging import judging_of
 from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.request_scoring import Scoring
+from verifier_service.engine.response import MIN_DEADLINE_SECONDS
 from verifier_service.errors import QueueFull
-from verifier_service.http.service import service_of
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verifier import Verifier
 
@@ -27,24 +29,26 @@ async def verdicts_of(
 ) -> list[VerdictsByKey]:
     """The verdicts on the one completion of each group.
 
-    A completion that is not judged by the deadline gets `failed` verdicts.
+    A completion that is not judged by the deadline, counted from when the body was there, gets
+    `failed` verdicts.
 
     Raises:
         NotNow: the queue is full.
         TooManyCompletions: one request may not have as many.
         VerifierNotEnabled: a verifier is not served here.
+        TooMuchHere: the call needs a process of its own.
     """
-    service = service_of(request)
-    limits = service.limits
+    judging = judging_of(request)
+    limits = judging.limits
     limits.check_enabled("code" if one.workers == "code" else one.type for one in verifiers)
     limits.check_num_completions(len(groups))
+    judging.check_num_verdicts(len(groups) * len(verifiers))
     work = ScoreRequest.model_construct(verifiers=list(verifiers), groups=list(groups))
+    deadline = min(deadline_seconds, limits.max_deadline_seconds)
+    deadline -= time.monotonic() - judging.started
     try:
-        with service.admission.reservation() as reservation:
-            num_bytes = len(await request.body())
-            reservation.grow(completions=work.num_completions, num_bytes=num_bytes)
-            scoring = Scoring(work, service.scheduler)
-            scored = await scoring.run(min(deadline_seconds, limits.max_deadline_seconds))
+        async with judging.room(len(groups)):
+            scored = await Scoring(work, judging.engine).run(max(deadline, MIN_DEADLINE_SECONDS))
     except QueueFull as error:
         raise NotNow(error.cause) from error
     return [group[0] for group in scored.groups]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from verifier_service.engine.allowance import Allowance
 from verifier_service.errors import QueueFull
 
 
@@ -19,13 +20,36 @@ class PendingBounds:
     may take the same amount once more: finished work is not refused because the queue is full."""
 
 
+@dataclass
+class _PendingWork:
+    completions: int = 0
+    num_bytes: int = 0
+
+
 class Admission:
     """Counts pending work, and accepts more of it within its bounds."""
 
     def __init__(self, bounds: PendingBounds) -> None:
         self.bounds = bounds
-        self.pending_completions = 0
-        self.pending_bytes = 0
+        self._allowance: Allowance | None = None
+        self._pending = _PendingWork()
+
+    def within(self, allowance: Allowance) -> Admission:
+        """This admission for the calls of one API key, whose limits are kept too."""
+        own = Admission(self.bounds)
+        own._allowance = allowance
+        own._pending = self._pending
+        return own
+
+    @property
+    def pending_completions(self) -> int:
+        """Completions accepted and not yet answered, of all calls."""
+        return self._pending.completions
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes of bodies and responses that are held, of all calls."""
+        return self._pending.num_bytes
 
     @property
     def state(self) -> dict[str, int]:
@@ -49,6 +73,7 @@ class Admission:
         """Raise QueueFull if not even the smallest request would be accepted."""
         if self.is_full:
             raise self.queue_full()
+        self.check_completions(1)
 
     def queue_full(self) -> QueueFull:
         """The error of a request that finds no room."""
@@ -67,8 +92,19 @@ class Admission:
         try:
             yield reservation
         finally:
-            self.pending_completions -= reservation.num_completions
-            self.pending_bytes -= reservation.num_bytes
+            self.add(completions=-reservation.num_completions, num_bytes=-reservation.num_bytes)
+
+    def check_completions(self, completions: int) -> None:
+        """Raise KeyLimitReached if the API key may not have so many more pending."""
+        if self._allowance is not None:
+            self._allowance.check_pending(completions)
+
+    def add(self, *, completions: int = 0, num_bytes: int = 0) -> None:
+        """Count work without asking for room; a reservation has asked."""
+        self._pending.completions += completions
+        self._pending.num_bytes += num_bytes
+        if self._allowance is not None:
+            self._allowance.pending_completions += completions
 
 
 class Reservation:
@@ -86,9 +122,10 @@ class Reservation:
         others = admission.pending_completions - self.num_completions
         if others and admission.pending_completions + completions > admission.bounds.completions:
             raise admission.queue_full()
+        admission.check_completions(completions)
         self._grow_bytes(num_bytes, admission.bounds.num_bytes)
         self.num_completions += completions
-        admission.pending_completions += completions
+        admission.add(completions=completions)
 
     def grow_by_response(self, *, num_bytes: int) -> None:
         """Reserve the bytes of a response. Raises QueueFull, and reserves nothing then."""
@@ -100,9 +137,10 @@ class Reservation:
         if others and admission.pending_bytes + num_bytes > bound:
             raise admission.queue_full()
         self.num_bytes += num_bytes
-        admission.pending_bytes += num_bytes
+        admission.add(num_bytes=num_bytes)
 
-    def shrink(self, *, num_bytes: int) -> None:
-        """Release bytes."""
+    def shrink(self, *, completions: int = 0, num_bytes: int = 0) -> None:
+        """Release completions and bytes."""
+        self.num_completions -= completions
         self.num_bytes -= num_bytes
-        self._admission.pending_bytes -= num_bytes
+        self._admission.add(completions=-completions, num_bytes=-num_bytes)

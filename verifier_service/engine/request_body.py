@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 import zstandard
 from pydantic import ValidationError
 
+from verifier_service import strict_json
 from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.engine.request_limits import RequestLimits
-from verifier_service.errors import BrokenCompression
+from verifier_service.errors import BrokenCompression, InvalidRequest
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import ScoreRequest
+from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import invalid_request
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.regex import QuickPatterns
@@ -98,14 +100,34 @@ def read_request(
         VerifierNotEnabled: one of its verifiers is not served.
         SlowPattern: a pattern takes too long to compile where other requests wait.
     """
+    flaw = _flaw_in(body)  # first, so that its memory is free before the request's is taken
     try:
         request = ScoreRequest.model_validate_json(body, strict=True, context=quick_patterns)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise invalid_request(found, VERIFIERS) from error
+    if flaw is not None:
+        raise flaw
     limits.check_num_completions(request.num_completions)
     if request.profile is not None:
         verifiers = profile_named(request.profile, profiles())
         request = request.model_copy(update={"verifiers": verifiers})
     limits.check_enabled(verifier.type for verifier in request.verifiers)
     return request
+
+
+def check_json(body: bytes) -> None:
+    """Raise InvalidRequest if readers may take the JSON of a body for different values."""
+    flaw = _flaw_in(body)
+    if flaw is not None:
+        raise flaw
+
+
+def _flaw_in(body: bytes) -> InvalidRequest | None:
+    try:
+        strict_json.check(body)
+    except FlawedJson as error:
+        return invalid_request(
+            [{"loc": error.location, "msg": error.problem, "type": "ambiguous_json"}]
+        )
+    return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from verifier_service.engine.allowance import Allowance
 from verifier_service.errors import TooManyCompletions, VerifierNotEnabled
 
 
@@ -18,12 +19,30 @@ class RequestLimits(msgspec.Struct, frozen=True):
     """Largest body, in bytes, before and after decompression."""
     max_completions: int
     max_deadline_seconds: float
+    enabled_for: str = "here"
+    """Place of `enabled` in a message: here, or for an API key."""
+
+    def within(self, allowance: Allowance) -> RequestLimits:
+        """These limits for the requests with one API key."""
+        limits = allowance.limits
+        narrowed = self
+        if limits.verifiers is not None:
+            narrowed = msgspec.structs.replace(
+                narrowed,
+                enabled=tuple(one for one in self.enabled if one in limits.verifiers),
+                enabled_for=f"for the API key {allowance.name!r}",
+            )
+        if limits.max_pending_completions is not None:
+            # A request with more could never be accepted: 413 says so, where 429 would be retried.
+            most = min(self.max_completions, limits.max_pending_completions)
+            narrowed = msgspec.structs.replace(narrowed, max_completions=most)
+        return narrowed
 
     def check_enabled(self, verifiers: Iterable[str]) -> None:
         """Raise VerifierNotEnabled if the service does not serve one of these verifier types."""
         if disabled := sorted(set(verifiers) - set(self.enabled)):
             raise VerifierNotEnabled(
-                f"not enabled here: {disabled}; enabled are {sorted(self.enabled)}"
+                f"not enabled {self.enabled_for}: {disabled}; enabled are {sorted(self.enabled)}"
             )
 
     def check_num_completions(self, num_completions: int) -> None:

@@ -39,6 +39,8 @@ class EncodedResponse:
     """The last line of a streamed response, after the lines of the groups."""
     counts: VerdictCounts
     num_completions: int
+    status: int = 200
+    """Status in HTTP; another one only if a call of another protocol could not be run."""
 
 
 async def respond(

@@ -4,60 +4,72 @@ from __future__ import annotations
 
 import base64
 import logging
+import os
 import re
 import time
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from verifier_service.errors import Draining, RequestError
-from verifier_service.http.api_keys import is_accepted
+from verifier_service.engine.allowance import Allowance
+from verifier_service.errors import Draining, KeyLimitReached, RequestError, TryLater
+from verifier_service.http.api_keys import KeyRing
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import internal_error, refused
 from verifier_service.http.errors import ApiError
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.service import ALLOWANCE
+from verifier_service.http.sites import Sites
 
 access_log = logging.getLogger("verifier_service.access")
 
 REQUEST_ID_HEADER = "X-Request-Id"
+_REQUEST_ID = REQUEST_ID_HEADER.lower().encode()
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths without an API key: they tell nothing, and ask whether the service runs."""
+OWN_PREFIX = "/v1/"
+"""Prefix of our own protocol, whose clients try again after 429; those of other frameworks may take
+that for a verdict on the completion."""
 NOT_LOGGED_PATHS = ("/healthz", "/readyz", "/metrics")
 # An id that cannot spoil a line of the log: `step-7.group-2`.
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
+_Headers = dict[bytes, bytes]
+
 
 class CallContext:
-    """Gives calls an id, refuses calls without a key, and counts and logs all of them.
+    """Gives calls an id, refuses calls of strangers, and counts and logs all of them.
 
     Args:
         app: the next layer.
-        key_hashes: hashes of the accepted API keys; without any, all calls are accepted.
+        keys: that open the service; without any, no key is asked for.
+        sites: under which the service may be asked, and whose pages may ask.
         drain: tells whether the service is ending, and counts the calls under way.
         metrics: count each call.
-        draining_statuses: statuses of refusals while the service ends, by path, for clients that
-            retry another status than 503.
+        try_later_statuses: statuses of refusals that ask the client to try again, by path, for
+            clients that retry another status than 503.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        key_hashes: Sequence[str],
+        keys: KeyRing,
+        sites: Sites,
         drain: Drain,
         metrics: Metrics,
-        draining_statuses: Mapping[str, HTTPStatus],
+        try_later_statuses: Mapping[str, HTTPStatus],
     ) -> None:
         self._app = app
-        self._key_hashes = key_hashes
+        self._keys = keys
+        self._sites = sites
         self._drain = drain
         self._metrics = metrics
-        self._draining_statuses = draining_statuses
+        self._try_later_statuses = try_later_statuses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on."""
@@ -65,8 +77,9 @@ class CallContext:
             await self._app(scope, receive, send)
             return
         start = time.perf_counter()
-        headers = Headers(scope=scope)
-        call_id = _call_id(headers.get(REQUEST_ID_HEADER.lower(), ""))
+        # One pass and bytes: `Headers` reads and decodes all of them again for each that is asked.
+        headers: _Headers = dict(scope["headers"])
+        call_id = _call_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         state = scope.setdefault("state", {})
         state["request_id"] = call_id
         status = 0
@@ -75,7 +88,7 @@ class CallContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = call_id
+                message["headers"] = [*message.get("headers", ()), (_REQUEST_ID, call_id.encode())]
             await send(message)
 
         self._metrics.in_flight.inc()
@@ -99,27 +112,45 @@ class CallContext:
             self._metrics.in_flight.dec()
             self._finish(scope, status, time.perf_counter() - start)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> JSONResponse | None:
-        if not self._is_allowed(scope["path"], headers):
-            has_key = _key(headers.get("authorization", "")) is not None
-            return refused(_unauthorized(has_key=has_key), scope, self._metrics)
-        if self._drain.is_draining and scope["method"] == "POST":
-            status = self._draining_statuses.get(scope["path"])
-            return refused(Draining(), scope, self._metrics, status=status)
-        return None
+    def _refusal(self, scope: Scope, headers: _Headers) -> JSONResponse | None:
+        """The refusal of a call by its headers, before its body is read; None if there is none."""
+        path = scope["path"]
+        error = None if path in OPEN_PATHS else self._stranger_error(scope["state"], headers)
+        if error is None and self._drain.is_draining and scope["method"] == "POST":
+            error = Draining()
+        if error is None:
+            return None
+        status = None
+        if isinstance(error, TryLater) and not path.startswith(OWN_PREFIX):
+            status = self._try_later_statuses.get(path, HTTPStatus.SERVICE_UNAVAILABLE)
+        return refused(error, scope, self._metrics, status=status)
 
-    def _is_allowed(self, path: str, headers: Headers) -> bool:
-        if not self._key_hashes or path in OPEN_PATHS:
-            return True
-        key = _key(headers.get("authorization", ""))
-        return key is not None and is_accepted(key, self._key_hashes)
+    def _stranger_error(self, state: dict[str, Any], headers: _Headers) -> RequestError | None:
+        """Why the host, the page or the key of a call is refused; None if they are welcome."""
+        host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
+        error = self._sites.refusal(host, origin if b"origin" in headers else None)
+        if error is not None or self._keys.is_empty:
+            return error
+        key = _key(headers.get(b"authorization", b"").decode("latin-1"))
+        allowance = None if key is None else self._keys.allowance(key)
+        if allowance is None:
+            return _unauthorized(has_key=key is not None)
+        state[ALLOWANCE] = allowance
+        try:
+            allowance.take_request()
+        except KeyLimitReached as limit:
+            return limit
+        return None
 
     def _finish(self, scope: Scope, status: int, seconds: float) -> None:
         path = _path(scope)
+        state = scope["state"]
+        allowance: Allowance | None = state.get(ALLOWANCE)
         self._metrics.count_response(path, status, seconds)
+        if allowance is not None:
+            self._metrics.count_key(allowance.name, status, state.get("num_completions", 0))
         if path in NOT_LOGGED_PATHS:
             return
-        state = scope["state"]
         fields = {
             "request_id": state["request_id"],
             "method": scope["method"],
@@ -127,6 +158,8 @@ class CallContext:
             "status": status,
             "seconds": round(seconds, 6),
         }
+        if allowance is not None:
+            fields["key"] = allowance.name
         if "num_completions" in state:
             fields["completions"] = state["num_completions"]
         if "error" in state:
@@ -162,7 +195,7 @@ def _key(authorization: str) -> str | None:
 
 def _call_id(given: str) -> str:
     """The client's id if it is harmless, else a new one."""
-    return given if _SAFE_ID.fullmatch(given) else uuid.uuid4().hex
+    return given if _SAFE_ID.fullmatch(given) else os.urandom(16).hex()
 
 
 def _unauthorized(*, has_key: bool) -> ApiError:

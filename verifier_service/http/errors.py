@@ -8,6 +8,7 @@ from verifier_service.errors import (
     BodyTooLarge,
     BrokenCompression,
     InvalidRequest,
+    KeyLimitReached,
     RequestError,
     ResponseTooLarge,
     TooManyCompletions,
@@ -24,6 +25,7 @@ STATUSES: dict[type[RequestError], HTTPStatus] = {
     InvalidRequest: HTTPStatus.UNPROCESSABLE_ENTITY,
     UnknownProfile: HTTPStatus.UNPROCESSABLE_ENTITY,
     VerifierNotEnabled: HTTPStatus.UNPROCESSABLE_ENTITY,
+    KeyLimitReached: HTTPStatus.TOO_MANY_REQUESTS,
     TryLater: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 """The status of an error by its class, or by the nearest class that it derives from."""
@@ -58,6 +60,8 @@ def headers_of(error: RequestError) -> dict[str, str] | None:
     """The headers of the response to a request with this error; None if it needs none."""
     if isinstance(error, ApiError):
         return error.headers
+    if isinstance(error, KeyLimitReached):
+        return {"Retry-After": str(error.retry_after_seconds)}
     if isinstance(error, TryLater):
         return {"Retry-After": str(RETRY_AFTER_SECONDS)}
     return None

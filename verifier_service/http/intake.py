@@ -1,70 +1,235 @@
-"""The intake of a body: refused by its headers if possible, else held as it arrives."""
+"""The intake of bodies: the one door through which the body of every call comes.
+
+    CloseUnread -> CallContext (keys) -> BodyDoor -> routes
+
+The door is a layer around the routes, so no route can take a body in by another way. It counts each
+body in `Admission`, as it was declared and as it arrives, and gives it a time to arrive. Routes get
+an `Intake`. A body that is not light is in a file for a process of its own, and no route gets its
+bytes in the API process.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from http import HTTPStatus
+from typing import TypeVar
 
-from starlette.requests import Request
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from verifier_service.engine.admission import Reservation
-from verifier_service.engine.body_limit import BodyLimit
+from verifier_service.engine.admission import Admission, Reservation
+from verifier_service.engine.body_limit import BodyLimit, check_declared
 from verifier_service.engine.request_body import CONTENT_ENCODINGS
-from verifier_service.errors import RequestFailed
+from verifier_service.errors import BodyTooLarge, Draining, RequestError, RequestFailed, TryLater
+from verifier_service.http.drain import Drain
+from verifier_service.http.error_handlers import refused
 from verifier_service.http.errors import ApiError
+from verifier_service.http.service import Service, service_of
 
 SMALL_BODY_BYTES = 2**15
-"""Largest body that the API process reads itself: a larger one would hold up other requests."""
-RECEIVE_SECONDS = 60.0
-"""Longest time that a body may take to arrive."""
+"""Largest body that is always taken in memory and read by the API process."""
+LIGHT_BODY_BYTES = 2**20
+"""Largest body in memory. The API process may read it if it is text in few values; a larger one is
+in a file, which the process of a large request inherits."""
+MAX_PARTS = 256
+_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+
+T = TypeVar("T")
 
 
-class LimitArrivingBody:
-    """Middleware that refuses a body over the limit while it arrives, not when it is in memory.
+@dataclass(frozen=True)
+class Intake:
+    """The body of a call, and the call's share of the pending work."""
+
+    body: Body
+    reservation: Reservation
+    found_full: bool
+    """Whether the queue was full when the call came."""
+    started: float
+    """When the call came, by `time.monotonic`."""
+    replay: Replay
+
+
+def intake_of(request: Request) -> Intake:
+    """The intake of a call, whose `receive` no longer has the body then."""
+    intake = request.scope["state"]["intake"]
+    assert isinstance(intake, Intake)
+    intake.replay.skip()
+    return intake
+
+
+class BodyDoor:
+    """Middleware that takes the whole body in before the call goes on, or refuses it.
 
     Args:
         app: the next layer.
         max_bytes: largest body of a call.
+        seconds: longest time that a body may take to arrive.
+        try_later_statuses: statuses by path for clients that retry another status than 503.
     """
 
-    def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        max_bytes: int,
+        seconds: float,
+        try_later_statuses: Mapping[str, HTTPStatus],
+    ) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._seconds = seconds
+        self._try_later_statuses = try_later_statuses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on, and count its body."""
+        """Pass the call on with its body, which is held until the response is sent."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if scope["type"] != "http" or (
+            scope["method"] in _WITHOUT_BODY and not declares_body(headers)
+        ):
+            await self._app(scope, receive, send)
+            return
+        service = service_of(Request(scope))
+        started, found_full = time.monotonic(), service.admission.is_full
+        with service.admission.reservation() as reservation, closing(Body()) as body:
+            try:
+                declared = check_declared(headers.get("content-length", ""), self._max_bytes)
+                _reserve(declared, headers, service.admission, reservation)
+                body.expect(declared)
+                await self._receive(receive, body, reservation)
+            except (RequestError, ClientDisconnect) as error:
+                await self._refusal(error, scope, service)(scope, receive, send)
+                return
+            replay = Replay(body, receive)
+            scope["state"]["intake"] = Intake(body, reservation, found_full, started, replay)
+            await self._app(scope, replay, send)
+
+    async def _receive(self, receive: Receive, body: Body, reservation: Reservation) -> None:
+        """Receive the body.
+
+        Raises:
+            ApiError: the body takes longer than it may.
+            BodyTooLarge: it exceeds the limit.
+            QueueFull: the queue has no room for a body whose size was not declared.
+            ClientDisconnect: the client is gone.
+        """
         limit = BodyLimit(self._max_bytes)
+        try:
+            async with asyncio.timeout(self._seconds):
+                is_more = True
+                while is_more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnect
+                    part = message.get("body", b"")
+                    limit.add(len(part))
+                    body.add(part)
+                    if body.num_bytes > reservation.num_bytes:
+                        reservation.grow(num_bytes=body.num_bytes - reservation.num_bytes)
+                    is_more = message.get("more_body", False)
+        except TimeoutError as error:
+            raise ApiError(
+                HTTPStatus.REQUEST_TIMEOUT,
+                "body_too_slow",
+                f"the body was not there after {self._seconds:g} seconds",
+            ) from error
 
-        async def limited_receive() -> Message:
-            message = await receive()
-            limit.add(len(message.get("body", b"")))
-            return message
+    def _refusal(
+        self, error: RequestError | ClientDisconnect, scope: Scope, service: Service
+    ) -> Response:
+        if isinstance(error, ClientDisconnect):
+            return given_up(service)
+        status = None
+        if isinstance(error, TryLater):
+            status = self._try_later_statuses.get(scope["path"])
+        return refused(error, scope, service.metrics, status=status)
 
-        await self._app(scope, limited_receive, send)
+
+def given_up(service: Service) -> Response:
+    """The response to a call whose client is gone; nobody is there to read it."""
+    service.metrics.count_refusal("disconnected")
+    return Response(status_code=HTTPStatus.BAD_REQUEST)
+
+
+def declares_body(headers: Headers) -> bool:
+    """Whether the headers of a call announce a body."""
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _reserve(
+    declared: int, headers: Headers, admission: Admission, reservation: Reservation
+) -> None:
+    """Reserve the bytes that a body declares. Raises QueueFull.
+
+    A small body is taken in although the queue is full, so that its route can say so in the words
+    of its protocol. It counts towards the bound of responses.
+    """
+    if declared <= SMALL_BODY_BYTES and "transfer-encoding" not in headers:
+        reservation.grow_by_response(num_bytes=declared)
+    else:
+        admission.check_not_full()
+        reservation.grow(num_bytes=declared)
+
+
+class Replay:
+    """`receive` for the routes: the body, then what comes after it."""
+
+    def __init__(self, body: Body, receive: Receive) -> None:
+        self._body: Body | None = body
+        self._receive = receive
+
+    def skip(self) -> None:
+        """Leave the body out: its route has it."""
+        self._body = None
+
+    async def __call__(self) -> Message:
+        """The next message. Raises BodyTooLarge if a route that takes small ones asks for it."""
+        body, self._body = self._body, None
+        if body is None:
+            return await self._receive()
+        if not body.is_in_memory:
+            raise BodyTooLarge(f"this route takes bodies of at most {LIGHT_BODY_BYTES} bytes")
+        return {"type": "http.request", "body": body.content, "more_body": False}
 
 
 class Body:
-    """The bytes of a body: a small one in memory, a large one in a file in memory.
+    """The bytes of a body: a light one in memory, a large one in a file in memory.
 
     The process of a large request inherits the file.
     """
 
     def __init__(self) -> None:
         self.num_bytes = 0
-        self._small = bytearray()
+        self._parts: list[bytes] = []
         self._file: int | None = None
 
     @property
     def is_small(self) -> bool:
-        """Whether the API process may read the body."""
+        """Whether the API process may read the body whatever is in it."""
+        return self.num_bytes <= SMALL_BODY_BYTES
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether `content` has the body."""
         return self._file is None
 
     @property
     def content(self) -> bytes:
-        """The bytes of a small body."""
-        return bytes(self._small)
+        """The bytes of a body in memory."""
+        assert self.is_in_memory
+        return b"".join(self._parts)
+
+    def expect(self, num_bytes: int) -> None:
+        """Prepare for a body of so many bytes. Raises RequestFailed."""
+        if num_bytes > LIGHT_BODY_BYTES:
+            self.file()
 
     def file(self) -> int:
         """The descriptor of a file with the body; `close` closes it. Raises RequestFailed."""
@@ -73,17 +238,19 @@ class Body:
                 self._file = os.memfd_create("body")
             except OSError as error:
                 raise RequestFailed(f"no file for the body: {error}") from error
-            _write_all(self._file, self._small)
-            self._small.clear()
+            _write_all(self._file, b"".join(self._parts))
+            self._parts.clear()
         return self._file
 
     def add(self, part: bytes) -> None:
         """Append the next bytes. Raises RequestFailed."""
         self.num_bytes += len(part)
-        if self._file is None and self.num_bytes > SMALL_BODY_BYTES:
+        if self._file is None and self.num_bytes > LIGHT_BODY_BYTES:
             self.file()
         if self._file is None:
-            self._small += part
+            self._parts.append(part)
+            if len(self._parts) > MAX_PARTS:  # each takes memory of its own
+                self._parts[:] = [b"".join(self._parts)]
         else:
             _write_all(self._file, part)
 
@@ -93,7 +260,7 @@ class Body:
             os.close(self._file)
 
 
-def _write_all(file: int, part: bytes | bytearray) -> None:
+def _write_all(file: int, part: bytes) -> None:
     view = memoryview(part)
     while view:
         view = view[os.write(file, view) :]
@@ -124,30 +291,27 @@ def content_encoding(request: Request) -> str:
     return encoding
 
 
-async def receive_body(request: Request, body: Body, reservation: Reservation) -> None:
-    """Receive the body, whose size `LimitArrivingBody` bounds.
-
-    Raises:
-        ApiError: the body takes longer than RECEIVE_SECONDS.
-        BodyTooLarge: it exceeds the limit.
-        QueueFull: the queue has no room for a body whose size was not declared.
-        ClientDisconnect: the client is gone.
-    """
+async def unless_given_up(work: Coroutine[None, None, T], request: Request, drain: Drain) -> T:
+    """The result of the work. Raises ClientDisconnect, or Draining when the service ends."""
+    working = asyncio.ensure_future(work)
+    gone = asyncio.create_task(_disconnected(request))
+    stopped = asyncio.create_task(drain.wait_stopped())
+    waiting: list[asyncio.Task[object]] = [working, gone, stopped]
     try:
-        async with asyncio.timeout(RECEIVE_SECONDS):
-            async for part in request.stream():
-                body.add(part)
-                if body.num_bytes > reservation.num_bytes:
-                    reservation.grow(num_bytes=body.num_bytes - reservation.num_bytes)
-    except TimeoutError as error:
-        raise ApiError(
-            HTTPStatus.REQUEST_TIMEOUT,
-            "body_too_slow",
-            f"the body was not there after {RECEIVE_SECONDS:.0f} seconds",
-        ) from error
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if gone.done():
+            gone.result()
+            raise ClientDisconnect
+        raise Draining
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def disconnected(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     """Wait until the client is gone; the body must have been received."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

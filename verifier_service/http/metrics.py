@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -65,6 +65,21 @@ class Metrics:
             buckets=REQUEST_SECONDS,
             registry=self.registry,
         )
+        self._key_requests = Counter(
+            "verifier_key_requests",
+            "Answers by API key, as the settings name it, and status.",
+            ["key", "status"],
+            registry=self.registry,
+        )
+        self._key_completions = Counter(
+            "verifier_key_completions",
+            "Completions judged by POST /v1/score, by API key.",
+            ["key"],
+            registry=self.registry,
+        )
+        self.connections = Gauge(
+            "verifier_connections", "Open connections.", registry=self.registry
+        )
         self._rejected = Counter(
             "verifier_rejected",
             "Requests refused or given up, by cause.",
@@ -115,6 +130,11 @@ class Metrics:
         self._requests.labels(path, str(status)).inc()
         self._request_seconds.labels(path).observe(seconds)
 
+    def count_key(self, name: str, status: int, num_completions: int) -> None:
+        """Count the response to a call with an API key of that name, and its completions."""
+        self._key_requests.labels(name, str(status)).inc()
+        self._key_completions.labels(name).inc(num_completions)
+
     def count_refusal(self, cause: str) -> None:
         """Count a request that was refused, or given up by its client."""
         self._rejected.labels(cause).inc()
@@ -124,7 +144,7 @@ class Metrics:
         admission: Admission,
         cache: VerdictCache,
         pools: Mapping[str, WorkerPool],
-        processes: RequestProcesses,
+        processes: Sequence[RequestProcesses],
     ) -> None:
         """Read queue, cache, workers and processes whenever metrics are asked for."""
         self.registry.register(_Live(lambda: _queue_metrics(admission)))
@@ -169,11 +189,11 @@ class _Live(Collector):
         return self._read()
 
 
-def _process_metrics(processes: RequestProcesses) -> Iterable[Metric]:
+def _process_metrics(processes: Sequence[RequestProcesses]) -> Iterable[Metric]:
     yield CounterMetricFamily(
         "verifier_request_process_deaths",
         "Processes of large requests that died, or did not start.",
-        value=processes.num_deaths,
+        value=sum(one.num_deaths for one in processes),
     )
 
 

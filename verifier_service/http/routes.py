@@ -24,8 +24,16 @@ from verifier_service.schemas import (
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 
+STRANGER_ERRORS = {
+    401: "an API key is needed, and missing",
+    403: "a page of another site asks",
+    421: "the service is not known under this host",
+}
 router = APIRouter(
-    responses={401: {"model": ErrorResponse, "description": "an API key is needed, and missing"}}
+    responses={
+        status: {"model": ErrorResponse, "description": description}
+        for status, description in STRANGER_ERRORS.items()
+    }
 )
 
 METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -35,6 +43,7 @@ SCORE_ERRORS = {
     413: "the body or the number of completions is over a limit",
     415: "the body is not JSON, or compressed in a way that is not known",
     422: "the request is malformed; the message names the field",
+    429: "the API key has used up what it may have now; try again after `Retry-After`",
     503: "too much work is waiting, or the service is ending; try again later",
 }
 SCORE_RESPONSES: dict[int | str, dict[str, Any]] = {

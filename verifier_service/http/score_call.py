@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from verifier_service.engine.body_limit import check_declared
 from verifier_service.engine.request_body import read_request
 from verifier_service.engine.response import EncodedResponse, respond
 from verifier_service.engine.response_json import PIECE_BYTES, check_size
-from verifier_service.errors import Draining, RequestError, RequestFailed
+from verifier_service.errors import RequestError, RequestFailed
 from verifier_service.http.error_handlers import refused
-from verifier_service.http.intake import Body, content_encoding, disconnected, receive_body
+from verifier_service.http.intake import content_encoding, given_up, intake_of, unless_given_up
 from verifier_service.http.service import Service
 from verifier_service.large_requests.messages import LargeRequest
 from verifier_service.profiles import profiles_to_json
@@ -28,13 +25,12 @@ from verifier_service.schemas import ScoreRequest
 from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
 
 NDJSON = "application/x-ndjson"
+JSON_MEDIA_TYPE = "application/json"
 SMALL_VERDICTS = 1024
 """Most verdicts of a request that the API process handles itself: encoding them takes
 milliseconds."""
 PROCESS_GRACE_SECONDS = 30.0
 """Time after the deadline in which the process of a request may encode the response."""
-
-T = TypeVar("T")
 
 
 async def respond_to_score_call(request: Request, service: Service) -> Response:
@@ -46,55 +42,40 @@ async def respond_to_score_call(request: Request, service: Service) -> Response:
     try:
         return await _ScoreCall(request, service).response()
     except ClientDisconnect:
-        service.metrics.count_refusal("disconnected")
-        return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody is there to read it
+        return given_up(service)
 
 
 class _ScoreCall:
-    """A call and its resources: its share of the pending work, and its body."""
+    """A call, whose body has arrived."""
 
     def __init__(self, request: Request, service: Service) -> None:
         self._request = request
         self._service = service
-        self._started = time.monotonic()
+        intake = intake_of(request)
+        self._started = intake.started
+        self._found_full = intake.found_full
+        self._reservation = intake.reservation
+        self._body = intake.body
         self._is_streamed = NDJSON in request.headers.get("accept", "")
-        self._resources = ExitStack()
-        self._reservation = self._resources.enter_context(service.admission.reservation())
-        self._body = Body()
-        self._resources.callback(self._body.close)
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self._num_unsent_bytes = 0
         """Bytes of the lines that the client has not read."""
 
     async def response(self) -> Response:
-        """Receive the body and have it scored. Raises RequestError, ClientDisconnect.
-
-        A response that is sent piece by piece takes the resources over.
-        """
-        with self._resources:
-            encoding = await self._receive()
-            if self._is_streamed:
-                return await self._streamed_response(encoding)
-            return await self._whole_response(encoding)
-
-    async def _receive(self) -> str:
-        """Receive the body and return its encoding. Raises RequestError, ClientDisconnect."""
+        """Have the body scored. Raises RequestError, ClientDisconnect."""
         encoding = content_encoding(self._request)
-        declared = self._request.headers.get("content-length", "")
-        num_bytes = check_declared(declared, self._service.limits.max_body_bytes)
-        self._service.admission.check_not_full()
-        self._reservation.grow(num_bytes=num_bytes)
-        await receive_body(self._request, self._body, self._reservation)
-        return encoding
+        if self._found_full:
+            raise self._service.admission.queue_full()
+        if self._is_streamed:
+            return await self._streamed_response(encoding)
+        return await self._whole_response(encoding)
 
     async def _whole_response(self, encoding: str) -> Response:
         """The response when every group has been judged."""
-        found = await self._unless_given_up(self._score(encoding))
+        found = await unless_given_up(self._score(encoding), self._request, self._service.drain)
         self._report(found)
         pieces = list(found.pieces)
-        if len(pieces) == 1:  # the server takes it whole, so nothing is held for it
-            return Response(pieces[0], media_type="application/json")
-        return _LargeResponse(pieces, self._resources.pop_all())
+        return response_in_pieces(pieces)
 
     async def _streamed_response(self, encoding: str) -> Response:
         """A response that sends each group as it is done.
@@ -103,13 +84,14 @@ class _ScoreCall:
         """
         scoring = asyncio.create_task(self._score(encoding))
         try:
-            first = await self._unless_given_up(self._next_line(scoring))
+            line = self._next_line(scoring)
+            first = await unless_given_up(line, self._request, self._service.drain)
         except BaseException:
             scoring.cancel()
             await asyncio.wait([scoring])
             raise
         lines = self._pieces_of_lines(first, scoring)
-        return _StreamedResponse(lines, scoring, self._resources.pop_all())
+        return _StreamedResponse(lines, scoring)
 
     async def _pieces_of_lines(
         self, first: bytes | None, scoring: asyncio.Task[EncodedResponse]
@@ -143,24 +125,6 @@ class _ScoreCall:
             return self._lines.get_nowait()
         scoring.result()
         return None
-
-    async def _unless_given_up(self, work: Coroutine[None, None, T]) -> T:
-        """The result of the work. Raises ClientDisconnect, or Draining when the service ends."""
-        working = asyncio.ensure_future(work)
-        gone = asyncio.create_task(disconnected(self._request))
-        stopped = asyncio.create_task(self._service.drain.wait_stopped())
-        waiting: list[asyncio.Task[object]] = [working, gone, stopped]
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                return working.result()
-            if gone.done():
-                raise ClientDisconnect
-            raise Draining
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _score(self, encoding: str) -> EncodedResponse:
         request = self._small_request(encoding)
@@ -235,39 +199,27 @@ class _ScoreCall:
         self._request.scope["state"]["num_completions"] = found.num_completions
 
 
-class _LargeResponse(StreamingResponse):
-    """A response in pieces; it holds resources until they are sent or the client is gone."""
-
-    def __init__(self, pieces: list[bytes], resources: ExitStack) -> None:
-        headers = {"Content-Length": str(sum(map(len, pieces)))}
-        super().__init__(_each(pieces), media_type="application/json", headers=headers)
-        self._resources = resources
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._resources:
-            await super().__call__(scope, receive, send)
-
-
 class _StreamedResponse(StreamingResponse):
-    """NDJSON; the scoring and the resources end with the last line or when the client is gone."""
+    """NDJSON; the scoring ends with the last line or when the client is gone."""
 
-    def __init__(
-        self,
-        lines: AsyncIterator[bytes],
-        scoring: asyncio.Task[EncodedResponse],
-        resources: ExitStack,
-    ) -> None:
+    def __init__(self, lines: AsyncIterator[bytes], scoring: asyncio.Task[EncodedResponse]) -> None:
         super().__init__(lines, media_type=NDJSON)
         self._scoring = scoring
-        self._resources = resources
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._resources:
-            try:
-                await super().__call__(scope, receive, send)
-            finally:
-                self._scoring.cancel()
-                await asyncio.gather(self._scoring, return_exceptions=True)
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._scoring.cancel()
+            await asyncio.gather(self._scoring, return_exceptions=True)
+
+
+def response_in_pieces(pieces: list[bytes], status: int = HTTPStatus.OK) -> Response:
+    """A response in JSON; the memory of each piece is free again when it is sent."""
+    if len(pieces) == 1:
+        return Response(pieces[0], status, media_type=JSON_MEDIA_TYPE)
+    headers = {"Content-Length": str(sum(map(len, pieces)))}
+    return StreamingResponse(_each(pieces), status, headers, media_type=JSON_MEDIA_TYPE)
 
 
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
 
 from verifier_service.engine.admission import Admission
+from verifier_service.engine.allowance import Allowance
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.http.drain import Drain
@@ -16,6 +17,9 @@ from verifier_service.http.metrics import Metrics
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.profiles import Verifiers
 from verifier_service.workers.pool import WorkerPool
+
+ALLOWANCE = "allowance"
+"""Name under which the state of a call has the allowance of its API key."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,21 @@ class Service:
     admission: Admission
     scheduler: Scheduler
     processes: RequestProcesses
+    """Processes of large requests to `/v1/score`."""
+    call_processes: RequestProcesses
+    """Processes of large calls of other protocols."""
     pools: Mapping[str, WorkerPool]
     """Workers by kind."""
     metrics: Metrics
     drain: Drain
+
+    def within(self, allowance: Allowance) -> Service:
+        """The service as the calls with one API key have it."""
+        return replace(
+            self,
+            limits=self.limits.within(allowance),
+            admission=self.admission.within(allowance),
+        )
 
 
 def install_service(app: FastAPI, service: Service) -> None:
@@ -40,10 +55,11 @@ def install_service(app: FastAPI, service: Service) -> None:
 
 
 def service_of(request: Request) -> Service:
-    """The service that a call is for."""
+    """The service that a call is for, within the limits of the call's API key."""
     service = request.app.state.service
     assert isinstance(service, Service)
-    return service
+    allowance = request.scope["state"].get(ALLOWANCE)
+    return service if allowance is None else service.within(allowance)
 
 
 CallService = Annotated[Service, Depends(service_of)]

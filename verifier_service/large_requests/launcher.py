@@ -1,4 +1,4 @@
-"""Launches a process for each large request, see `large_requests.request_process`.
+"""Launches a process for each large request or call, see `large_requests.request_process`.
 
 The API process passes its tasks to the workers, and their verdicts back, without reading them.
 """
@@ -21,7 +21,8 @@ from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.response import EncodedResponse, OnGroupLine
 from verifier_service.engine.response_json import VerdictCounts
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.errors import BodyTooLarge, RequestFailed
+from verifier_service.errors import BodyTooLarge, QueueFull, RequestFailed
+from verifier_service.large_requests.byte_budget import ByteBudget, Share
 from verifier_service.large_requests.messages import (
     Accepted,
     CachedVerdicts,
@@ -31,11 +32,14 @@ from verifier_service.large_requests.messages import (
     GroupLine,
     JudgeTask,
     Keep,
+    LargeCall,
     LargeRequest,
     LookUp,
     Parsed,
     ReferencePart,
     Refusal,
+    Reserve,
+    Reserved,
     ResponsePiece,
     TaskReply,
     ToProcess,
@@ -49,6 +53,8 @@ from verifier_service.workers.sources import ForkServer, WorkerStartError
 log = logging.getLogger(__name__)
 
 MAX_PROCESSES = 32
+MAX_LIGHT_BYTES = 2**20
+"""Largest body whose process need not wait until others have read theirs."""
 TRIES = 3
 """Processes that a request gets, one after the other: the first may have died by chance."""
 MIN_MEMORY_BYTES = 2**30
@@ -66,11 +72,17 @@ class RequestProcesses:
     """Forks a process for each large request.
 
     Args:
+        module: full name of the module that the processes run.
         scheduler: judges their tasks.
         max_body_bytes: largest body; the memory limit of a process follows from it.
+        bodies: bounds the bytes of the large bodies that processes are reading.
     """
 
-    def __init__(self, scheduler: Scheduler, *, max_body_bytes: int) -> None:
+    def __init__(
+        self, module: str, scheduler: Scheduler, *, max_body_bytes: int, bodies: ByteBudget
+    ) -> None:
+        self._module = module
+        self._bodies = bodies
         self._scheduler = scheduler
         self._max_body_bytes = max_body_bytes
         self._memory_bytes = max(MIN_MEMORY_BYTES, MEMORY_PER_BODY_BYTE * max_body_bytes)
@@ -80,8 +92,12 @@ class RequestProcesses:
         self.num_deaths = 0
 
     async def __aenter__(self) -> Self:
-        self._source = await asyncio.to_thread(self._new_source)
         return self
+
+    async def start(self) -> None:
+        """Start what forks the processes now, instead of with the first of them."""
+        async with self._fork_lock:
+            self._source = await asyncio.to_thread(self._new_source)
 
     async def __aexit__(
         self,
@@ -94,12 +110,16 @@ class RequestProcesses:
                 await asyncio.to_thread(self._source.close)
 
     def _new_source(self) -> ForkServer:
-        return ForkServer("verifier_service.large_requests.request_process", self._memory_bytes)
+        return ForkServer(self._module, self._memory_bytes)
 
     async def respond(
-        self, request: LargeRequest, body: int, reservation: Reservation, on_line: OnGroupLine
+        self,
+        request: LargeRequest | LargeCall,
+        body: int,
+        reservation: Reservation,
+        on_line: OnGroupLine,
     ) -> EncodedResponse:
-        """Have a process respond to a request.
+        """Have a process respond to a request or call.
 
         Args:
             request: how to read its body, and how to respond.
@@ -114,12 +134,13 @@ class RequestProcesses:
         """
         sent: set[int] = set()
         attempt = None
-        async with self._slots:
+        num_bytes = request.num_bytes if request.num_bytes > MAX_LIGHT_BYTES else 0
+        async with self._bodies.share(num_bytes) as share, self._slots:
             for _ in range(TRIES):
                 try:
                     async with await self._process(body) as process:
                         attempt = _Attempt(
-                            process, self._scheduler, request, reservation, sent, on_line
+                            process, self._scheduler, request, reservation, sent, on_line, share
                         )
                         return await attempt.response()
                 except (RequestDied, WorkerStartError) as error:
@@ -131,8 +152,10 @@ class RequestProcesses:
             )
         raise RequestFailed(f"the process of the request died {TRIES} times")
 
-    def _may_need_too_much(self, request: LargeRequest) -> bool:
+    def _may_need_too_much(self, request: LargeRequest | LargeCall) -> bool:
         """Whether reading the body may exceed the memory of a process, so that each one dies."""
+        if isinstance(request, LargeCall):  # the errors of its values take more than the values
+            return True
         is_plain = request.content_encoding == "identity"
         num_bytes = request.num_bytes if is_plain else self._max_body_bytes
         return num_bytes * MAX_MEMORY_PER_BODY_BYTE > self._memory_bytes
@@ -212,11 +235,13 @@ class _Attempt:
         self,
         process: _Process,
         scheduler: Scheduler,
-        request: LargeRequest,
+        request: LargeRequest | LargeCall,
         reservation: Reservation,
         sent: set[int],
         on_line: OnGroupLine,
+        share: Share,
     ) -> None:
+        self._share = share
         self._process = process
         self._scheduler = scheduler
         self._request = request
@@ -227,6 +252,7 @@ class _Attempt:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._replies: set[asyncio.Task[None]] = set()
         self.is_parsed = False
+        self._num_reserved = 0
 
     async def response(self) -> EncodedResponse:
         """Pass messages on until the response is complete. Raises RequestError, RequestDied."""
@@ -245,7 +271,8 @@ class _Attempt:
                     case _:
                         await self._pass_on(message)
         except RequestDied:
-            self._reservation.shrink(num_bytes=sum(map(len, pieces)))
+            num_bytes = sum(map(len, pieces))
+            self._reservation.shrink(completions=self._num_reserved, num_bytes=num_bytes)
             raise
         finally:
             under_way = [*self._replies, *self._tasks.values()]
@@ -256,9 +283,12 @@ class _Attempt:
     async def _pass_on(self, message: FromProcess) -> None:
         match message:
             case Parsed():
-                self.is_parsed = True
+                self._end_reading()
                 self._reserve(message)
                 await self._process.send(Accepted())
+            case Reserve():
+                self._end_reading()
+                await self._process.send(self._reserved(message))
             case LookUp():
                 found = await self._scheduler.look_up(message.keys)
                 reply = CachedVerdicts(message.number, msgspec.json.encode(found))
@@ -278,6 +308,11 @@ class _Attempt:
                     self._sent.add(message.index)
                     self._on_line(message.index, message.line)
 
+    def _end_reading(self) -> None:
+        """Let other bodies be read."""
+        self.is_parsed = True
+        self._share.end()
+
     def _reserve(self, parsed: Parsed) -> None:
         """Reserve the size that the process found. Raises QueueFull."""
         reservation = self._reservation
@@ -285,6 +320,15 @@ class _Attempt:
             completions=max(0, parsed.num_completions - reservation.num_completions),
             num_bytes=max(0, parsed.num_bytes - reservation.num_bytes),
         )
+
+    def _reserved(self, message: Reserve) -> Reserved:
+        """Reserve what a call asks for, which answers a refusal in the words of its protocol."""
+        try:
+            self._reservation.grow(completions=message.num_completions)
+        except QueueFull as error:
+            return Reserved(message.number, error.cause)
+        self._num_reserved += message.num_completions
+        return Reserved(message.number, None)
 
     def _judge(self, message: JudgeTask) -> None:
         task = message.task
@@ -313,4 +357,6 @@ class _Attempt:
 
 def _complete(message: Done, pieces: list[bytes]) -> EncodedResponse:
     counts = VerdictCounts({(a, b, c): number for a, b, c, number in message.counts})
-    return EncodedResponse(pieces, message.last_line, counts, message.num_completions)
+    return EncodedResponse(
+        pieces, message.last_line, counts, message.num_completions, message.status
+    )

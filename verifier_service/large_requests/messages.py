@@ -15,10 +15,13 @@ from verifier_service.errors import (
     BodyTooLarge,
     BrokenCompression,
     InvalidRequest,
+    QueueFull,
     RequestError,
     ResponseTooLarge,
     TooManyCompletions,
+    TryLater,
     UnknownProfile,
+    VerdictFailed,
     VerifierNotEnabled,
 )
 from verifier_service.verdict import Verdict
@@ -29,10 +32,19 @@ _REFUSALS: dict[str, type[RequestError]] = {
     error.kind: error
     for error in (
         *(BrokenCompression, BodyTooLarge, TooManyCompletions, ResponseTooLarge),
-        *(InvalidRequest, UnknownProfile, VerifierNotEnabled),
+        *(InvalidRequest, UnknownProfile, VerifierNotEnabled, QueueFull, VerdictFailed),
     )
 }
 """The errors that reading a request and encoding its response may raise, by kind."""
+
+
+class CallRefused(RequestError):
+    """A call was refused by its route, with an error that only HTTP knows."""
+
+    def __init__(self, kind: str, message: str, status: int) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
 
 
 class LargeRequest(msgspec.Struct, frozen=True, tag=True):
@@ -50,6 +62,37 @@ class LargeRequest(msgspec.Struct, frozen=True, tag=True):
     """JSON: lists of verifiers by name."""
     num_workers: dict[str, int]
     """Numbers of workers by kind."""
+
+
+class LargeCall(msgspec.Struct, frozen=True, tag=True):
+    """Message to the process: a call of another protocol, whose body is in its descriptor."""
+
+    num_bytes: int
+    """Size of the body."""
+    path: str
+    query_string: bytes
+    content_type: str
+    started: float
+    """When the body was there, by `time.monotonic`, which all processes of a machine share."""
+    limits: RequestLimits
+    profiles: bytes
+    """JSON: lists of verifiers by name."""
+    num_workers: dict[str, int]
+    """Numbers of workers by kind."""
+
+    @property
+    def content_encoding(self) -> str:
+        """The encoding of the body, which is not compressed."""
+        return "identity"
+
+
+class Reserved(msgspec.Struct, frozen=True, tag=True):
+    """Message to the process: the reply to `Reserve`."""
+
+    number: int
+    """The number of the message that this replies to."""
+    refusal: str | None
+    """Why the queue has no room; None if it has."""
 
 
 class Accepted(msgspec.Struct, frozen=True, tag=True):
@@ -82,6 +125,13 @@ class Parsed(msgspec.Struct, frozen=True, tag=True):
     num_completions: int
     num_bytes: int
     """Size of the body after decompression."""
+
+
+class Reserve(msgspec.Struct, frozen=True, tag=True):
+    """Message from the process of a call: asks for room for completions."""
+
+    number: int
+    num_completions: int
 
 
 class LookUp(msgspec.Struct, frozen=True, tag=True):
@@ -127,14 +177,19 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
     kind: str
     message: str
     details: dict[str, Any] | list[dict[str, Any]] | None
+    status: int | None = None
+    """Status in HTTP of an error that only a protocol knows; None for the errors of the core."""
 
     @classmethod
-    def of(cls, error: RequestError) -> Self:
+    def of(cls, error: RequestError, *, status: int | None = None) -> Self:
         """The message that carries an error."""
-        return cls(error.kind, error.message, error.details)
+        message = error.cause if isinstance(error, TryLater) else error.message
+        return cls(error.kind, message, error.details, status)
 
     def error(self) -> RequestError:
         """The error that the message carries."""
+        if self.status is not None:
+            return CallRefused(self.kind, self.message, self.status)
         return _REFUSALS[self.kind](self.message, details=self.details)
 
 
@@ -159,11 +214,14 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     counts: list[tuple[str, str, str, int]]
     """Numbers of verdicts by verifier type, outcome and reason."""
     num_completions: int
+    status: int = 200
+    """Status of the response in HTTP."""
 
 
-ToProcess = LargeRequest | Accepted | CachedVerdicts | TaskReply
+ToProcess = LargeRequest | LargeCall | Accepted | Reserved | CachedVerdicts | TaskReply
 FromProcess = (
     Parsed
+    | Reserve
     | LookUp
     | Keep
     | ReferencePart

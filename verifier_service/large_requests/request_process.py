@@ -17,8 +17,9 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import NoReturn, Self, TypeVar
 
 import msgspec
 
@@ -27,7 +28,7 @@ from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.request_body import decompressed, read_request
 from verifier_service.engine.response import respond
 from verifier_service.engine.response_json import PIECE_BYTES
-from verifier_service.errors import BodyTooLarge, RequestError
+from verifier_service.errors import BodyTooLarge, QueueFull, RequestError
 from verifier_service.large_requests.messages import (
     Accepted,
     CachedVerdicts,
@@ -42,6 +43,8 @@ from verifier_service.large_requests.messages import (
     Parsed,
     ReferencePart,
     Refusal,
+    Reserve,
+    Reserved,
     ResponsePiece,
     TaskReply,
     ToProcess,
@@ -59,6 +62,14 @@ from verifier_service.workers.tasks import EncodedTask
 
 log = logging.getLogger(__name__)
 
+TOO_MUCH_MEMORY = "the request takes more memory than one may"
+
+T = TypeVar("T")
+
+
+Reply = CachedVerdicts | TaskReply | Reserved
+"""Replies of the API process, each to a message with the same number."""
+
 
 def serve_request(connection: socket.socket, body: int) -> None:
     """Respond to one request.
@@ -71,9 +82,7 @@ def serve_request(connection: socket.socket, body: int) -> None:
 
 
 async def _serve_request(connection: socket.socket, body: int) -> None:
-    connection.setblocking(False)
-    reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
-    parent = ParentEngine(reader, writer)
+    parent = await ParentEngine.connected_by(connection)
     large = await parent.receive()
     assert isinstance(large, LargeRequest), large
     try:
@@ -85,10 +94,8 @@ async def _serve_request(connection: socket.socket, body: int) -> None:
     except RequestError as error:
         parent.send(Refusal.of(error))
     except MemoryError:
-        parent.send(Refusal.of(BodyTooLarge("the request takes more memory than one may")))
-    await writer.drain()
-    writer.close()
-    await writer.wait_closed()
+        parent.send(Refusal.of(BodyTooLarge(TOO_MUCH_MEMORY)))
+    await parent.close()
 
 
 def _parsed(large: LargeRequest, body: int) -> tuple[ScoreRequest, int]:
@@ -108,28 +115,34 @@ async def _respond(request: ScoreRequest, parent: ParentEngine, large: LargeRequ
         parent.send(GroupLine(index, line))
 
     parent.worker_counts = large.num_workers
-    listening = asyncio.create_task(parent.listen())
-    responding = asyncio.create_task(
+    response = await while_listening(
         respond(
             request,
             parent,
             started=large.started,
             max_deadline_seconds=large.limits.max_deadline_seconds,
             on_line=on_line if large.stream else None,
-        )
+        ),
+        parent,
     )
-    await asyncio.wait([listening, responding], return_when=asyncio.FIRST_COMPLETED)
-    if listening.done():
-        # Cancelling would not end it: its calls wait for replies that nobody receives any more.
-        _end_process(listening)
-    listening.cancel()
-    response = responding.result()
     if not large.stream:
         for data in response.pieces:
             parent.send(ResponsePiece(data))
             await parent.drain()
     flat = [(*labels, number) for labels, number in response.counts.items()]
     parent.send(Done(response.last_line, flat, response.num_completions))
+
+
+async def while_listening(work: Coroutine[None, None, T], parent: ParentEngine) -> T:
+    """The result of work that waits for replies of the API process."""
+    listening = asyncio.create_task(parent.listen())
+    working = asyncio.create_task(work)
+    await asyncio.wait([listening, working], return_when=asyncio.FIRST_COMPLETED)
+    if listening.done():
+        # Cancelling would not end it: its calls wait for replies that nobody receives any more.
+        _end_process(listening)
+    listening.cancel()
+    return working.result()
 
 
 def _end_process(failed: asyncio.Task[None]) -> NoReturn:
@@ -151,8 +164,21 @@ class ParentEngine:
         self._reader = reader
         self._writer = writer
         self._numbers = itertools.count()
-        self._expected: dict[int, asyncio.Future[CachedVerdicts | TaskReply]] = {}
+        self._expected: dict[int, asyncio.Future[Reply]] = {}
         self._shared: set[str] = set()
+
+    @classmethod
+    async def connected_by(cls, connection: socket.socket) -> Self:
+        """The engine at the other end of a socket."""
+        connection.setblocking(False)
+        limit = frame_stream.LIMIT_BYTES
+        return cls(*await asyncio.open_connection(sock=connection, limit=limit))
+
+    async def close(self) -> None:
+        """Close the connection when everything is sent."""
+        await self._writer.drain()
+        self._writer.close()
+        await self._writer.wait_closed()
 
     def send(self, message: FromProcess) -> None:
         """Send a message, now or soon."""
@@ -173,7 +199,7 @@ class ParentEngine:
                 message = await self.receive()
             except (asyncio.IncompleteReadError, ConnectionError):
                 os._exit(0)  # the client or the service is gone: nobody waits for the response
-            assert isinstance(message, CachedVerdicts | TaskReply), message
+            assert isinstance(message, Reply), message
             waiting = self._expected.pop(message.number)
             if not waiting.cancelled():
                 waiting.set_result(message)
@@ -206,6 +232,17 @@ class ParentEngine:
             raise
         _add(reply, verdicts)
 
+    @asynccontextmanager
+    async def room(self, num_completions: int) -> AsyncIterator[None]:
+        """Room for completions, which is held until this process ends. Raises QueueFull."""
+        number, replied = self._expect()
+        self.send(Reserve(number, num_completions))
+        reply = await replied
+        assert isinstance(reply, Reserved), reply
+        if reply.refusal is not None:
+            raise QueueFull(reply.refusal)
+        yield
+
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """Implements `Engine.look_up`."""
         number, replied = self._expect()
@@ -220,14 +257,14 @@ class ParentEngine:
             encoded = msgspec.json.encode([verdict for _, verdict in verdicts])
             self.send(Keep([key for key, _ in verdicts], encoded))
 
-    def _expect(self) -> tuple[int, asyncio.Future[CachedVerdicts | TaskReply]]:
+    def _expect(self) -> tuple[int, asyncio.Future[Reply]]:
         number = next(self._numbers)
-        replied = asyncio.get_running_loop().create_future()
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._expected[number] = replied
         return number, replied
 
 
-def _add(reply: CachedVerdicts | TaskReply, verdicts: list[Verdict | OpenQuestion]) -> None:
+def _add(reply: Reply, verdicts: list[Verdict | OpenQuestion]) -> None:
     """Append the verdicts of a task. Raises NoWorkers."""
     assert isinstance(reply, TaskReply), reply
     if reply.no_workers:

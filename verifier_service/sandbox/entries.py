@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import contextlib
+import ctypes
 import errno
 import json
 import marshal
@@ -22,11 +24,12 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from verifier_service.sandbox.gate import Gate
+from verifier_service.sandbox.thread_states import AWAITS_PARTNER
 
 CONFINED, COMPILE_ERROR, BEGUN, BROKEN = b"S", b"C", b"R", b"E"
 """Messages on the status socket: layers in force, not Python, about to run, a failure of ours."""
@@ -39,9 +42,12 @@ MAX_COMPILED_BYTES = 2**18
 """Largest compiled program that `script` gives back, in bytes; a larger one is compiled again."""
 
 PAYLOAD_FD = 4
+_PR_SET_NAME, _PR_GET_NAME, _THREAD_NAME_BYTES = 15, 16, 16
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
 NOT_STARTED = 126
 """Exit code of a process that could not become a program, the one that shells use."""
+
+_libc = ctypes.CDLL(None)
 
 
 @dataclass
@@ -91,6 +97,22 @@ class EntryContext:
 Entry = Callable[[EntryContext], None]
 
 
+@contextlib.contextmanager
+def awaiting_partner() -> Iterator[None]:
+    """Say, as the judge of a pair, that this thread waits for a message of the program.
+
+    The thread's name says so, which the runner can read without privileges. A program that sleeps
+    meanwhile is idle; while its judge sleeps for another reason, it is not.
+    """
+    name = ctypes.create_string_buffer(_THREAD_NAME_BYTES)
+    _libc.prctl(_PR_GET_NAME, name)
+    _libc.prctl(_PR_SET_NAME, AWAITS_PARTNER.encode())
+    try:
+        yield
+    finally:
+        _libc.prctl(_PR_SET_NAME, name)
+
+
 def script(context: EntryContext) -> None:
     """Run the payload as Python would run a file: as the module `__main__`, to its exit code.
 
@@ -111,6 +133,7 @@ def compiled(context: EntryContext) -> None:
 
 def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
     sys.argv = [PROGRAM_FILE, *context.arguments]
+    sys.orig_argv = [sys.executable, *sys.argv]
     # Modules beside the program can be imported, as where Python runs a file.
     if (directory := os.getcwd()) != "/":
         sys.path.insert(0, directory)

@@ -76,6 +76,9 @@ class Limits:
 
     In a pair, the waits of both processes are left out for both. The wait is bounded: an execution
     that takes four times the larger of its CPU and wall limits is given up with SandboxError."""
+    idle_seconds: float | None = 3.0
+    """Time, all together, in which none of its threads ran or wanted a processor or a disk, nor
+    its judge had yet to answer it. None is no limit but that of the wall time."""
     memory_bytes: int = 512 * 2**20
     """Address space beyond that of the interpreter itself."""
     output_bytes: int = 2**20
@@ -119,6 +122,8 @@ class ExitReason(StrEnum):
 
     CPU_LIMIT = "cpu_limit"
     WALL_LIMIT = "wall_limit"
+    IDLE_LIMIT = "idle_limit"
+    """Killed because it slept, or waited for what nobody sends."""
     OUTPUT_LIMIT = "output_limit"
     STOPPED = "stopped"
     """Killed because its partner in a pair had ended."""

@@ -270,7 +270,8 @@ class ExecutionHandle:
                 self._zygote.die("it does not fork")
         else:
             self._read_status()
-            if (reason := self.watch.exceeded()) is not None:
+            has_written = any([stream.read() for stream in self._streams])
+            if (reason := self.watch.exceeded(has_written=has_written)) is not None:
                 self.kill(reason)
             elif self._limits.file_bytes and self._zygote.is_scratch_full(self._limits.file_bytes):
                 self.kill(ExitReason.OUTPUT_LIMIT)
@@ -304,7 +305,7 @@ class _Stream:
         self._on_flood = on_flood
         self._chunks: list[bytes] = []
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(descriptor, self._read)
+        self._loop.add_reader(descriptor, self.read)
 
     @property
     def kept(self) -> bytes:
@@ -318,7 +319,7 @@ class _Stream:
 
     def drain(self) -> None:
         """Read the rest. Only when nobody writes any more: it would never end."""
-        while self._read():
+        while self.read():
             pass
 
     def close(self) -> None:
@@ -328,7 +329,7 @@ class _Stream:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _read(self) -> bool:
+    def read(self) -> bool:
         """Read once; False if there was nothing to read."""
         if self._descriptor < 0:
             return False

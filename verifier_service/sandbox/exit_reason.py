@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from verifier_service.sandbox import thread_states
 from verifier_service.sandbox.execution import ExitReason, Limits
 
 WATCH_SECONDS = 0.05
@@ -24,12 +25,15 @@ thread waits for a processor, other threads run on that processor. Threads of it
 time. Alone on the machine it therefore ends after its wall time plus its CPU time at the latest; in
 a pair, whose waits are added up, after the partner's CPU time more. Threads of other programs are
 the load of the machine, which the service bounds."""
+MOST_IDLE_SECONDS = 2 * WATCH_SECONDS
+"""Most time that one look can count as idle, however long ago the last one was: where the runner
+itself waits for a processor, one moment says little about the time before it."""
 NEAR_MEMORY_LIMIT = 0.8
 """Share of the memory limit above which an unexplained failure is attributed to memory."""
 
 
 class LimitWatch:
-    """The CPU and wall time of one running process, against its limits."""
+    """The CPU, wall and idle time of one running process, against its limits."""
 
     def __init__(self, limits: Limits) -> None:
         self.partner: LimitWatch | None = None
@@ -40,8 +44,10 @@ class LimitWatch:
         """Time that the process has waited for a processor so far."""
         self.is_overloaded = False
         """Whether the process was given up because it waited too long for a processor."""
+        self.idle_seconds = 0.0
+        """Time between two looks, all together, at whose end the process was idle."""
         self._limits = limits
-        self._start = time.monotonic()
+        self._start = self._last_look = time.monotonic()
 
     @property
     def wall_seconds(self) -> float:
@@ -53,8 +59,15 @@ class LimitWatch:
         """Time that the process and its partner have waited for a processor."""
         return self.waited_seconds + (self.partner.waited_seconds if self.partner else 0.0)
 
-    def exceeded(self) -> ExitReason | None:
-        """The limit on time that the process has exceeded; None if it is within both."""
+    def exceeded(self, *, has_written: bool = False) -> ExitReason | None:
+        """The limit on time that the process has exceeded; None if it is within all.
+
+        Args:
+            has_written: whether it has just written something, and may be waiting for its reader.
+        """
+        if not has_written and self._is_idle():
+            self.idle_seconds += min(time.monotonic() - self._last_look, MOST_IDLE_SECONDS)
+        self._last_look = time.monotonic()
         if self._cpu_seconds() >= self._limits.cpu_seconds:
             return ExitReason.CPU_LIMIT
         if self.pid is not None:
@@ -65,7 +78,32 @@ class LimitWatch:
         if ran >= OVERLOAD_SHARE * max(self._limits.wall_seconds, self._limits.cpu_seconds):
             self.is_overloaded = True
             return ExitReason.WALL_LIMIT
+        if self._limits.idle_seconds is not None and self.idle_seconds >= self._limits.idle_seconds:
+            return ExitReason.IDLE_LIMIT
         return None
+
+    def _is_idle(self) -> bool:
+        """Whether the process sleeps, and not because its judge has yet to answer it.
+
+        Its state counts and not its CPU time: on a busy machine a process that wants to run does
+        not.
+        """
+        if self._limits.idle_seconds is None:
+            return False
+        watches = [self] if self.partner is None else [self, self.partner]
+        if any(watch.pid is None for watch in watches):
+            return False
+        # Threads that wake each other in turns may each be asleep when it is looked at. So nothing
+        # may have run meanwhile.
+        before = [watch._cpu_seconds() for watch in watches]
+        return self._is_asleep() and [watch._cpu_seconds() for watch in watches] == before
+
+    def _is_asleep(self) -> bool:
+        assert self.pid is not None
+        if self.partner is None:
+            return thread_states.is_asleep(self.pid)
+        assert self.partner.pid is not None
+        return thread_states.is_asleep(self.pid) and thread_states.awaits_partner(self.partner.pid)
 
     def _cpu_seconds(self) -> float:
         if self.pid is None:

@@ -51,6 +51,7 @@ class Ruleset:
         writable: devices that may be read and written.
         scratch: a directory in which files may be made, read, written and removed.
         executable: programs that may be started, and their loaders.
+        connects: whether TCP is permitted, which something else has to confine.
 
     Raises:
         OSError: the kernel has no Landlock, or a rule cannot be made.
@@ -64,12 +65,13 @@ class Ruleset:
         writable: Iterable[Path],
         scratch: Path | None,
         executable: Iterable[Path] = (),
+        connects: bool = False,
     ) -> None:
         found = version()
         if found == 0:
             raise OSError(errno.ENOSYS, "this kernel has no Landlock, or it is not enabled")
         self._handled = sum(rights for at, rights in _RIGHTS_OF_VERSION.items() if at <= found)
-        tcp = _TCP_RIGHTS if found >= _TCP_VERSION else 0
+        tcp = _TCP_RIGHTS if found >= _TCP_VERSION and not connects else 0
         scopes = _SCOPES if found >= _SCOPE_VERSION else 0
         attributes = struct.pack("=QQQ", self._handled, tcp, scopes)
         attributes = attributes[: 24 if scopes else 16 if tcp else 8]

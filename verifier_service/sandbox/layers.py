@@ -137,6 +137,7 @@ class Layers:
         address_space_bytes: address space of the zygote, which every child begins with.
         num_other_threads: threads of other processes that count against the children's limit.
         tools: None unless each child may start one program: a tool, or a file in memory.
+        connects: whether TCP is permitted, see `loopback`.
 
     Raises:
         OSError: Landlock or the filter is to be applied, and this platform lacks it.
@@ -152,6 +153,7 @@ class Layers:
         address_space_bytes: int,
         num_other_threads: int,
         tools: Tools | None = None,
+        connects: bool = False,
     ) -> None:
         self._in_force = in_force
         self._user = user
@@ -159,8 +161,11 @@ class Layers:
         self._num_other_threads = num_other_threads
         self._zygote_pid = os.getpid()
         self._executes = tools is not None
+        self._connects = connects
         self._filter = (
-            seccomp.Filter(executes=self._executes) if Layer.SECCOMP in in_force else None
+            seccomp.Filter(executes=self._executes, connects=connects)
+            if Layer.SECCOMP in in_force
+            else None
         )
         self._rulesets: dict[bool, landlock.Ruleset] = {}
         """Rules for programs, by whether the execution has a scratch directory."""
@@ -181,6 +186,7 @@ class Layers:
                 listable=() if self._executes else runtime.standard_library(),
                 writable=runtime.DEVICES,
                 scratch=scratch if writes else None,
+                connects=self._connects,
             )
         if tools is not None:
             self._tool_ruleset = landlock.Ruleset(

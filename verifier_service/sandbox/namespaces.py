@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
@@ -28,6 +28,7 @@ _ROOT_BYTES = 2**20
 SCRATCH = Path("/scratch")
 """An empty directory of the private root, on which the scratch directory is mounted."""
 
+_HOST_NAME = b"localhost"
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -42,6 +43,7 @@ def enter() -> bool:
         False if the kernel does not permit it.
     """
     if _libc.unshare(_ALL_BUT_USER) == 0:
+        _name_host()
         return True
     user, group = os.getuid(), os.getgid()
     if _libc.unshare(_ALL_BUT_USER | _NEWUSER) != 0:
@@ -51,16 +53,25 @@ def enter() -> bool:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    _name_host()
     return True
 
 
-def change_root(readable: Iterable[Path], devices: Iterable[Path], at: Path) -> None:
+def _name_host() -> None:
+    """Give the host a name that says nothing of the machine, and that `loopback` can resolve."""
+    _check("sethostname", _libc.sethostname(_HOST_NAME, len(_HOST_NAME)))
+
+
+def change_root(
+    readable: Iterable[Path], devices: Iterable[Path], at: Path, texts: Mapping[str, str]
+) -> None:
     """Make a root directory that holds some paths, read-only, and nothing else.
 
     Args:
         readable: files and directories that may be read; each keeps its path.
         devices: device files that may be used; each keeps its path.
         at: an empty directory to build the root on. Other namespaces see no change in it.
+        texts: contents of further files, by their paths without the first slash.
 
     Raises:
         OSError: the kernel does not permit it. The mounts of this namespace may have changed.
@@ -74,6 +85,10 @@ def change_root(readable: Iterable[Path], devices: Iterable[Path], at: Path) -> 
         _bind(path, _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
     for path in devices:
         _bind(path, _MS_NOSUID | _MS_NOEXEC)
+    for name, text in texts.items():
+        file = Path(name)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        file.write_text(text)
     os.mkdir("old")
     os.mkdir(SCRATCH.name)
     pivot_root = _PIVOT_ROOT[os.uname().machine]

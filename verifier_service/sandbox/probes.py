@@ -12,6 +12,7 @@ import ctypes
 import errno
 import fcntl
 import json
+import mmap
 import os
 import platform
 import resource
@@ -29,6 +30,7 @@ REFUSALS = (
 )
 X86_64 = platform.machine() == "x86_64"
 NO_SUCH_PID = 2**22 + 1
+SO_PEERPIDFD = 77
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,7 +59,19 @@ NUMBERS = {
     "utimensat": (280, 88),
     "kcmp": (312, 272),
     "clock_nanosleep": (230, 115),
+    "fadvise64": (221, 223),
+    "madvise": (28, 233),
+    "sendto": (44, 206),
+    "recvfrom": (45, 207),
+    "futex": (202, 98),
+    "close_range": (436, 436),
 }
+_MADV_MERGEABLE, _MADV_COLD, _MADV_PAGEOUT = 12, 20, 21
+_MSG_OOB = 1
+_FUTEX_LOCK_PI, _FUTEX_WAIT_REQUEUE_PI = 6, 11
+_CLONE_FILES, _CLONE_SIGHAND, _CLONE_OF_A_THREAD = 0x400, 0x800, 0x3D0F00
+_CLOSE_RANGE_UNSHARE = 2
+_NO_DESCRIPTOR = 0xFFFFFFFF
 
 
 def call(name: str, *arguments: int | bytes | None) -> None:
@@ -123,6 +137,31 @@ def change_death_signal() -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
+def make_a_pipe_of_packets() -> None:
+    """Make a pipe that keeps each write apart, then close it."""
+    for descriptor in os.pipe2(os.O_DIRECT):
+        os.close(descriptor)
+
+
+def turn_a_pipe_into_packets() -> None:
+    """Have an own pipe keep each write apart."""
+    reading, writing = os.pipe()
+    try:
+        fcntl.fcntl(writing, fcntl.F_SETFL, os.O_DIRECT)
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def clone_without_shared_descriptors() -> None:
+    """Ask for a thread with descriptors of its own, which the kernel could not make.
+
+    A thread must share the handlers of signals.
+    """
+    flags = _CLONE_OF_A_THREAD & ~_CLONE_FILES & ~_CLONE_SIGHAND
+    call("clone", flags, None, None, None, None)
+
+
 def clock_of_parent() -> int:
     """The number of the clock that counts the parent's CPU time, see clock_getcpuclockid(3)."""
     return ~os.getppid() << 3 | 2
@@ -139,6 +178,35 @@ def use_inherited_descriptor() -> None:
     raise OSError(errno.EPERM, "none")
 
 
+def read_arguments_of_zygote() -> None:
+    """Look for the zygote's configuration in the arguments that its process was started with."""
+    count, values = ctypes.c_int(), ctypes.POINTER(ctypes.c_wchar_p)()
+    ctypes.pythonapi.Py_GetArgcArgv(ctypes.byref(count), ctypes.byref(values))
+    arguments = [*sys.orig_argv, *(values[index] or "" for index in range(count.value))]
+    if not any("{" in argument or "verifier-sandbox" in argument for argument in arguments):
+        raise OSError(errno.EPERM, "it is not there")
+
+
+def name_other_end(option: int) -> Callable[[], None]:
+    """An operation that asks which process made a socket: the credentials, or a pidfd."""
+
+    def ask() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            one.getsockopt(socket.SOL_SOCKET, option, 12)
+
+    return ask
+
+
+def read_link() -> None:
+    """Read the target of a link that the kernel makes for this process."""
+    try:
+        os.readlink("/proc/self/exe")
+    except OSError as error:
+        # The filter says that nothing is a link.
+        raise PermissionError(errno.EPERM, str(error)) from error
+
+
 FORBIDDEN: dict[str, Callable[[], object]] = {
     "read /etc/passwd": read_file("/etc/passwd"),
     "list the root directory": lambda: os.listdir("/"),
@@ -152,10 +220,14 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "clone": outside_clone,
     "clone3": lambda: call("clone3", None, 0),
     "execve": lambda: call("execve", None, None, None),
-    "open an internet socket": open_socket(socket.AF_INET, socket.SOCK_STREAM),
     "open a datagram socket": open_socket(socket.AF_INET, socket.SOCK_DGRAM),
     "open a unix socket": open_socket(socket.AF_UNIX, socket.SOCK_DGRAM),
     "open a netlink socket": open_socket(socket.AF_NETLINK, socket.SOCK_RAW),
+    "read the zygote's configuration": read_arguments_of_zygote,
+    "ask for the credentials of a socket's maker": name_other_end(socket.SO_PEERCRED),
+    "ask for the pidfd of a socket's maker": name_other_end(SO_PEERPIDFD),
+    "read the target of a link": read_link,
+    "see which processes exist": lambda: os.stat("/proc/1"),
     "signal the parent": lambda: os.kill(os.getppid(), 0),
     "signal every process": lambda: os.kill(-1, 0),
     "open a pidfd": lambda: call("pidfd_open", os.getpid(), 0),
@@ -185,7 +257,27 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "change a file's times": lambda: call("utimensat", -1, None, None, 0),
     "set an extended attribute": lambda: call("setxattr", None, None, None, 0, 0),
     "use an inherited descriptor": use_inherited_descriptor,
+    "evict a file from the page cache": lambda: call("fadvise64", -1, 0, 0, 4),
+    "page out memory": lambda: call("madvise", None, 0, _MADV_PAGEOUT),
+    "make memory cold": lambda: call("madvise", None, 0, _MADV_COLD),
+    "merge memory with others": lambda: call("madvise", None, 0, _MADV_MERGEABLE),
+    "send out-of-band data": lambda: call("sendto", -1, None, 0, _MSG_OOB, None, 0),
+    "receive out-of-band data": lambda: call("recvfrom", -1, None, 0, _MSG_OOB, None, None),
+    "lock a futex with priority inheritance": lambda: call("futex", None, _FUTEX_LOCK_PI),
+    "wait for a lock with priority inheritance": lambda: call(
+        "futex", None, _FUTEX_WAIT_REQUEUE_PI
+    ),
+    "start a thread with its own descriptors": clone_without_shared_descriptors,
+    "stop sharing descriptors": lambda: call(
+        "close_range", _NO_DESCRIPTOR, _NO_DESCRIPTOR, _CLOSE_RANGE_UNSHARE
+    ),
+    "make a pipe of packets": make_a_pipe_of_packets,
+    "turn a pipe into packets": turn_a_pipe_into_packets,
 }
+
+
+NEEDS_ROOT = frozenset({"see which processes exist"})
+"""Operations that only a private root refuses."""
 
 
 def import_standard_module() -> bool:
@@ -209,6 +301,14 @@ def allocate() -> bool:
     return len(bytearray(2**25)) == 2**25
 
 
+def give_memory_back() -> bool:
+    """Free memory as the C library does, and find it empty."""
+    with mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory[0] = 1
+        memory.madvise(mmap.MADV_DONTNEED)
+        return memory[0] == 0
+
+
 def signal_itself() -> bool:
     """Send itself the signal that does nothing."""
     os.kill(os.getpid(), 0)
@@ -228,6 +328,7 @@ BENIGN: dict[str, Callable[[], bool]] = {
     "import a standard module": import_standard_module,
     "run a thread": run_thread,
     "use 32 MiB of memory": allocate,
+    "give memory back": give_memory_back,
     "read random bytes": lambda: len(os.urandom(8)) == 8,
     "signal itself": signal_itself,
     "use a pair of sockets": connect_to_itself,

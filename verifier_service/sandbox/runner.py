@@ -6,7 +6,8 @@
                      '-- zygote (judge)   for the second process of a pair
 
 A slot runs one execution, or one pair, at a time. Its first zygote is started with it, the others
-when they are first needed; a zygote that dies is replaced. The runner keeps the limits: it reads
+when they are first needed; a zygote that dies is replaced, and so is one after much use, by another
+that is started while it goes on. The runner keeps the limits: it reads
 and counts the output of a child, watches its time, and kills it. The kernel's own limits are the
 second line of defence.
 """
@@ -76,6 +77,7 @@ class Runner:
     | `await runner.run_pair(program, judge, limits, judge_limits)` | a `Pair` |
     | `runner.layers` | the layers in force |
     | `runner.problems` | layers that are not in force, and why |
+    | `runner.has_loopback` | whether executions may open sockets, in networks of their own |
 
     Cancelling a call kills the processes that it runs.
 
@@ -114,6 +116,7 @@ class Runner:
         self._num_zygotes = 0
         self.layers: frozenset[Layer] = frozenset()
         self.problems: list[str] = []
+        self.has_loopback = False
 
     async def __aenter__(self) -> Self:
         self._directory = Path(tempfile.mkdtemp(prefix="verifier-sandbox-"))
@@ -147,6 +150,8 @@ class Runner:
 
     async def _close(self) -> None:
         directory, self._directory = self._directory, None
+        for slot in self._slots:
+            await slot.close()
         await asyncio.gather(*(zygote.close() for zygote in self._zygotes))
         if directory is not None:
             directory.rmdir()
@@ -203,6 +208,10 @@ class Runner:
             judges_zygote = await slot.zygote(zygote_kind_of(judge), judge=True)
             one, other = socket.socketpair()
             with one, other:
+                for end in (one, other):
+                    # To the kernel's choice of a name. One end without a name could be given one
+                    # by its program, in the network of this process.
+                    end.bind("")
                 async with (
                     programs_zygote.running(program, limits, channel=one) as judged,
                     judges_zygote.running(
@@ -281,6 +290,7 @@ class Runner:
         try:
             await zygote.ready()
             self.layers, self.problems = zygote.layers, zygote.problems
+            self.has_loopback = zygote.has_loopback or self.has_loopback
             missing = self._required - zygote.layers
             if missing:
                 raise SandboxError(
@@ -306,19 +316,53 @@ class _Slot:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._zygotes: dict[tuple[ZygoteKind, bool], ZygoteHandle] = {}
+        self._successors: dict[tuple[ZygoteKind, bool], asyncio.Task[ZygoteHandle]] = {}
+        """Zygotes that are being started in the place of worn ones."""
+        self._retired: set[asyncio.Task[None]] = set()
+        """Ends of worn zygotes, which nobody waits for."""
 
     async def zygote(self, kind: ZygoteKind, *, judge: bool) -> ZygoteHandle:
         """The living zygote of a kind; started if necessary. Raises as `Runner.start_zygote`."""
         key = kind, judge
+        user = self.users.judge if judge else self.users.program
+        if key in self._successors and self._successors[key].done():
+            self._succeed(key)
         found = self._zygotes.get(key)
         if found is not None and found.alive:
+            if found.is_worn and key not in self._successors:
+                successor = self._runner.start_zygote(kind, user)
+                self._successors[key] = asyncio.create_task(successor)
             return found
         if found is not None:
             await self._runner.end_zygote(found)
             del self._zygotes[key]
-        user = self.users.judge if judge else self.users.program
-        self._zygotes[key] = await self._runner.start_zygote(kind, user)
+        if (pending := self._successors.pop(key, None)) is not None:
+            self._zygotes[key] = await pending
+        else:
+            self._zygotes[key] = await self._runner.start_zygote(kind, user)
         return self._zygotes[key]
+
+    def _succeed(self, key: tuple[ZygoteKind, bool]) -> None:
+        """Put the successor of a worn zygote in its place, if it could be started."""
+        successor = self._successors.pop(key)
+        worn = self._zygotes.get(key)
+        if (error := successor.exception()) is not None:
+            log.warning("a worn zygote was not replaced: %s", error)
+            if worn is not None:
+                worn.used_seconds = 0.0  # the next attempt is as far away as the first was
+            return
+        self._zygotes[key] = successor.result()
+        if worn is not None:
+            end = asyncio.create_task(self._runner.end_zygote(worn))
+            self._retired.add(end)
+            end.add_done_callback(self._retired.discard)
+
+    async def close(self) -> None:
+        """Give up the zygotes that are being started, and wait for the ends of worn ones."""
+        for successor in self._successors.values():
+            successor.cancel()
+        await asyncio.gather(*self._successors.values(), *self._retired, return_exceptions=True)
+        self._successors.clear()
 
 
 def zygote_kind_of(program: Program) -> ZygoteKind:

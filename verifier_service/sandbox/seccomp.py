@@ -1,8 +1,7 @@
-"""The system call filter: which calls an execution may make, and the BPF program that says so.
+"""The system call filter: the BPF program that refuses all calls but those of `system_calls`.
 
-Isolation is data here: `NUMBERS` lists every known call, `RULES` the conditions on some of them. A
-call in `NUMBERS` without rules is allowed. Every other call is refused with EPERM, and a call
-through another architecture's table kills. See seccomp(2) and the kernel's
+Every other call, and every use of a call that its row does not permit, is refused with EPERM. A
+call through another architecture's table kills. See seccomp(2) and the kernel's
 Documentation/userspace-api/seccomp_filter.rst.
 
 The BPF program is assembled once. Two values that rules compare with are filled in for each child:
@@ -15,262 +14,41 @@ import ctypes
 import errno
 import os
 import platform
-import resource
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
-NUMBERS: dict[str, tuple[int | None, int | None]] = {
-    "read": (0, 63),
-    "write": (1, 64),
-    "close": (3, 57),
-    "fstat": (5, 80),
-    "newfstatat": (262, 79),
-    "lseek": (8, 62),
-    "mmap": (9, 222),
-    "mprotect": (10, 226),
-    "munmap": (11, 215),
-    "brk": (12, 214),
-    "mremap": (25, 216),
-    "madvise": (28, 233),
-    "futex": (202, 98),
-    "rt_sigaction": (13, 134),
-    "rt_sigprocmask": (14, 135),
-    "rt_sigreturn": (15, 139),
-    "openat": (257, 56),
-    "open": (2, None),
-    "stat": (4, None),
-    "lstat": (6, None),
-    "statx": (332, 291),
-    "access": (21, None),
-    "faccessat": (269, 48),
-    "faccessat2": (439, 439),
-    "readlink": (89, None),
-    "readlinkat": (267, 78),
-    "getcwd": (79, 17),
-    "chdir": (80, 49),
-    "fchdir": (81, 50),
-    "getdents64": (217, 61),
-    "getdents": (78, None),
-    "readv": (19, 65),
-    "writev": (20, 66),
-    "pread64": (17, 67),
-    "pwrite64": (18, 68),
-    "preadv": (295, 69),
-    "pwritev": (296, 70),
-    "dup": (32, 23),
-    "dup2": (33, None),
-    "dup3": (292, 24),
-    "pipe": (22, None),
-    "pipe2": (293, 59),
-    "close_range": (436, 436),
-    "poll": (7, None),
-    "ppoll": (271, 73),
-    "select": (23, None),
-    "pselect6": (270, 72),
-    "epoll_create": (213, None),
-    "epoll_create1": (291, 20),
-    "epoll_ctl": (233, 21),
-    "epoll_wait": (232, None),
-    "epoll_pwait": (281, 22),
-    "eventfd2": (290, 19),
-    "sendfile": (40, 71),
-    "fsync": (74, 82),
-    "fdatasync": (75, 83),
-    "ftruncate": (77, 46),
-    "fadvise64": (221, 223),
-    "mkdir": (83, None),
-    "mkdirat": (258, 34),
-    "rmdir": (84, None),
-    "unlink": (87, None),
-    "unlinkat": (263, 35),
-    "rename": (82, None),
-    "renameat": (264, 38),
-    "renameat2": (316, 276),
-    "umask": (95, 166),
-    "getpid": (39, 172),
-    "gettid": (186, 178),
-    "getppid": (110, 173),
-    "getuid": (102, 174),
-    "geteuid": (107, 175),
-    "getgid": (104, 176),
-    "getegid": (108, 177),
-    "getresuid": (118, 148),
-    "getresgid": (120, 150),
-    "getgroups": (115, 158),
-    "getpgrp": (111, None),
-    "uname": (63, 160),
-    "sysinfo": (99, 179),
-    "getrandom": (318, 278),
-    "getrusage": (98, 165),
-    "times": (100, 153),
-    "time": (201, None),
-    "gettimeofday": (96, 169),
-    "clock_getres": (229, 114),
-    "nanosleep": (35, 101),
-    "clock_nanosleep": (230, 115),
-    "alarm": (37, None),
-    "pause": (34, None),
-    "setitimer": (38, 103),
-    "getitimer": (36, 102),
-    "sigaltstack": (131, 132),
-    "rt_sigpending": (127, 136),
-    "rt_sigsuspend": (130, 133),
-    "rt_sigtimedwait": (128, 137),
-    "sched_yield": (24, 124),
-    "getcpu": (309, 168),
-    "set_robust_list": (273, 99),
-    "set_tid_address": (218, 96),
-    "rseq": (334, 293),
-    "restart_syscall": (219, 128),
-    "exit": (60, 93),
-    "exit_group": (231, 94),
-    "wait4": (61, 260),
-    "waitid": (247, 95),
-    "recvfrom": (45, 207),
-    "getsockname": (51, 204),
-    "getpeername": (52, 205),
-    "getsockopt": (55, 209),
-    "shutdown": (48, 210),
-    "getrlimit": (97, 163),
-    "msync": (26, 227),
-    "sched_get_priority_max": (146, 125),
-    "sched_get_priority_min": (147, 126),
-    "fstatfs": (138, 44),
-    "clone": (56, 220),
-    "clone3": (435, 435),
-    "kill": (62, 129),
-    "tgkill": (234, 131),
-    "prctl": (157, 167),
-    "ioctl": (16, 29),
-    "fcntl": (72, 25),
-    "socketpair": (53, 199),
-    "sendto": (44, 206),
-    "prlimit64": (302, 261),
-    "sched_getaffinity": (204, 123),
-    "clock_gettime": (228, 113),
-    "getpgid": (121, 155),
-    "getsid": (124, 156),
-}
-"""Numbers on x86-64 and aarch64; None where the architecture has no such call."""
+from verifier_service.sandbox.system_calls import (
+    CALLS,
+    CALLS_OF_LOOPBACK,
+    CALLS_OF_NATIVE,
+    OPEN_FLAGS,
+    AtMost,
+    Condition,
+    HasOnly,
+    HasOnlyOpenFlags,
+    Is,
+    IsGate,
+    IsNot,
+    IsNull,
+    IsOneOf,
+    IsOwnPid,
+    SystemCall,
+)
 
-
-@dataclass(frozen=True)
-class Is:
-    """The low 32 bits of an argument have this value. Enough for types of 32 bits."""
-
-    argument: int
-    value: int
-
-
-@dataclass(frozen=True)
-class Masked:
-    """The low 32 bits of an argument have this value under a mask."""
-
-    argument: int
-    mask: int
-    value: int
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """The low 32 bits of an argument, as an unsigned number, are not above a value."""
-
-    argument: int
-    value: int
-
-
-@dataclass(frozen=True)
-class IsNull:
-    """All 64 bits of an argument are 0."""
-
-    argument: int
-
-
-@dataclass(frozen=True)
-class IsOwnPid:
-    """The argument is the pid of the process itself."""
-
-    argument: int
-
-
-@dataclass(frozen=True)
-class IsGate:
-    """All 64 bits of an argument are the address that the child has chosen, see `gate.Gate`."""
-
-    argument: int
-
-
-Condition = Is | Masked | AtMost | IsNull | IsOwnPid | IsGate
-
-_CLONE_THREAD = 0x10000
-_CLONE_REFUSED = 0x7E02F0FF | 0x80000000
-"""Flags of clone(2) that are refused: exit signals, pidfd, ptrace, vfork, parent, namespaces."""
-_THREAD_FLAGS = Masked(0, _CLONE_THREAD | _CLONE_REFUSED, _CLONE_THREAD)
-_PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
-_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
-_FCNTL = (0, 1, 2, 3, 4, 1030, 1032)
-# DUPFD, GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC, GETPIPE_SZ. No locks: one on a file of the
-# standard library, which every execution can open, is a signal to the others.
-_LAST_STATIC_CLOCK = 11
-_SOCK_STREAM = 1
-_TYPE_MASK = 0xF
-_AF_UNIX = 1
-_ARCH_SET_FS = 0x1002
-
-RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
-    "clone": ((_THREAD_FLAGS,),),
-    "clone3": (),
-    "kill": ((IsOwnPid(0),),),
-    "tgkill": ((IsOwnPid(0),),),
-    "getpgid": ((Is(0, 0),), (IsOwnPid(0),)),
-    "getsid": ((Is(0, 0),), (IsOwnPid(0),)),
-    "sched_getaffinity": ((Is(0, 0),), (IsOwnPid(0),)),
-    "prlimit64": (
-        (Is(0, 0), IsNull(2)),
-        (IsOwnPid(0), IsNull(2)),
-        (Is(0, 0), Is(1, resource.RLIMIT_STACK)),
-    ),
-    "prctl": tuple((Is(0, option),) for option in _PRCTL),
-    "ioctl": tuple((Is(1, command),) for command in _IOCTL),
-    "fcntl": tuple((Is(1, command),) for command in _FCNTL),
-    # Clocks of other processes have negative numbers. Any use of one tells whether its process
-    # exists.
-    "clock_gettime": ((AtMost(0, _LAST_STATIC_CLOCK),),),
-    "clock_getres": ((AtMost(0, _LAST_STATIC_CLOCK),),),
-    "clock_nanosleep": ((AtMost(0, _LAST_STATIC_CLOCK),),),
-    "socketpair": ((Is(0, _AF_UNIX), Masked(1, _TYPE_MASK, _SOCK_STREAM)),),
-    "sendto": ((IsNull(4),),),
-}
-"""Alternatives for each call. A call is allowed if all conditions of one alternative hold."""
-
-EXEC_NUMBERS: dict[str, tuple[int | None, int | None]] = {
-    "execveat": (322, 281),
-    "arch_prctl": (158, None),
-}
-EXEC_RULES: dict[str, tuple[tuple[Condition, ...], ...]] = {
-    "execveat": ((IsGate(1),),),
-    "arch_prctl": ((Is(0, _ARCH_SET_FS),),),
-}
-"""Additional rules in a zygote of the kind `native`: starting a program, and the call that the C
-library makes when that program starts."""
-
-REFUSALS = {"clone3": errno.ENOSYS}
-"""Errors other than EPERM. The C library tries clone3 first; with ENOSYS it falls back to clone,
-with EPERM it would start no thread."""
-
-ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Column of `NUMBERS` and the kernel's number of the architecture, for each machine."""
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""The kernel's numbers of the architectures that `system_calls` knows, by machine."""
 _X32_BIT = 0x40000000
 
 _LOAD, _AND, _RETURN, _JUMP = 0x20, 0x54, 0x06, 0x05
 _IF_EQUAL, _IF_ABOVE, _IF_AT_LEAST = 0x15, 0x25, 0x35
+_MAX_CONDITIONAL_JUMP = 255
 _KILL_PROCESS, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _NR_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 _INSTRUCTION = struct.Struct("=HBBI")
 _VALUE_OFFSET = 4
+_LOW = 0xFFFFFFFF
 _OWN_PID, _GATE_LOW, _GATE_HIGH = range(0xFFFFFFFD, 0x100000000)
-"""Values in the code that are replaced in each child."""
+"""Values in comparisons that are replaced in each child."""
 
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
@@ -291,10 +69,11 @@ class Filter:
 
     Args:
         executes: whether it permits one exec, of a path at the address of a gate.
+        connects: whether it permits TCP, which another filter has to confine.
     """
 
-    def __init__(self, *, executes: bool = False) -> None:
-        code, positions = assemble(platform.machine(), executes=executes)
+    def __init__(self, *, executes: bool = False, connects: bool = False) -> None:
+        code, positions = assemble(platform.machine(), executes=executes, connects=connects)
         self._image = ctypes.create_string_buffer(code, len(code))
         offsets = [position * _INSTRUCTION.size + _VALUE_OFFSET for position in positions]
         self._blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
@@ -325,12 +104,15 @@ class Filter:
             raise OSError(error, f"seccomp: {os.strerror(error)}")
 
 
-def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]:
+def assemble(
+    machine: str, *, executes: bool = False, connects: bool = False
+) -> tuple[bytes, list[int]]:
     """The BPF program for a machine, and the positions of instructions with values to fill in.
 
     Args:
         machine: as `platform.machine` names it.
         executes: whether it permits one exec, of a path at the address of a gate.
+        connects: whether it permits TCP.
 
     Raises:
         OSError: there is no table for this machine.
@@ -338,23 +120,24 @@ def assemble(machine: str, *, executes: bool = False) -> tuple[bytes, list[int]]
     if machine not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         raise OSError(errno.ENOSYS, f"no system call table for {machine}; there are {known}")
-    numbers_of, rules = NUMBERS, RULES
-    if executes:
-        numbers_of, rules = {**NUMBERS, **EXEC_NUMBERS}, {**RULES, **EXEC_RULES}
-    column, architecture = ARCHITECTURES[machine]
+    calls = {
+        **CALLS,
+        **(CALLS_OF_NATIVE if executes else {}),
+        **(CALLS_OF_LOOPBACK if connects else {}),
+    }
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),
-        (_IF_EQUAL, 1, 0, architecture),
+        (_IF_EQUAL, 1, 0, ARCHITECTURES[machine]),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _NR_OFFSET),
     ]
     if machine == "x86_64":
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
     segments: list[Segment] = [(0, _REFUSE, [])]
-    numbers = {name: both[column] for name, both in numbers_of.items()}
-    present = [(number, name) for name, number in numbers.items() if number is not None]
-    for number, name in sorted(present):
-        block, positions = _block(name, rules.get(name))
+    numbered = ((getattr(call, machine), call) for call in calls.values())
+    present = {number: call for number, call in numbered if number is not None}
+    for number, call in sorted(present.items()):
+        block, positions = _block(call, machine)
         segments += [(number, block, positions), (number + 1, _REFUSE, [])]
     tree, positions = _tree(_merged(segments))
     image = b"".join(_INSTRUCTION.pack(*instruction) for instruction in code + tree)
@@ -382,58 +165,81 @@ def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
     middle = len(segments) // 2
     low, low_positions = _tree(segments[:middle])
     high, high_positions = _tree(segments[middle:])
-    # A comparison jumps over at most 255 instructions, _JUMP over any number.
-    head = [(_IF_AT_LEAST, 0, 1, segments[middle][0]), (_JUMP, 0, 0, len(low))]
+    first = segments[middle][0]
+    head = [(_IF_AT_LEAST, len(low), 0, first)]
+    if len(low) > _MAX_CONDITIONAL_JUMP:
+        head = [(_IF_AT_LEAST, 0, 1, first), (_JUMP, 0, 0, len(low))]
     return head + low + high, [
         *(len(head) + position for position in low_positions),
         *(len(head) + len(low) + position for position in high_positions),
     ]
 
 
-def _block(
-    name: str, rules: tuple[tuple[Condition, ...], ...] | None
-) -> tuple[list[Instruction], list[int]]:
+def _block(call: SystemCall, machine: str) -> tuple[list[Instruction], list[int]]:
     """The code for one call, and the positions in it to fill in."""
-    if rules is None:
-        return [(_RETURN, 0, 0, _ALLOW)], []
     block: list[Instruction] = []
     positions: list[int] = []
-    for alternative in rules:
-        checks = [check for condition in alternative for check in _checks(condition)]
+    for alternative in call.permitted:
+        checks = [check for condition in alternative for check in _checks(condition, machine)]
         end = len(checks)
-        for index, (operation, if_true, value) in enumerate(checks):
-            if operation in (_LOAD, _AND):
-                block.append((operation, 0, 0, value))
-            else:
-                if value in (_OWN_PID, _GATE_LOW, _GATE_HIGH):
-                    positions.append(len(block))
-                failed = end - index  # over the RETURN, to the next alternative
-                jumps = (0, failed) if if_true else (failed, 0)
-                block.append((operation, *jumps, value))
+        for index, check in enumerate(checks):
+            if check.value in (_OWN_PID, _GATE_LOW, _GATE_HIGH) and check.operation != _AND:
+                positions.append(len(block))
+            failed = end - index  # over the RETURN, to the next alternative
+            block.append((check.operation, *check.jumps(failed), check.value))
         block.append((_RETURN, 0, 0, _ALLOW))
-    block.append((_RETURN, 0, 0, _ERRNO | REFUSALS.get(name, errno.EPERM)))
+    if () not in call.permitted:
+        block.append((_RETURN, 0, 0, _ERRNO | call.error))
     return block, positions
 
 
-def _checks(condition: Condition) -> list[tuple[int, bool, int]]:
-    """Operations of a condition: code, whether a comparison must hold, and value."""
+class _Check(NamedTuple):
+    """One instruction of a condition."""
+
+    operation: int
+    value: int
+    holds: bool = True
+    """Whether a comparison must hold; if it is not as it must be, the alternative has failed."""
+    skips: int = 0
+    """Checks that a comparison which holds jumps over. If it does not hold, the next one counts."""
+
+    def jumps(self, failed: int) -> tuple[int, int]:
+        """Instructions to jump over, if a comparison holds and if it does not.
+
+        Args:
+            failed: distance of the next alternative.
+        """
+        if self.operation in (_LOAD, _AND):
+            return 0, 0
+        if self.skips:
+            return self.skips, 0
+        return (0, failed) if self.holds else (failed, 0)
+
+
+def _checks(condition: Condition, machine: str) -> list[_Check]:
+    """The instructions of a condition."""
     low = _ARGUMENTS_OFFSET + 8 * condition.argument
+    load = _Check(_LOAD, low)
     match condition:
         case Is(_, value):
-            return [(_LOAD, True, low), (_IF_EQUAL, True, value)]
-        case IsOwnPid():
-            return [(_LOAD, True, low), (_IF_EQUAL, True, _OWN_PID)]
-        case IsGate():
-            return [
-                *((_LOAD, True, low), (_IF_EQUAL, True, _GATE_LOW)),
-                *((_LOAD, True, low + 4), (_IF_EQUAL, True, _GATE_HIGH)),
-            ]
-        case Masked(_, mask, value):
-            return [(_LOAD, True, low), (_AND, True, mask), (_IF_EQUAL, True, value)]
+            return [load, _Check(_IF_EQUAL, value)]
+        case IsNot(_, value):
+            return [load, _Check(_IF_EQUAL, value, holds=False)]
+        case IsOneOf(_, values, ignored):
+            masked = [_Check(_AND, _LOW & ~ignored)] if ignored else []
+            last = len(values) - 1
+            found = [_Check(_IF_EQUAL, it, skips=last - at) for at, it in enumerate(values)]
+            return [load, *masked, *found]
+        case HasOnly(_, flags):
+            return [load, _Check(_AND, _LOW & ~flags), _Check(_IF_EQUAL, 0)]
+        case HasOnlyOpenFlags():
+            return [load, _Check(_AND, _LOW & ~OPEN_FLAGS[machine]), _Check(_IF_EQUAL, 0)]
         case AtMost(_, value):
-            return [(_LOAD, True, low), (_IF_ABOVE, False, value)]
+            return [load, _Check(_IF_ABOVE, value, holds=False)]
+        case IsOwnPid():
+            return [load, _Check(_IF_EQUAL, _OWN_PID)]
+        case IsGate():
+            high = _Check(_LOAD, low + 4)
+            return [load, _Check(_IF_EQUAL, _GATE_LOW), high, _Check(_IF_EQUAL, _GATE_HIGH)]
         case IsNull():
-            return [
-                *((_LOAD, True, low), (_IF_EQUAL, True, 0)),
-                *((_LOAD, True, low + 4), (_IF_EQUAL, True, 0)),
-            ]
+            return [load, _Check(_IF_EQUAL, 0), _Check(_LOAD, low + 4), _Check(_IF_EQUAL, 0)]

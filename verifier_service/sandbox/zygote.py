@@ -31,6 +31,7 @@ import stat
 import struct
 import sys
 import threading
+import time
 import traceback
 import types
 from collections.abc import Mapping, Sequence
@@ -56,6 +57,8 @@ from verifier_service.sandbox.layers import (
     ChildLimits,
     Layers,
 )
+from verifier_service.sandbox.loopback import HOST_FILES, Loopback
+from verifier_service.sandbox.process_numbers import ProcessNumbers
 from verifier_service.sandbox.scratch import empty_directory
 
 STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
@@ -68,6 +71,7 @@ The message goes on with one byte for each fetched file that exists: its index i
 descriptors of these files come with the message."""
 STARTED = b"S"
 MAX_MESSAGE_BYTES = 2**15
+MAX_CONFIG_BYTES = 2**17
 MAX_DESCRIPTORS = 8
 SCRATCH_INODES = 4096
 _COPY_BYTES = 2**16
@@ -98,7 +102,9 @@ _libc = ctypes.CDLL(None)
 
 @dataclass(frozen=True, kw_only=True)
 class ZygoteConfig:
-    """How a zygote is started, as JSON in its arguments."""
+    """How a zygote is started, as JSON in the first message that it is sent.
+
+    It is not in the arguments of its process, which every program can read."""
 
     kind: str
     packages: dict[str, str]
@@ -125,35 +131,58 @@ class ZygoteStarted:
     problems: list[str]
     """Layers that it could not have, and why."""
     resident_bytes: int
+    has_loopback: bool
+    """Whether each execution has a network of its own, with loopback; otherwise no socket."""
+    cpu_seconds: float
+    """CPU time that its start took."""
 
 
 def main() -> NoReturn:
-    """Become a zygote; the arguments are a `ZygoteConfig` and the control socket's descriptor."""
-    config = ZygoteConfig(**json.loads(sys.argv[1]))
-    descriptor = int(sys.argv[2])
+    """Become a zygote; the argument is the control socket's descriptor."""
+    control = _move_up(int(sys.argv[1]))
     sys.argv = [""]
+    message = os.read(control, MAX_CONFIG_BYTES)
+    if not message:  # the runner was closed meanwhile
+        os._exit(0)
+    config = ZygoteConfig(**json.loads(message))
     without = frozenset(Layer(name) for name in config.without)
     os.umask(0o022)
-    control = _move_up(descriptor)
+    cpu_seconds = 0.0
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):  # a preference only
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
     in_force = set(Layer) - without - {Layer.NAMESPACES, Layer.ROOT, Layer.USER}
     if Layer.NAMESPACES not in without and namespaces.enter():
         in_force.add(Layer.NAMESPACES)
+        cpu_seconds = time.process_time()  # that of the new process begins at 0
         _fork_into_process_namespace(control)
     zygote = _Zygote(config, without, in_force, socket.socket(fileno=control))
+    del config, message  # the children inherit the memory
     zygote.prepare()
-    zygote.serve()
+    zygote.serve(cpu_seconds)
 
 
 def _fork_into_process_namespace(control: int) -> None:
-    """Go on as the first process of the new namespace; all others in it end with that one."""
+    """Go on as the first process of the new namespace; all others in it end with that one.
+
+    The old process collects the new one, whatever ends it. Were it killed, the new one would be
+    left as a zombie to the process that adopts orphans. So SIGTERM has it kill the new one.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     pid = os.fork()
     if pid == 0:
         layers_module.die_with_parent()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return
     os.close(control)
+    pidfd = os.pidfd_open(pid)
+
+    def kill(*_: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+    signal.signal(signal.SIGTERM, kill)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     _, status = os.waitpid(pid, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
@@ -189,13 +218,16 @@ class _Zygote:
         self._scratch_is_mounted = False
         self._scratch_bytes = -1
         self._resident_bytes = 0
+        self._process_numbers: ProcessNumbers | None = None
+        self._loopback: Loopback | None = None
 
     def prepare(self) -> None:
         """Make ready what the children share: modules, root, scratch directory, layers, streams.
 
         The order matters. Modules are imported before the root changes, while their files can
         still be read. Memory is measured after the imports, because limits are set on top of it.
-        Threads are counted before the root changes, while /proc is still there.
+        Threads are counted before the root changes, while /proc is still there, and the counter of
+        process numbers is opened.
         """
         self._entries = _import_entries(self._config.entries)
         packages = _import_modules(self._kind, self._config.packages)
@@ -203,7 +235,9 @@ class _Zygote:
         _use_huge_pages()
         address_space_bytes, self._resident_bytes = layers_module.memory_bytes()
         num_threads = layers_module.num_threads_of_user()
+        self._try_loopback()
         tools = self._tools()
+        self._open_process_numbers()
         self._change_root([*packages, *tools.executable, *tools.readable] if tools else packages)
         self._try_user()
         self._drop_unavailable_layers()
@@ -213,13 +247,30 @@ class _Zygote:
         self._layers = Layers(
             in_force=frozenset(self._in_force),
             user=self._config.user,
-            packages=packages,
+            packages=packages + self._host_files(),
             scratch=self._scratch,
             address_space_bytes=address_space_bytes,
             num_other_threads=num_others,
             tools=tools,
+            connects=self._loopback is not None,
         )
+        del self._config, self._directory  # the children inherit the memory
         _prepare_standard_streams()
+
+    def _try_loopback(self) -> None:
+        """Find out whether each execution can have a network of its own.
+
+        The filter in the children that permits sockets is that of the layer `seccomp`.
+        """
+        if self._kind is ZygoteKind.NATIVE or Layer.SECCOMP not in self._in_force:
+            return
+        if Layer.NAMESPACES not in self._in_force:
+            self._problems.append("no sockets: executions can have no networks of their own")
+            return
+        try:
+            self._loopback = Loopback()
+        except OSError as error:
+            self._problems.append(f"no sockets: {error}")
 
     def _tools(self) -> Tools | None:
         if self._kind is not ZygoteKind.NATIVE:
@@ -228,6 +279,14 @@ class _Zygote:
             executable=tuple(map(Path, self._config.executable)),
             readable=tuple(map(Path, self._config.readable)),
         )
+
+    def _open_process_numbers(self) -> None:
+        if Layer.NAMESPACES not in self._in_force:
+            return
+        try:
+            self._process_numbers = ProcessNumbers()
+        except OSError as error:
+            self._problems.append(f"process numbers tell of earlier executions: {error}")
 
     def _change_root(self, packages: list[Path]) -> None:
         """Move under a private root where namespaces permit that."""
@@ -239,13 +298,19 @@ class _Zygote:
             return
         files = [*runtime.standard_library(), *runtime.system_files(), *packages]
         try:
-            namespaces.change_root(files, runtime.DEVICES, self._directory)
+            texts = HOST_FILES if self._loopback is not None else {}
+            namespaces.change_root(files, runtime.DEVICES, self._directory, texts)
         except OSError as error:
             self._problems.append(f"no private root: {error}")
             return
         self._in_force.add(Layer.ROOT)
         self._scratch = namespaces.SCRATCH
         self._scratch_is_mounted = True
+
+    def _host_files(self) -> list[Path]:
+        """Files of the private root that programs with sockets may read."""
+        has_them = self._loopback is not None and Layer.ROOT in self._in_force
+        return [Path("/", name) for name in HOST_FILES] if has_them else []
 
     def _try_user(self) -> None:
         """Find out whether the children may become a user of their own."""
@@ -283,12 +348,16 @@ class _Zygote:
         has_user_namespace = Layer.NAMESPACES in self._in_force and os.getuid() != 0
         return Layer.USER in self._in_force or has_user_namespace
 
-    def serve(self) -> NoReturn:
-        """Say that it can fork, then fork a child for each order."""
+    def serve(self, cpu_seconds: float) -> NoReturn:
+        """Say that it can fork, then fork a child for each order.
+
+        Args:
+            cpu_seconds: CPU time that the start took in other processes.
+        """
         _skip_repair_of_threads()
         gc.collect()
         gc.freeze()
-        self._say_started()
+        self._say_started(cpu_seconds + time.process_time())
         while True:
             try:
                 message, descriptors, _, _ = socket.recv_fds(
@@ -300,11 +369,13 @@ class _Zygote:
                 os._exit(0)
             self._run(message, descriptors)
 
-    def _say_started(self) -> None:
+    def _say_started(self, cpu_seconds: float) -> None:
         started = ZygoteStarted(
             layers=sorted(self._in_force),
             problems=self._problems,
             resident_bytes=self._resident_bytes,
+            has_loopback=self._loopback is not None,
+            cpu_seconds=cpu_seconds,
         )
         own = os.pidfd_open(os.getpid())
         socket.send_fds(self._control, [json.dumps(dataclasses.asdict(started)).encode()], [own])
@@ -318,6 +389,8 @@ class _Zygote:
         if writes and self._scratch_is_mounted and limits.file_bytes != self._scratch_bytes:
             namespaces.resize_tmpfs(self._scratch, num_bytes=limits.file_bytes)
             self._scratch_bytes = limits.file_bytes
+        if self._process_numbers is not None:
+            self._process_numbers.start_again()
         pid = os.fork()
         if pid == 0:
             self._become_child(limits, entry, optional, descriptors)
@@ -326,9 +399,14 @@ class _Zygote:
         pidfd = os.pidfd_open(pid)
         with contextlib.suppress(ConnectionError):
             socket.send_fds(self._control, [STARTED], [pidfd])
-        self._wait(pidfd)
+        if not self._wait(pidfd):
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            os.wait4(pid, 0)  # or it would be left to the process that adopts orphans
+            os._exit(0)
         os.close(pidfd)
         _, status, usage = os.wait4(pid, 0)
+        if self._loopback is not None:
+            self._loopback.leave()
         files = _open_files(self._scratch, fetched_files) if writes else {}
         if writes:
             empty_directory(self._scratch)
@@ -338,14 +416,20 @@ class _Zygote:
         for file in files.values():
             os.close(file)
 
-    def _wait(self, pidfd: int) -> None:
-        """Wait until the child has ended; end if the other side of the control socket is gone."""
+    def _wait(self, pidfd: int) -> bool:
+        """Wait until the child has ended; False if the runner's side of the control socket has."""
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
         poll.register(self._control, select.POLLHUP)
+        loopback = self._loopback
+        if loopback is not None:
+            poll.register(loopback.descriptor, select.POLLIN)
         while (events := poll.poll()) and (pidfd, select.POLLIN) not in events:
             if any(event & select.POLLHUP for _, event in events):
-                os._exit(0)
+                return False
+            if loopback is not None and (loopback.descriptor, select.POLLIN) in events:
+                loopback.answer()
+        return True
 
     def _become_child(
         self, limits: ChildLimits, entry_name: str, optional: int, descriptors: list[int]

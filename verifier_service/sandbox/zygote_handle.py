@@ -8,7 +8,6 @@ import dataclasses
 import importlib.util
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -41,6 +40,10 @@ from verifier_service.sandbox.zygote import (
 )
 
 START_TIMEOUT_SECONDS = 60.0
+RENEWAL_FACTOR = 50
+"""CPU time of executions after which a zygote is replaced, in units of that of its start.
+
+Executions of one zygote have the same memory layout, those of the next one another."""
 PACKAGES = {
     ZygoteKind.STD: (),
     ZygoteKind.NATIVE: (),
@@ -49,8 +52,8 @@ PACKAGES = {
 """Packages that a kind of zygote has besides the standard library."""
 
 _BOOT = """
-import sys
-sys.path.insert(0, {root!r})
+import os, sys
+sys.path.insert(0, os.getcwd())
 from verifier_service.sandbox.zygote import main
 main()
 """
@@ -95,23 +98,35 @@ class ZygoteHandle:
         self.problems: list[str] = []
         """Layers that it could not have, and why."""
         self.resident_bytes = 0
+        self.has_loopback = False
+        """Whether its executions may open sockets, in networks of their own."""
+        self.start_seconds = 0.0
+        """CPU time that its start took."""
+        self.used_seconds = 0.0
+        """CPU time of its executions since then."""
         self._process = process
         self._control = control
         self._directory = directory
         self._execution: ExecutionHandle | None = None
-        self._closing = asyncio.Lock()
+        self._end: asyncio.Task[None] | None = None
         self._pidfd = -1
         self._loop = asyncio.get_running_loop()
         self._started: asyncio.Future[None] = self._loop.create_future()
         control.setblocking(False)
         self._loop.add_reader(control, self._read)
 
+    @property
+    def is_worn(self) -> bool:
+        """Whether its executions have taken so long that another start is cheap beside them."""
+        return self.used_seconds > RENEWAL_FACTOR * self.start_seconds
+
     @classmethod
     def start(cls, config: ZygoteConfig) -> Self:
         """Start a zygote. Raises OSError."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            process = _start_process(config, theirs.fileno())
+            ours.send(json.dumps(dataclasses.asdict(config)).encode())
+            process = _start_process(theirs.fileno())
         return cls(process, ours, Path(config.directory))
 
     async def ready(self) -> None:
@@ -150,7 +165,7 @@ class ZygoteHandle:
         finally:
             if not execution.ended.done():
                 execution.kill(ExitReason.STOPPED)
-                self.die("its execution was given up")
+                self.die("its execution was given up", gently=True)
             execution.close()
             self._execution = None
 
@@ -164,14 +179,21 @@ class ZygoteHandle:
             scratch, num_bytes=num_bytes, num_files=SCRATCH_INODES
         )
 
-    def die(self, why: str) -> None:
-        """Kill the process; whoever waits for it gets ZygoteDied."""
+    def die(self, why: str, *, gently: bool = False) -> None:
+        """End the process; whoever waits for it gets ZygoteDied.
+
+        Args:
+            why: the message of ZygoteDied.
+            gently: whether the process may end by itself, which it does when its control socket is
+                closed. It collects its child first. `close` kills it if it does not.
+        """
         if not self.alive:
             return
         self.alive = False
         self._loop.remove_reader(self._control)
         self._control.close()
-        self._kill()
+        if not gently or not self._started.done():
+            self._kill()
         death = ZygoteDied(why)
         for future in (self._started, self._execution.ended if self._execution else None):
             if future is not None and not future.done():
@@ -181,22 +203,38 @@ class ZygoteHandle:
                 future.exception()
 
     def _kill(self) -> None:
+        """Kill the zygote, but not the process that started it in a namespace and collects it."""
+        if self._pidfd < 0:
+            self._process.terminate()
+            return
         with contextlib.suppress(ProcessLookupError):
-            if self._pidfd >= 0:
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            self._process.kill()
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     async def close(self) -> None:
         """End the process and wait until everything it started is gone. It can be called again."""
-        self.die("it was closed")
-        async with self._closing:
-            if self._pidfd >= 0:
-                await asyncio.to_thread(select.select, [self._pidfd], [], [], GRACE_SECONDS)
-                os.close(self._pidfd)
-                self._pidfd = -1
-            await asyncio.to_thread(self._process.wait)
-            if self._directory.exists():
-                await asyncio.to_thread(_remove, self._directory)
+        self.die("it was closed", gently=True)
+        if self._end is None:
+            self._end = self._loop.create_task(self._finish())
+        # A caller who is cancelled does not stop the threads that wait and remove. Without the
+        # shield the next call would start others beside them.
+        await asyncio.shield(self._end)
+
+    async def _finish(self) -> None:
+        await asyncio.to_thread(self._wait)
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+        if self._directory.exists():
+            await asyncio.to_thread(_remove, self._directory)
+
+    def _wait(self) -> None:
+        """Wait until the process has ended; one that does not is killed."""
+        for end in (self._kill, self._process.kill):
+            try:
+                self._process.wait(GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                end()
+        self._process.wait()
 
     def _read(self) -> None:
         """Read one message of the zygote: it can fork, it has forked, or its child has ended."""
@@ -218,26 +256,30 @@ class ZygoteHandle:
         elif self._execution is not None:
             indices = message[ENDED.size :]
             files = dict(zip(indices, descriptors, strict=True))
-            self._execution.end(files, *ENDED.unpack_from(message))
+            status, user_seconds, system_seconds, peak_kib = ENDED.unpack_from(message)
+            self.used_seconds += user_seconds + system_seconds
+            self._execution.end(files, status, user_seconds, system_seconds, peak_kib)
 
     def _take_start(self, started: ZygoteStarted, pidfd: int) -> None:
         self.layers = frozenset(Layer(name) for name in started.layers)
         self.problems = started.problems
         self.resident_bytes = started.resident_bytes
+        self.has_loopback = started.has_loopback
+        self.start_seconds = started.cpu_seconds
         self._pidfd = pidfd
         self._started.set_result(None)
 
 
-def _start_process(config: ZygoteConfig, control: int) -> subprocess.Popen[bytes]:
-    boot = _BOOT.format(root=str(_IMPORT_ROOT))
+def _start_process(control: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [
             # Not -I, which implies -E: without the environment the hash seed would be random.
             *(sys.executable, "-P", "-s", "-S", "-X", "utf8"),
-            *("-c", boot, json.dumps(dataclasses.asdict(config)), str(control)),
+            *("-c", _BOOT, str(control)),
         ],
         pass_fds=[control],
         stdin=subprocess.DEVNULL,
+        cwd=_IMPORT_ROOT,
         env=_ENVIRONMENT,
         start_new_session=True,
     )

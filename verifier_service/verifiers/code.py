@@ -15,7 +15,11 @@ from verifier_service.verifier import Verifier
 
 
 class Code(Verifier):
-    """Runs the completion's program against `reference.tests` in the sandbox."""
+    """Runs the completion's program against `reference.tests` in the sandbox.
+
+    Tests of type `asserts` have `code`, and may have `entry_point`, the function that it tests, and
+    `module`, the module that it imports the program from.
+    """
 
     purpose: ClassVar[str] = (
         "runs the program in the completion's last fenced block against reference.tests in a "

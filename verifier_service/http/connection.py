@@ -1,0 +1,228 @@
+"""A client's connection: uvicorn's over h11, with strict framing and bounds on time and number.
+
+uvicorn closes a connection that is idle after a response. It waits forever for the first request,
+for the rest of a head, for the rest of a body that nobody reads, and for a client that does not
+read. It also bounds the calls, not the connections. What it lacks stands here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import Any, cast
+
+import h11
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from verifier_service.http.errors import RETRY_AFTER_SECONDS
+from verifier_service.http.framing import StrictFraming
+from verifier_service.http.metrics import Metrics
+from verifier_service.http.request_head import HeadFault
+
+access_log = logging.getLogger("verifier_service.access")
+
+LINGER_SECONDS = 2.0
+"""Longest time between a refusal and the end of its connection. Closing at once would reset the
+connection, and a client that is still sending might lose the response."""
+MAX_LINGERING = 256
+"""Most connections that are refused in words at a time; more are closed without a word."""
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """Limits on the connections of a server."""
+
+    max_connections: int
+    head_seconds: float = 30.0
+    """Longest time from the first byte of a request, or from the start of a connection, until its
+    head is there; also for the rest of a body after the response."""
+    reading_seconds: float = 600.0
+    """Longest time in which a client may read nothing of its response."""
+
+
+@dataclass
+class Guard:
+    """The connections of a server, together."""
+
+    limits: ConnectionLimits
+    metrics: Metrics
+    num_lingering: int = field(default=0, init=False)
+
+    def count(self, kind: str, message: str) -> None:
+        """Count a refusal, and log it as a call is logged."""
+        self.metrics.count_refusal(kind)
+        fields = {"error": kind, "message": message}
+        access_log.info("error=%s: %s", kind, message, extra={"fields": fields})
+
+
+def guarded(guard: Guard) -> type[asyncio.Protocol]:
+    """The class of connections for uvicorn's setting `http`, which calls it and nothing else."""
+    return cast("type[asyncio.Protocol]", partial(GuardedConnection, guard=guard))
+
+
+class GuardedConnection(H11Protocol):
+    """A connection that ends when its client is malformed, too slow, or one too many."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        guard: Guard,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.conn = StrictFraming()
+        self._guard = guard
+        self._is_refused = False
+        self._owing: asyncio.TimerHandle | None = None
+        """Ends the connection when the client does not send what it owes."""
+        self._ending: asyncio.TimerHandle | None = None
+        """Ends the connection when the client does not read, or does not close its side."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse the connection that is one too many."""
+        super().connection_made(transport)
+        self._guard.metrics.connections.inc()
+        if len(self.connections) > self._guard.limits.max_connections:
+            most = self._guard.limits.max_connections
+            self._refuse(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "too_many_connections",
+                f"{most} connections are open, which is the most (--max-connections / "
+                "VERIFIER_MAX_CONNECTIONS); try again later",
+            )
+        else:
+            self._watch_owing(owes=True)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._guard.metrics.connections.dec()
+        self._watch_owing(owes=False)
+        if self._ending is not None:
+            self._ending.cancel()
+        if self._is_refused:
+            self._guard.num_lingering -= 1
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take the next bytes; those after a refusal are dropped."""
+        if not self._is_refused:
+            super().data_received(data)
+
+    def handle_events(self) -> None:
+        """Read what has arrived, and expect the rest of what has begun."""
+        super().handle_events()
+        if not self._is_refused:
+            self._expect_rest()
+
+    def on_response_complete(self) -> None:
+        """Expect the rest of a body that nobody reads, and that the client reads the response."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._end_after(self._guard.limits.reading_seconds, self._end_unread)
+        elif self.conn.their_state is h11.SEND_BODY and not self._is_refused:
+            self._watch_owing(owes=True)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what the framing or h11 cannot read; uvicorn calls this."""
+        assert isinstance(self.conn, StrictFraming)
+        fault = self.conn.fault or HeadFault(HTTPStatus.BAD_REQUEST, "this is not HTTP/1.1")
+        self._refuse(fault.status, "malformed_request", fault.message)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, even if its client does not read the rest of a response."""
+        super().timeout_keep_alive_handler()
+        self._end_after(LINGER_SECONDS, self.transport.abort)
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read."""
+        super().pause_writing()
+        self._end_after(self._guard.limits.reading_seconds, self._end_unread)
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        super().resume_writing()
+        if self._ending is not None and not self.transport.is_closing():
+            self._ending.cancel()
+            self._ending = None
+
+    def _expect_rest(self) -> None:
+        """Give the client limited time for a head that has begun, or a body that nobody reads."""
+        state = self.conn.their_state
+        has_begun = state is h11.IDLE and bool(self.conn.trailing_data[0])
+        is_unread = state is h11.SEND_BODY and self.cycle.response_complete
+        self._watch_owing(owes=has_begun or is_unread)
+
+    def _watch_owing(self, *, owes: bool) -> None:
+        if not owes and self._owing is not None:
+            self._owing.cancel()
+            self._owing = None
+        elif owes and self._owing is None:
+            self._owing = self.loop.call_later(self._guard.limits.head_seconds, self._end_owing)
+
+    def _end_owing(self) -> None:
+        """End a connection whose client has not sent what it owes."""
+        self._owing = None
+        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            self._refuse(
+                HTTPStatus.REQUEST_TIMEOUT,
+                "head_too_slow",
+                "the request line and the headers were not there after "
+                f"{self._guard.limits.head_seconds:g} seconds",
+            )
+        elif self.conn.their_state is h11.SEND_BODY:  # its response is sent
+            self._guard.count("rest_too_slow", "the rest of a body did not arrive in time")
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: HTTPStatus, kind: str, message: str) -> None:
+        """Send an error, unless a response is under way, and end the connection."""
+        self._guard.count(kind, message)
+        self._watch_owing(owes=False)
+        self._is_refused = True
+        self._guard.num_lingering += 1
+        self.connections.discard(self)  # it makes room for another
+        has_begun = self.cycle is not None and not self.cycle.response_complete
+        if has_begun:  # the call ends as if the client had hung up
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self._guard.num_lingering > MAX_LINGERING or (has_begun and self.cycle.response_started):
+            self.transport.abort()
+            return
+        self.transport.write(_response(status, kind, message))
+        self.transport.write_eof()
+        self._end_after(LINGER_SECONDS, self.transport.abort)
+
+    def _end_unread(self) -> None:
+        """End a connection whose client does not read."""
+        self._guard.count("reader_too_slow", "a client did not read its response")
+        self.transport.abort()
+
+    def _end_after(self, seconds: float, end: Callable[[], None]) -> None:
+        if self._ending is not None:
+            self._ending.cancel()
+        self._ending = self.loop.call_later(seconds, end)
+
+
+def _response(status: HTTPStatus, kind: str, message: str) -> bytes:
+    """A whole response with an error, as the application words it."""
+    body = json.dumps({"error": {"type": kind, "message": message}}).encode()
+    headers = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+    }
+    if status is HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{a}: {b}" for a, b in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode() + body
