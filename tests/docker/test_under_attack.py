@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from tests.attacks import harness
+from tests.attacks import harness, twins
 from tests.attacks.harness import ENVIRONMENT_CANARY, Observation
 from tests.attacks.test_attacks import (
     ATTACKS,
@@ -78,6 +78,18 @@ def test_every_attack_fails_in_the_running_container(
         found = [observation for output in outputs for observation in observations(output)]
     check("unprivileged in Docker", names, found, cpu_seconds=SHORT_CPU_SECONDS)
     assert http.get("/readyz").status_code == 200
+
+
+def test_no_program_is_paid_for_answers_that_it_lacks_in_the_running_container(
+    running: Stack, container: str
+) -> None:
+    """The image has no compiler, so programs in C++ are left out there."""
+    part, num_parts = 3, 16
+    command = ("exec", *environment(), container, PYTHON, "-m", twins.__name__)
+    output = running.engine.docker(*command, str(part), str(num_parts))
+    judgements = [twins.Judgement(**json.loads(line)) for line in output.splitlines()]
+    asked = twins.asked_for(twins.load_forms(), part=part, num_parts=num_parts)
+    assert twins.breaches(asked, judgements, missing=("cpp",)) == []
 
 
 @pytest.mark.parametrize("layer", SUCCEED_WITHOUT)

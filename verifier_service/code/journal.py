@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -36,6 +37,8 @@ class Journal:
         self._descriptor = descriptor
         self.num_results = 0
         self.has_failed = False
+        self.before_result: Callable[[], None] = lambda: None
+        """Called before a result is written; raises where the tests have ended."""
 
     def begin(self, total: int) -> None:
         """Write the number of tests."""
@@ -43,6 +46,7 @@ class Journal:
 
     def add(self, reason: str, shown: str = "", expected: str = "") -> None:
         """Write the result of a test."""
+        self.before_result()
         self.num_results += 1
         if reason == CodeReason.PASSED:
             self._write("passed")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+import math
 import os
 import socket
 import sys
@@ -66,6 +67,7 @@ def judge_tests(channel: socket.socket, tests: dict[str, Any], journal: Journal)
     """Run the tests against the program at the other end. Whether it was gone before their end."""
     try:
         program = RemoteProgram(channel)
+        journal.before_result = program.raise_end
         run = {"asserts": _run_asserts, "function": _run_cases}[tests["type"]]
         run(program, tests, journal)
         program.raise_end()
@@ -144,8 +146,13 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
         return isinstance(found, dict) and _same_items(found, expected, tolerance)
     numbers = (int, float)
     if tolerance and isinstance(found, numbers) and isinstance(expected, numbers):
-        return bool(abs(found - expected) <= tolerance * max(1.0, abs(expected)))
+        return found == expected or _is_close(found, expected, tolerance)
     return bool(found == expected)
+
+
+def _is_close(found: float, expected: float, tolerance: float) -> bool:
+    # Every number lies within a share of infinity of an infinity.
+    return math.isfinite(expected) and abs(found - expected) <= tolerance * max(1.0, abs(expected))
 
 
 def _same_items(found: dict[Any, Any], expected: dict[str, Any], tolerance: float) -> bool:
