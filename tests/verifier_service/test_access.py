@@ -173,7 +173,7 @@ def test_a_bug_is_a_500_with_the_calls_id_and_in_the_log(caplog: pytest.LogCaptu
     async def ask() -> httpx.Response:
         context = call_context(broken)
         transport = httpx.ASGITransport(ServerErrorMiddleware(context), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.get("/", headers={"X-Request-Id": "step-7"})
 
     with caplog.at_level("INFO"):

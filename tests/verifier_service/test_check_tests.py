@@ -56,8 +56,8 @@ def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
     assert result.stdout.splitlines() == [
         "row 2 (wrong): wrong_answer: test 1: 3; expected 4",
         "row 3 (bad): bad_reference: tests.stdio.cases.0.stdout: Field required",
-        "row 4: unsupported_test: test 1: passed to the program: a builtin_function_or_method, "
-        "which the program would have to call or to compare",
+        "row 4: unsupported_test: test 1: passed to the program: a function or an object of the "
+        "tests, which the program would have to call or to compare",
         "row 5: time_limit_exceeded: test 1; expected 4",
         'row 6: runtime_error: test 1: TypeError: can only concatenate str (not "int") to str',
         "6 rows: 1 passed, 1 wrong_answer, 1 bad_reference, 1 unsupported_test, "

@@ -70,6 +70,7 @@ def test_every_error_of_a_request_has_a_status() -> None:
         "queue_full": 503,
         "request_failed": 503,
         "not_judged": 503,
+        "key_limit": 429,
         "not_ready": 503,
         "draining": 503,
     }

@@ -205,7 +205,7 @@ def connect(url: str) -> socket.socket:
 
 
 def head(path: str, *fields: str) -> bytes:
-    lines = [f"POST {path} HTTP/1.1", "Host: test", "Content-Type: application/json", *fields]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", *fields]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
@@ -371,7 +371,7 @@ def test_a_route_that_knows_nothing_of_the_door_gets_no_large_body() -> None:
 
     async def ask(content: str) -> httpx.Response:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.post("/new", content=content, headers=JSON)
 
     async def ask_both() -> list[int]:

@@ -231,7 +231,7 @@ def test_an_answer_is_pending_until_it_is_read(
     content = zstandard.compress(encoded(wide(2000, 8)))
     address = httpx.URL(service_url)
     head = (
-        "POST /v1/score HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+        "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Accept: {accept}\r\nContent-Encoding: zstd\r\nConnection: close\r\n"
         f"Content-Length: {len(content)}\r\n\r\n"
     )
@@ -307,7 +307,7 @@ def test_a_body_over_the_limit_is_refused_by_what_it_declares(service_url: str) 
     """The answer comes although not one byte of the body does."""
     address = httpx.URL(service_url)
     head = (
-        "POST /v1/score HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+        "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {10**12}\r\n\r\n"
     )
     with socket.create_connection((address.host, address.port or 80), timeout=30) as connection:
