@@ -8,15 +8,17 @@ import ctypes
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.processes import children, tree, until_async
+from tests.processes import children, tree, until, until_async
 from tests.sandbox.conftest import ENTRIES, LIMITS
-from verifier_service.sandbox import zygote_handle
+from verifier_service.sandbox import execution_handle, zygote_handle
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, Program
 from verifier_service.sandbox.runner import Runner
 
@@ -24,6 +26,14 @@ PR_SET_CHILD_SUBREAPER = 36
 ADDRESS = Program(payload=b"print(id(len))")
 """Prints where a function lies that every interpreter has: the same in all children of a zygote."""
 SLEEP = Program(payload=b"import time; time.sleep(3600)")
+ROOT = Path(__file__).parents[2]
+TRY_USER = """
+import sys
+from pathlib import Path
+from verifier_service.sandbox import layers
+layers.become_user = lambda user: None  # which needs privileges
+layers.can_become_user(0, Path(sys.argv[1]))
+"""
 LEFT_OUT = [frozenset[Layer](), frozenset(Layer) - COMMON_LAYERS]
 IDS = ["every layer", "common layers"]
 
@@ -46,6 +56,14 @@ def adopting_orphans() -> Iterator[None]:
         yield
     finally:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def has_ended_or_holds_signals(pid: int) -> bool:
+    """Whether a child of this process, not collected, is dead or keeps a signal waiting."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    fields = dict(line.split(":\t", 1) for line in lines)
+    held = int(fields["SigBlk"], 16) & int(fields["ShdPnd"], 16)
+    return held != 0 or fields["State"].startswith("Z")
 
 
 async def addresses(runner: Runner, num_executions: int) -> list[int]:
@@ -96,8 +114,11 @@ def test_executions_and_pairs_go_on_while_zygotes_are_replaced(without: frozense
 
 @pytest.mark.parametrize("without", LEFT_OUT, ids=IDS)
 def test_no_zombie_of_a_zygote_is_left_to_the_process_that_adopts_orphans(
-    without: frozenset[Layer],
+    without: frozenset[Layer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in (execution_handle, zygote_handle):
+        monkeypatch.setattr(module, "GRACE_SECONDS", 600.0)  # a killed zygote may leave its child
+
     async def use() -> None:
         async with started(Runner(1, unsafe_without=without), 0) as runner:
             found: set[int] = set()
@@ -135,6 +156,21 @@ def test_no_zombie_of_a_zygote_is_left_to_the_process_that_adopts_orphans(
         asyncio.run(use())
         asyncio.run(close_while_it_starts())
         assert set(children(os.getpid())) - before == set()
+
+
+def test_a_zygote_that_is_given_up_collects_the_child_that_tries_its_user(tmp_path: Path) -> None:
+    needed = tmp_path / "needed"
+    os.mkfifo(needed)  # whoever opens it to read waits for a writer
+    with adopting_orphans():
+        before = set(children(os.getpid()))
+        with subprocess.Popen([sys.executable, "-c", TRY_USER, needed], cwd=ROOT) as trying:
+            until(lambda: children(trying.pid) != [])
+            trying.terminate()
+            until(lambda: has_ended_or_holds_signals(trying.pid))
+            gate = os.open(needed, os.O_RDWR)
+        os.close(gate)
+        assert trying.returncode == -signal.SIGTERM
+        assert set(children(os.getpid())) == before
 
 
 def test_a_zygote_that_cannot_be_replaced_goes_on(

@@ -76,7 +76,12 @@ def become_user(user: int) -> None:
 
 
 def can_become_user(user: int, needed: Path) -> bool:
-    """Whether a child may become a user, and that user may read a file that it needs."""
+    """Whether a child may become a user, and that user may read a file that it needs.
+
+    SIGTERM, by which the runner gives up a zygote that starts, waits until the child is collected.
+    Otherwise the child would be left as a zombie to the process that adopts orphans.
+    """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(OSError):
@@ -84,7 +89,9 @@ def can_become_user(user: int, needed: Path) -> bool:
             os.close(os.open(needed, os.O_RDONLY))
             os._exit(0)
         os._exit(1)
-    return os.waitpid(pid, 0)[1] == 0
+    _, status = os.waitpid(pid, 0)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    return status == 0
 
 
 CHILD_LIMITS = struct.Struct("=5Q")
