@@ -90,6 +90,15 @@ class Stack:
     def __iter__(self): return iter(self.data)
 """
 CODEC = "def enc(x): return [x]\ndef dec(x): return x[0]"
+ANIMALS = """
+class Animal:
+    def name(self): return type(self).__name__
+class Dog(Animal): pass
+class Cat(Animal): pass
+def adopt(): return Dog()
+class Lost(Exception): pass
+class LostDog(Lost): pass
+"""
 
 JUDGED = [
     Case("assert dec(enc('abc')) == 'abc'", CODEC, ("enc", "dec")),
@@ -130,6 +139,23 @@ JUDGED = [
     ),
     Case("s = Stack()\ns.push(4)\nassert s[:1] == [4] and s.count(4) == 1", STACK, ("Stack",)),
     Case("assert Stack().push(3).data == [3]", STACK, ("Stack",)),
+    Case("exec('assert f(3) == 9')\nassert f(2) == 4", "def f(x): return x * x"),
+    Case("exec('from solution import f\\nassert f(3) == 9')", "def f(x): return x * x"),
+    Case("def g(x): return 9\nassert f(3) == eval('g(1)')", "def f(x): return x * x"),
+    Case("n = [1]\nassert f(3) == eval('sum(x for x in [9] if n)')", "def f(x): return x * x"),
+    Case("assert isinstance(Dog(), Dog)\nassert Dog().name() == 'Dog'", ANIMALS, ("Dog",)),
+    Case(
+        "for a in [Dog(), Cat()]:\n    assert a.name() == ('Dog' if isinstance(a, Dog) else 'Cat')",
+        ANIMALS,
+        ("Dog", "Cat"),
+    ),
+    Case(
+        "a = Dog()\nassert not isinstance(a, Cat) and issubclass(Dog, Cat) is False\n"
+        "assert a.name() == 'Dog'",
+        ANIMALS,
+        ("Dog",),
+    ),
+    Case("assert isinstance(adopt(), Dog) and adopt().name() == 'Dog'", ANIMALS, ("adopt",)),
     Case("v = vec(1, 2).plus(vec(3, 4))\nassert (v.x, v.y) == (4, 6)", VEC, ("vec",)),
 ]
 """Tests that are judged: the honest program passes, and nobody has no verdict."""
@@ -190,6 +216,25 @@ UNSUPPORTED = [
     Case("import yaml\nassert yaml.load(f(3)) == 3", "f = str"),
     Case("try: f(3)\nexcept Exception as e: assert eval(str(e)) == 3", "def f(x): return 3"),
     Case("from solution import f as g\nassert eval(g(3)) == 3", "f = str"),
+    Case("exec('assert f(3) == 9')", "def f(x): return x * x"),
+    Case("exec('assert f(3) == 9', globals())", "def f(x): return x * x"),
+    Case("for n in [1, 2]: exec(f'assert f({n}) == {n}')", "def f(x): return x"),
+    Case("code = 'assert f(3) == 9'\nexec(compile(code, 'c', 'exec'))", "def f(x): return x * x"),
+    Case("for text in ['f(1) == 1', 'f(2) == 4']: assert eval(text)", "def f(x): return x * x"),
+    Case("exec('def g(x): return f(x)')\nexec('assert g(3) == 9')", "def f(x): return x * x"),
+    Case("assert isinstance(Dog(), Animal)", ANIMALS, ("Dog", "Animal")),
+    Case("a = [Dog(), Cat()]\nfor one in a: assert isinstance(one, Animal)", ANIMALS, ("Dog",)),
+    Case("assert issubclass(Dog, Animal)", ANIMALS, ("Dog", "Animal")),
+    Case("assert issubclass(Dog, (Animal, int)) and Dog().name() == 'Dog'", ANIMALS, ("Dog",)),
+    Case("assert issubclass(LostDog, Lost)", ANIMALS, ("Lost", "LostDog")),
+    Case("from solution import Dog as D, Animal as A\nassert issubclass(D, A)", ANIMALS, ("Dog",)),
+    Case(
+        "import unittest\nclass T(unittest.TestCase):\n"
+        "    def setUp(self): self.dog = Dog()\n"
+        "    def test(self): self.assertIsInstance(self.dog, Animal)",
+        ANIMALS,
+        ("Dog", "Animal"),
+    ),
     Case("import solution as s\nassert eval(s.f(3)) == 3", "f = str"),
 ]
 """Tests for which there is no verdict, whatever the program is."""

@@ -74,13 +74,39 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n"
     [
         ("assert f(1) == 1\nassert f(2) == 2", 2),
         ("x = f(1)\nassert x == 1\nprint('done')", 1),
-        ("print(f(1))\nassert f(2) == 2", 2),
-        ("import solution\nsolution.f(1)\nassert f(1)", 2),
+        ("import solution\nsolution.f(1)\nassert f(1)", 1),
         ("import random\nrandom.seed(0)\nassert f(1)", 1),
         ("def run(): assert f(1) == 1\nrun()", 1),
         ("def helper(a, b): return a == b\nhelper(1, 1)\nassert f(1)", 1),
         ("assert f(1)\nif __name__ == '__main__':\n    print(f(1))", 1),
         ("try:\n    f(1)\n    assert False\nexcept ValueError: pass", 1),
+        # statements that may fail a program, or not
+        ("print(f(1))\nassert f(2) == 2", 1),
+        ("print(f(1))\nprint(f(2))", 2),
+        ("f(1)\n[f(x) for x in [1, 2]]\ndef test_a(): assert f(1)", 1),
+        ("def show(x): print(x)\nshow(f(1))\nassert f(2)", 1),
+        ("def show(x): print(x)\ndef check(c):\n    show(c(1))\n    assert c(2)\ncheck(f)", 1),
+        ("def deep(x): same(x, 1)\ndef same(a, b): assert a == b\ndeep(f(1))\nassert f(2)", 2),
+        ("def inner():\n    def same(a): assert a\n    same(f(1))\ninner()\nassert f(2)", 2),
+        ("same = lambda a: assert_same(a, 1)\nsame(f(1))\nassert f(2)", 2),
+        ("def a(): assert f(1)\ncases = [a, a]\nfor case in cases: case()\nassert f(2)", 2),
+        ("def a(): return f(1)\nfound = a()\nprint(found)\nassert f(2)", 1),
+        ("def a():\n    assert f(1)\n    return 1\nfound = a()\nprint(found)\nassert f(2)", 1),
+        ("class C:\n    def run(self): assert f(1)\nC().run()\nc = C()\nc.run()\nassert f(2)", 3),
+        ("check_all(f)\nassert f(2)", 2),
+        ("print(check_all(f))\nassert f(2)", 1),
+        ("if f(1) != 1: raise ValueError\nassert f(2)", 2),
+        ("import sys\nif f(1) != 1: sys.exit(1)\nassert f(2)", 2),
+        ("if f(1) != 1: print('wrong')\nassert f(2)", 1),
+        ("gate = f(0)\ngate.exit(1)\nassert f(2)", 1),
+        # assertions that are swallowed
+        ("bad = []\ntry: assert f(1)\nexcept AssertionError: bad.append(1)\nassert not bad", 1),
+        ("bad = []\ntry: assert f(1)\nexcept: bad.append(1)\nassert not bad", 1),
+        ("try: assert f(1)\nexcept Exception as e: raise ValueError from e\nassert f(2)", 2),
+        ("try: f(1)\nexcept ValueError: pass\nelse: assert False\nassert f(2)", 2),
+        ("try: f(1)\nexcept Exception as e: assert str(e) == 'no'\nassert f(2)", 2),
+        ("from contextlib import suppress\nwith suppress(Exception): assert f(1)\nassert f(2)", 1),
+        ("import contextlib as c\nwith c.suppress(KeyError): assert f(1)\nassert f(2)", 2),
         # loops
         ("for x, y in [(1, 1), (2, 2)]: assert f(x) == y", 2),
         ("cases = [(1, 1), (2, 2)]\nfor x, y in cases: assert f(x) == y", 2),
@@ -89,6 +115,9 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n"
         ("xs = [1, 2]\nfor i in range(len(xs)): assert f(xs[i]) == xs[i]", 2),
         ("for x in []: assert f(x)\nassert f(1)", 1),
         ("for x in [1, 2, 3]:\n    assert f(x) == x\n    break", 1),
+        ("ok = True\nfor x in [1, 2]:\n    if f(x) != x: ok = False; break\nassert ok", 1),
+        ("n = 0\nfor x in [1, 2]:\n    if f(x) == x: n += 1\nassert n == 2", 1),
+        ("n = 0\nfor x in [1, 2]:\n    try: assert f(x); n += 1\n    except: pass\nassert n", 1),
         ("for x in [1, 2]: assert f(x)\nelse: assert f(3)", 1),
         ("xs = [1, 2]\nxs.append(3)\nfor x in xs: assert f(x)", 1),
         ("for x in f(3): assert x", 1),
@@ -98,7 +127,7 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n"
         ("for x in range(10**30): assert f(x)", 1),
         (f"for x in range({MAX_SPLIT_TESTS}): assert f(x)", MAX_SPLIT_TESTS),
         (f"for x in range({MAX_SPLIT_TESTS + 1}): assert f(x)", 1),
-        ("xs = []\nfor x in [1, 2, 3]: xs.append(f(x))\nassert xs == [1, 2, 3]", 2),
+        ("xs = []\nfor x in [1, 2, 3]: xs.append(f(x))\nassert xs == [1, 2, 3]", 1),
         ("for x in range(9_000): assert f(x)\nfor x in range(9_000): assert f(x)", 9_001),
         ("def range(n): return [1]\nfor x in range(5): assert f(x)", 1),
         # functions
@@ -116,6 +145,11 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n"
         ("def check(c):\n    c(1)\n    c(2)\ncheck(f)", 1),
         # unittest, and functions as for pytest
         (CASE + TWO, 2),
+        (CASE + TWO + "T('test_a').test_a()", 3),
+        (CASE + TWO + "unittest.TextTestRunner().run(unittest.makeSuite(T))", 2),
+        (CASE + TWO + "s = unittest.TestSuite()\ns.addTest(T('test_a'))", 2),
+        (CASE + TWO + "def main(): unittest.TextTestRunner().run(T('test_a'))\nmain()", 2),
+        (CASE + TWO + "r = unittest.TestResult()\nT('test_a').run(r)\nassert not r.errors", 3),
         (CASE + TWO + "class U(T):\n    def test_c(self): f(2)\n    test_b = None", 4),
         ("from unittest import TestCase as C\nclass M:\n" + TWO + "class T(M, C): pass", 2),
         (CASE + TWO + "del T\nassert f(1)", 1),
@@ -132,6 +166,47 @@ CASE = "import unittest\nclass T(unittest.TestCase):\n"
 )
 def test_the_text_tells_the_number_of_tests(code: str, total: int) -> None:
     assert count_tests(AssertionCode(code), code).total == total
+
+
+PAID_FOR_NOTHING = {
+    "a runner": "s = unittest.TestLoader().loadTestsFromTestCase(T)\n"
+    "unittest.TextTestRunner().run(s)\n",
+    "a runner with exit": "unittest.main(exit=False)\n",
+    "prints": "print(f(2))\n[f(x) for x in range(3)]\nf(2)\n",
+    "a helper that prints": "def show(x): print(x)\nshow(f(2))\n",
+    "errors in a list": "bad = []\nfor a, b in [(1, 1), (2, 2), (3, 3)]:\n"
+    "    try: assert f(a) == b\n    except Exception as e: bad.append(e)\nassert not bad\n",
+    "suppress": "good = 0\nfor a, b in [(1, 1), (2, 2), (3, 3)]:\n"
+    "    with contextlib.suppress(AssertionError):\n"
+    "        assert f(a) == b\n        good += 1\nassert good == 3\n",
+    "errors in a function": "def run():\n    bad = []\n    for a in [1, 2, 3]:\n"
+    "        try: assert f(a) == a\n        except AssertionError: bad.append(a)\n"
+    "    assert not bad\nrun()\n",
+    "a break": "good = True\nfor a in [1, 2, 3]:\n    if f(a) != a:\n        good = False\n"
+    "        break\nassert good\n",
+    "a counter": "good = 0\nfor a in [1, 2, 3]:\n    if f(a) == a: good += 1\nassert good == 3\n",
+    "a counter in a while": "good = n = 0\nwhile n < 3:\n    n += 1\n    good += f(n) == n\n"
+    "assert good == 3\n",
+}
+
+
+@pytest.mark.parametrize("form", PAID_FOR_NOTHING)
+def test_a_wrong_program_is_not_paid_for_code_that_fails_nobody(judge: Judge, form: str) -> None:
+    methods = "".join(f"    def test_{n}(self): self.assertEqual(f({n}), {n})\n" for n in (1, 2))
+    tests = asserts("import contextlib\n" + CASE + methods + PAID_FOR_NOTHING[form])
+    honest = judge("def f(x): return x", tests)
+    assert (honest.passed, honest.reason) == (honest.total, "passed")
+    wrong = judge("def f(x): return -7", tests)
+    assert (wrong.passed, wrong.total, wrong.reason) == (0, honest.total, "wrong_answer")
+    half = judge("def f(x): return 1", tests)
+    assert (half.passed, half.total) == (1, honest.total)
+
+
+def test_a_failure_of_a_statement_without_a_check_is_no_full_score(judge: Judge) -> None:
+    tests = asserts("assert f(1) == 1\nassert f(2) == 2\nprint(f(3))")
+    found = judge("def f(x):\n    if x < 3: return x\n    raise ValueError", tests)
+    assert (found.passed, found.total, found.reason) == (1, 2, "runtime_error")
+    assert judge("def f(x): return x", tests).passed == 2
 
 
 def test_long_test_code_is_counted_in_time_linear_in_it() -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TypeGuard
 
+from verifier_service.code.evaluated_literals import missing_name
 from verifier_service.code.exception_names import exception_names
 from verifier_service.code.name_origins import names_of_the_judge
 from verifier_service.code.object_uses import ObjectUses, object_uses
@@ -91,6 +92,9 @@ class AssertionCode:
         changed = next(self._changed_arguments(), "")
         if changed:
             return f"it looks at what the program has changed in {changed}"
+        missing = missing_name(self._nodes)
+        if missing:
+            return f"it evaluates a text with the name {missing}, which is in no other code"
         for function in self._test_functions():
             if function.args.args or function.args.posonlyargs or function.args.kwonlyargs:
                 return f"{function.name} has parameters, which are fixtures"

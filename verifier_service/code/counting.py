@@ -8,7 +8,8 @@ have passed them all. So the tests are counted before the program is asked for a
 | an assertion at the top | one |
 | a loop at the top over a literal, or a range, with an assertion | one for each iteration |
 | a call of a function of the text, such as `check(f)`, at the top | its assertions and iterations |
-| any other statement at the top that uses the program and defines nothing | one |
+| any other statement at the top that uses the program, with a check (`checks_in_text`) | one |
+| such a statement without a check | none; one, if there are no other tests |
 | a method `test...` of a class of unittest, or a function `test...` | one |
 | a test that the text skips whatever the program is | none |
 
@@ -18,10 +19,12 @@ Marks are put around the tests inside loops and functions, so that each has a re
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from verifier_service.code.assertions import AssertionCode
+from verifier_service.code.checks_in_text import Checks
 from verifier_service.code.program_reach import ProgramReach
 from verifier_service.code.split_tests import Splitter
 from verifier_service.code.unittest_text import CountedClass, counted_classes, is_skipped
@@ -41,6 +44,8 @@ class Part:
     num_tests: int
     is_split: bool
     """Whether its tests have marks in it."""
+    has_check: bool = True
+    """Whether it may fail a program for its answer."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,11 @@ def count_tests(source: AssertionCode, code: str) -> CountedTests:
     classes = counted_classes(body, reach)
     defined = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
     functions = {name: defined[name] for name in source.test_functions()}
-    splitter = Splitter([statement for statement in body if not _is_main_guard(statement)])
-    return CountedTests(
-        tuple(_part(statement, reach, splitter) for statement in body),
+    checks = Checks(body)
+    run = [statement for statement in body if not _is_main_guard(statement)]
+    splitter = Splitter(run, checks)
+    found = CountedTests(
+        tuple(_part(statement, reach, splitter, checks) for statement in body),
         {name: found for name, found in classes.items() if name not in deleted},
         tuple(
             name
@@ -80,18 +87,32 @@ def count_tests(source: AssertionCode, code: str) -> CountedTests:
             if name not in deleted and not is_skipped(node, body, reach)
         ),
     )
+    return _without_uses(found)
 
 
-def _part(statement: ast.stmt, reach: ProgramReach, splitter: Splitter) -> Part:
+def _without_uses(found: CountedTests) -> CountedTests:
+    """The tests but statements without a check, unless there are no others.
+
+    A wrong program would be paid for `print(f(1))`, which no answer can fail.
+    """
+    parts = tuple(
+        part if part.has_check else dataclasses.replace(part, num_tests=0) for part in found.parts
+    )
+    checked = dataclasses.replace(found, parts=parts)
+    return checked if checked.total else found
+
+
+def _part(statement: ast.stmt, reach: ProgramReach, splitter: Splitter, checks: Checks) -> Part:
     if isinstance(statement, ast.Assert):
         return Part(statement, 1, is_split=False)
     if isinstance(statement, PREPARATIONS) or not reach.includes(statement):
         return Part(statement, 0, is_split=False)
     if _is_main_guard(statement):
         return Part(statement, 0, is_split=False)
+    has_check = checks.may_fail(statement)
     num_tests = splitter.split(statement)
     if num_tests is None:
-        return Part(statement, 1, is_split=False)
+        return Part(statement, 1, is_split=False, has_check=has_check)
     return Part(statement, num_tests, is_split=True)
 
 

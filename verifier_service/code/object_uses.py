@@ -160,11 +160,14 @@ def _unsupported_uses(flow: ValueFlow, objects: Set[str]) -> Iterator[str]:
             yield compared
         elif kind is ast.In and objects & flow.of(right).inside:
             yield "it looks for a value among objects of the program"
+    denied = {one for node in flow.nodes for one in _denied(node)}
     for node in flow.nodes:
         if any(_is_object(flow, one, objects) for one in _truths(node)):
             yield "it asks for the truth of an object of the program"
         elif any(_is_object(flow, one, objects) for one in _operands(node)):
             yield "it computes with objects of the program"
+        elif isinstance(node, ast.Call) and node not in denied and _asks_for_base(flow, node):
+            yield "it asks for the bases of a class of the program"
         elif isinstance(node, ast.Call) and _compares_elements(flow, node, objects):
             yield f"{called_name(node)} needs the operators of objects of the program"
         elif isinstance(node, ast.Set) and objects & flow.of(node).inside:
@@ -266,6 +269,34 @@ def _compares_elements(flow: ValueFlow, node: ast.Call, objects: Set[str]) -> bo
     if len(node.args) > 1 and name in ("min", "max"):
         return any(_is_object(flow, one, objects) for one in node.args)
     return any(objects & flow.of(one).elements for one in node.args)
+
+
+def _denied(node: ast.AST) -> Iterator[ast.expr]:
+    """Expressions that the code expects to be false."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+    elif isinstance(node, ast.Call) and called_name(node) == "assertFalse":
+        yield from node.args[:1]
+    elif isinstance(node, ast.Compare) and len(node.comparators) == 1:
+        expected = node.comparators[0]
+        if isinstance(expected, ast.Constant) and expected.value is False:
+            yield node.left
+
+
+def _asks_for_base(flow: ValueFlow, node: ast.Call) -> bool:
+    """Whether a call asks if a class of the program derives from another one of it.
+
+    Only the program could tell. That `Point()` is a `Point` is known without it.
+    """
+    if len(node.args) < 2:
+        return False
+    name, classes = called_name(node), flow.of(node.args[1]).all - {OWN} - _PLAIN_CLASSES
+    asked = flow.of(node.args[0]).itself - {OWN}
+    if name in ("isinstance", "assertIsInstance"):
+        asked = frozenset(maker.removesuffix("()") for maker in asked if _is_construction(maker))
+    elif name not in ("issubclass", "assertIsSubclass"):
+        return False
+    return bool(asked and classes) and asked.isdisjoint(classes)
 
 
 def _is_special(flow: ValueFlow, node: ast.Attribute, objects: Set[str]) -> bool:

@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
+from verifier_service.code.checks_in_text import Checks
+
 MARK = "__test__"
 """Name of the context manager around a test. It gives the test a result of its own."""
 MAX_SPLIT_TESTS = 10_000
@@ -21,9 +23,11 @@ class Splitter:
 
     Args:
         body: the statements.
+        checks: their checks.
     """
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    def __init__(self, body: list[ast.stmt], checks: Checks) -> None:
+        self._checks = checks
         self._body = body
         self._left = MAX_SPLIT_TESTS
         nodes = [node for statement in body for node in ast.walk(statement)]
@@ -47,7 +51,7 @@ class Splitter:
         found = None
         if isinstance(statement, ast.For):
             # The iterations of a loop that asserts nothing would be tests that nobody can fail.
-            asserts = self._asserts(statement)
+            asserts = self._checks.asserts(statement)
             found = self._mark_iterations(statement, self._body) if asserts else None
         elif name in self._functions:
             found = self._size_of(name)
@@ -70,7 +74,7 @@ class Splitter:
         """Mark the tests of a function; None if it has none."""
         total = 0
         for index, statement in enumerate(function.body):
-            if not self._asserts(statement):
+            if not self._checks.asserts(statement):
                 continue
             if isinstance(statement, ast.For):
                 found = self._mark_iterations(statement, function.body)
@@ -80,26 +84,6 @@ class Splitter:
             function.body[index] = _marked([statement])
             total += 1
         return total or None
-
-    def _asserts(self, statement: ast.stmt) -> bool:
-        """Whether a statement has an assertion, or calls a function that stands for one."""
-        if isinstance(statement, _DEFINITIONS):
-            return False
-        return any(
-            isinstance(node, ast.Assert) or self._is_assertion(node)
-            for node in _nodes_outside_functions([statement])
-        )
-
-    def _is_assertion(self, node: ast.AST) -> bool:
-        """Whether it is a call such as `assert_close(a, b)` whose result is not used."""
-        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
-            return False
-        function = node.value.func
-        if isinstance(function, ast.Name) and function.id in self._functions:
-            return True
-        name = function.attr if isinstance(function, ast.Attribute) else ""
-        name = function.id if isinstance(function, ast.Name) else name
-        return "assert" in name.lower()
 
     def _mark_iterations(self, loop: ast.For, scope: list[ast.stmt]) -> int | None:
         """The number of iterations, each of which is marked; None if the text does not give it."""

@@ -30,11 +30,7 @@ def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, Coun
 
     A class with a decorator or keyword of an unknown meaning is left out.
     """
-    known: dict[str, _Class] = {}
-    cases = {"TestCase", "IsolatedAsyncioTestCase"} | set(_other_names_of_cases(body))
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            known[node.name] = _read_class(node, known, cases)
+    known = _read_classes(body)
     elsewhere = any(map(_skips_elsewhere, body))
     found = {}
     for name, read in known.items():
@@ -52,6 +48,11 @@ def counted_classes(body: list[ast.stmt], reach: ProgramReach) -> dict[str, Coun
     return found
 
 
+def case_names(body: list[ast.stmt]) -> frozenset[str]:
+    """Names of the classes at the top of test code that derive from TestCase."""
+    return frozenset(name for name, found in _read_classes(body).items() if found.is_case)
+
+
 @dataclass(frozen=True)
 class _Class:
     """A class of the text, with what it inherits from others."""
@@ -67,6 +68,15 @@ class _Class:
     def is_skipped(self, body: list[ast.stmt], reach: ProgramReach) -> bool:
         """Whether all tests are skipped whatever the program is."""
         return any(_skips(decorator, body, reach) for decorator in self.decorators)
+
+
+def _read_classes(body: list[ast.stmt]) -> dict[str, _Class]:
+    known: dict[str, _Class] = {}
+    cases = {"TestCase", "IsolatedAsyncioTestCase"} | set(_other_names_of_cases(body))
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            known[node.name] = _read_class(node, known, cases)
+    return known
 
 
 def _read_class(node: ast.ClassDef, known: dict[str, _Class], cases: set[str]) -> _Class:
