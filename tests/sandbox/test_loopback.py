@@ -109,7 +109,7 @@ def test_programs_use_http_and_asyncio(networked: Sandbox) -> None:
 
 
 def test_a_port_is_free_for_each_execution(networked: Sandbox) -> None:
-    """Also a port that the one before it has just used.
+    """A port that the one before it has just used is free too.
 
     Where the server closes a connection first, its kernel keeps the port for a minute.
     """

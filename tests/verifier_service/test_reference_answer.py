@@ -28,7 +28,7 @@ WORDINGS = (
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_a_solution_stands_for_the_answer_in_it(wording: str) -> None:
-    """Of MATH-500's answers at least 495, in each of twelve wordings."""
+    """At least 495 of MATH-500's answers equal themselves in each of twelve wordings."""
     answers = [row["gold"] for row in shared_data("math/gold_math500.jsonl")]
     refused = []
     for answer in answers:
