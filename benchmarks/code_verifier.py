@@ -52,6 +52,7 @@ PLAN = Plan(
     run_all=False,
 )
 NUM_CASES = 10
+GROUP_SIZE = 16
 NUM_ROUNDS = 5
 """Rounds of each way to judge; the ratio is the median of theirs."""
 PEER = "subprocess.run"
@@ -106,7 +107,11 @@ def workloads() -> Iterator[Workload]:
         print(f"not measured: {missing}")
     else:
         num_calls = NUM_ROUNDS * len(rows)  # all problems equally often
-        yield Workload("HumanEval", list(map(humaneval, rows)), num_calls, num_calls, 1.2)
+        problems = list(map(humaneval, rows))
+        yield Workload("HumanEval", problems, num_calls, num_calls, 1.2)
+        # As a trainer sends them: the completions of a problem one after the other.
+        grouped = [problem for problem in problems for _ in range(GROUP_SIZE)]
+        yield Workload(f"in groups of {GROUP_SIZE}", grouped, num_calls, num_calls, 1.2)
     cases = [
         (" ".join(map(str, range(n, 0, -1))), " ".join(map(str, range(1, n + 1))))
         for n in range(100, 100 + NUM_CASES)

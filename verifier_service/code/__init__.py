@@ -13,9 +13,12 @@
 Calls of a function need two sandboxed processes, so that tests and program share no memory:
 
     judge_process: runs the tests          <-- socket --> program_process: runs the program
-      assertions: which code is a test                      and answers requests
+      tests_reading: what the text of the tests says        and answers requests
       handles: stand-ins for its objects
                            value_codec: the values that cross
+
+A reading of the tests follows from their text alone (`assertions`, `counting`, and what they use),
+so `run_tests` keeps it for the next programs (`kept_readings`).
 
 Two parts serve others than the verifier: `plain_run` runs a program without judging it, for the
 protocols in `compat`, and `check_tests` is the command of that name.

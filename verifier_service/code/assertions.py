@@ -20,6 +20,7 @@ from verifier_service.code.exception_names import exception_names
 from verifier_service.code.name_origins import names_of_the_judge
 from verifier_service.code.object_uses import ObjectUses, object_uses
 from verifier_service.code.result_uses import ResultUses
+from verifier_service.code.syntax_tree import children, inner_nodes, walk
 from verifier_service.code.usual_names import INSTALLED, PROGRAM_MODULES, UsualName, is_there
 from verifier_service.code.value_flow import ValueFlow
 
@@ -45,8 +46,8 @@ class AssertionCode:
         self._entry_names = frozenset(entry_point.replace("()", "").split(".")) - {""}
         self._program_modules = PROGRAM_MODULES | self._entry_names | {module.partition(".")[0]}
         self._tree = ast.parse(code)
-        compile(self._tree, "tests.py", "exec")  # `return` outside a function is found by this
-        self._nodes = list(ast.walk(self._tree))
+        self._nodes = walk(self._tree)
+        self._inner = inner_nodes(self._nodes)
         self._entry_point = entry_point
         self.judges_names: Mapping[str, UsualName] = names_of_the_judge(
             self._tree, program=self._entry_names | set(self._imported_names())
@@ -55,7 +56,7 @@ class AssertionCode:
 
     def _imported_names(self) -> Iterator[str]:
         """Names that the code imports of the program, and names of its modules."""
-        for node in self._nodes:
+        for node in self._inner:
             if isinstance(node, ast.ImportFrom) and not self._is_known(node):
                 yield from (alias.asname or alias.name for alias in node.names)
             elif isinstance(node, ast.Import):
@@ -69,18 +70,13 @@ class AssertionCode:
         """The statements at the top."""
         return self._tree.body
 
-    def add_call(self, name: str, argument: str) -> ast.Call:
+    def add_call(self, name: str, argument: str) -> None:
         """Append a call of a function. Raises SyntaxError: the argument is no expression."""
         call = ast.Call(ast.Name(name, ast.Load()), [ast.parse(argument, mode="eval").body], [])
         statement = ast.fix_missing_locations(ast.Expr(call))
         self._tree.body.append(statement)
-        self._nodes += ast.walk(statement)
-        return call
-
-    def pass_to(self, call: ast.Call, argument: str) -> None:
-        """Change the argument of a call that was added."""
-        call.args = [ast.fix_missing_locations(ast.parse(argument, mode="eval").body)]
-        self._nodes += ast.walk(call.args[0])
+        self._nodes += walk(statement)
+        self._inner += inner_nodes(walk(statement))
 
     def cannot_be_run_apart(self) -> str:
         """Why the code cannot be run in another process than the program; empty if it can."""
@@ -108,7 +104,7 @@ class AssertionCode:
     @cached_property
     def result_uses(self) -> ResultUses:
         """Expressions of the code that the program's results reach."""
-        names = self._names_of_the_program() | self._modules_of_the_program()
+        names = self._names_of_the_program | self._modules_of_the_program()
         return ResultUses(self._flow, program_names=names)
 
     @cached_property
@@ -117,7 +113,7 @@ class AssertionCode:
         is_called_by_judge = name and self.defines_uncalled_check()
         return ValueFlow(
             self._tree,
-            program_names=self._names_of_the_program(),
+            program_names=self._names_of_the_program,
             program_modules=self._modules_of_the_program(),
             candidate=frozenset({name, f".{name}"} if is_called_by_judge else ()),
         )
@@ -126,7 +122,7 @@ class AssertionCode:
         """Names under which the code imports the program, as in `import solution as s`."""
         return {
             (alias.asname or alias.name).partition(".")[0]
-            for node in self._nodes
+            for node in self._inner
             if isinstance(node, ast.Import)
             for alias in node.names
             if self._is_of_program(alias.name.partition(".")[0])
@@ -134,7 +130,7 @@ class AssertionCode:
 
     def _unavailable_name(self) -> str:
         """The import, or use without an import, of a module that tests do not find."""
-        if any(isinstance(node, ast.ImportFrom) and node.level for node in self._nodes):
+        if any(isinstance(node, ast.ImportFrom) and node.level for node in self._inner):
             return "it imports relative to a package, and is in none"
         for name in sorted(self.imported_modules()):
             package = name.partition(".")[0]
@@ -176,15 +172,15 @@ class AssertionCode:
 
     def _awaits_the_program(self) -> bool:
         """Whether the code runs a coroutine that a function of the program has made."""
-        names = self._names_of_the_program()
+        names = self._names_of_the_program
         return any(
             _is_call(inner, names)
-            for node in self._nodes
+            for node in self._inner
             if isinstance(node, ast.Await) or _runs_a_coroutine(node)
-            for inner in ast.walk(node)
+            for inner in walk(node)
         ) or any(
             self._flow.is_of_the_program(awaited)
-            for node in self._nodes
+            for node in self._inner
             for awaited in _awaited(node)
         )
 
@@ -193,22 +189,21 @@ class AssertionCode:
 
         Such a container is passed in a call whose result is not used, and is read next.
         """
-        names = self._names_of_the_program()
+        names = self._names_of_the_program
         for body in self._bodies():
             scope = _Scope(body)
             for call in scope.statements:
                 if _is_call(call.value, names):
-                    passed = {
-                        node.id for node in ast.iter_child_nodes(call.value) if _is_name(node)
-                    }
+                    passed = {node.id for node in children(call.value) if _is_name(node)}
                     yield from sorted(filter(lambda name: scope.reads_next(name, call), passed))
 
     def _bodies(self) -> Iterator[list[ast.stmt]]:
         yield self._tree.body
-        for node in self._nodes:
+        for node in self._inner:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield node.body
 
+    @cached_property
     def _names_of_the_program(self) -> set[str]:
         """Names that nothing in the code defines: the program's, and those of parameters.
 
@@ -222,11 +217,11 @@ class AssertionCode:
         Inner functions are included. Methods are not: they are called through their object.
         """
         methods = {
-            node for owner in self._nodes if isinstance(owner, ast.ClassDef) for node in owner.body
+            node for owner in self._inner if isinstance(owner, ast.ClassDef) for node in owner.body
         }
         own = (
             node
-            for node in self._nodes
+            for node in self._inner
             if isinstance(node, _DEFINITIONS)
             or (isinstance(node, ast.ImportFrom) and self._is_known(node))
         )
@@ -238,7 +233,7 @@ class AssertionCode:
         A name in a call of `import_module` or `__import__` counts, if it is a literal.
         """
         names = set()
-        for node in self._nodes:
+        for node in self._inner:
             if isinstance(node, ast.Call) and node.args and _imports_by_name(node):
                 names |= {name for name in [_literal(node.args[0])] if name}
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -251,16 +246,19 @@ class AssertionCode:
 
     def free_names(self) -> list[str]:
         """Names that the code uses and does not define, without those that mean Python's."""
-        stored = {name for statement in self._tree.body for name in _defined_names(statement)}
         return sorted(
             name
-            for name in self._loaded() - stored - self.judges_names.keys()
+            for name in self._loaded() - self.defined_names() - self.judges_names.keys()
             if not hasattr(builtins, name) and name not in _OF_NAMESPACE
         )
 
+    def defined_names(self) -> set[str]:
+        """Names that the statements at the top define."""
+        return {name for statement in self._tree.body for name in _defined_names(statement)}
+
     def exception_names(self) -> frozenset[str]:
         """Names that the code uses as exceptions."""
-        return exception_names(self._nodes)
+        return exception_names(self._inner)
 
     def defines_uncalled_check(self) -> bool:
         """Whether the code defines HumanEval's `check(candidate)` and does not call it."""
@@ -323,7 +321,7 @@ class _Scope:
             self._see(node, fails=fails)
             if not isinstance(node, _DEFINITIONS):
                 fails = fails or _expects_errors(node)
-                waiting += ((child, fails) for child in ast.iter_child_nodes(node))
+                waiting += ((child, fails) for child in children(node))
         for uses in self._uses.values():
             uses.sort()
 
@@ -405,7 +403,7 @@ def _defined_names(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, _DEFINITIONS):
         yield node.name
         return
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             yield inner.id
         elif isinstance(inner, ast.alias):

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from verifier_service.code.skips_in_text import FunctionNode, called_name
+from verifier_service.code.syntax_tree import children, walk
 from verifier_service.code.unittest_text import case_names
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -60,7 +61,7 @@ class Checks:
 
     def _kept(self, value: ast.expr) -> Iterator[ast.AST]:
         """The parts of a value that may be called later: names, but of functions called here."""
-        called = {node.func for node in ast.walk(value) if isinstance(node, ast.Call)}
+        called = {node.func for node in walk(value) if isinstance(node, ast.Call)}
         for node in _nodes([value], enters_definitions=False):
             is_called_here = node in called and _used_name(node) in self._functions
             if isinstance(node, ast.Lambda) or (isinstance(node, ast.Name) and not is_called_here):
@@ -129,14 +130,14 @@ def _nodes(body: Sequence[ast.AST], *, enters_definitions: bool) -> Iterator[ast
         elif isinstance(node, ast.With) and any(map(_is_suppression, node.items)):
             continue
         else:
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
     """Whether a handler catches assertions and fails nobody."""
     if handler.type is not None and not _names_assertions(handler.type):
         return False
-    return not any(_fails(node) for one in handler.body for node in ast.walk(one))
+    return not any(_fails(node) for one in handler.body for node in walk(one))
 
 
 def _is_suppression(item: ast.withitem) -> bool:
@@ -151,5 +152,5 @@ def _is_suppression(item: ast.withitem) -> bool:
 def _names_assertions(node: ast.expr) -> bool:
     return any(
         isinstance(inner, ast.Name | ast.Attribute) and called_name(inner) in _CATCH_ASSERTIONS
-        for inner in ast.walk(node)
+        for inner in walk(node)
     )

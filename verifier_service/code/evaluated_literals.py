@@ -20,18 +20,20 @@ def missing_name(nodes: Sequence[ast.AST]) -> str:
     Args:
         nodes: all nodes of the test code.
     """
+    evaluating = [node for node in nodes if isinstance(node, ast.Call) and _evaluates(node)]
+    if not evaluating:
+        return ""
     known = {name for node in nodes for name in _names(node)}
     values: dict[str, list[ast.expr]] = {}
     for node in nodes:
         for name, value in _values(node):
             values.setdefault(name, []).append(value)
     found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Call) and _evaluates(node):
-            for text in _texts(node.args[0], values):
-                used, bound = _names_of_text(text)
-                found |= used
-                known |= bound
+    for node in evaluating:
+        for text in _texts(node.args[0], values):
+            used, bound = _names_of_text(text)
+            found |= used
+            known |= bound
     return min(
         (name for name in found - known if not (hasattr(builtins, name) or name.startswith("__"))),
         default="",

@@ -5,6 +5,7 @@ that passed before. A line is a JSON list whose first element says what happened
 
 | line | meaning |
 |---|---|
+| `["reading", text]` | a `Reading` for later judges; only as the first line |
 | `["total", 40]` | number of tests, before the program is asked for anything |
 | `["passed"]` | a test passed |
 | `["failed", reason, shown, expected]` | a test failed; the texts are those of the first failure |
@@ -26,6 +27,8 @@ from verifier_service.code.reasons import CodeReason
 
 MAX_FRAME_BYTES = 2**14
 """Room for the lines of a journal that are not the result of a test."""
+MAX_READING_BYTES = 2**20
+"""Size of a line with a reading, at most. A larger reading is not kept."""
 MAX_RESULT_BYTES = 12
 """Size of the line of a test, but for the first that failed."""
 
@@ -39,6 +42,11 @@ class Journal:
         self.has_failed = False
         self.before_result: Callable[[], None] = lambda: None
         """Called before a result is written; raises where the tests have ended."""
+
+    def keep_reading(self, packed: str) -> None:
+        """Write what has been read of the tests, unless it is too large to be kept."""
+        if len(packed) < MAX_READING_BYTES - MAX_RESULT_BYTES:
+            self._write("reading", packed)
 
     def begin(self, total: int) -> None:
         """Write the number of tests."""
@@ -80,25 +88,32 @@ class JudgesRecord:
     """None if the judge ended before it knew the number of tests."""
     end: Literal["gone", "done"] | None
     """None if the judge ended before it had come to the end."""
+    reading: str = ""
+    """The packed reading of the tests; empty if there is none."""
 
 
 def read_journal(written: bytes) -> JudgesRecord:
     """Read a journal up to the first line that is cut, or is none of a journal."""
     findings: Findings | None = None
+    end: Literal["gone", "done"] | None = None
+    reading = ""
     *lines, _ = written.split(b"\n")
-    for line in lines:
+    for number, line in enumerate(lines):
         try:
             kind, *rest = json.loads(line)
             if kind in ("gone", "done"):
-                return JudgesRecord(findings, kind)
-            if kind == "total":
+                end = kind
+                break
+            if kind == "reading" and number == 0:
+                (reading,) = rest
+            elif kind == "total":
                 findings = Findings(_number(*rest))
             else:
                 findings = findings or Findings(0)
                 _take(findings, kind, rest)
         except (ValueError, TypeError, RecursionError):  # code of the tests can write here too
             break
-    return JudgesRecord(findings, None)
+    return JudgesRecord(findings, end, reading if isinstance(reading, str) else "")
 
 
 def _number(found: Any) -> int:

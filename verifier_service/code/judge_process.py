@@ -7,7 +7,6 @@ result pipe, which the program's process does not have.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import json
 import math
@@ -17,11 +16,10 @@ import sys
 import types
 import unittest
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NoReturn, TypeGuard
 
 from verifier_service.code import value_codec
-from verifier_service.code.assertions import AssertionCode
-from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import (
     TESTS_FILE,
     PassedBackTooMuch,
@@ -44,14 +42,24 @@ from verifier_service.code.results_in_judge import (
     text_of,
 )
 from verifier_service.code.split_tests import MARK
+from verifier_service.code.tests_reading import (
+    BadTests,
+    CompiledPart,
+    NotApart,
+    Reading,
+    passes_results,
+    read_test_code,
+)
 from verifier_service.code.value_flow import result_of
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
 
 
 def run_judge(context: EntryContext) -> None:
-    """Sandbox entry. The payload holds the tests and `run_all`, as `run_tests` writes them."""
-    tests = json.loads(context.payload)
+    """Sandbox entry. The payload has a line with the tests and `run_all`, and one with a reading of
+    the tests, which is empty for the first program."""
+    asked, _, reading = context.payload.partition(b"\n")
+    tests = json.loads(asked) | {"reading": reading.decode()}
     channel, result = context.channel, context.result
     assert channel is not None
     assert result is not None
@@ -80,7 +88,7 @@ def judge_tests(channel: socket.socket, tests: dict[str, Any], journal: Journal)
         journal.fail(CodeReason.INVALID_OUTPUT, str(error))
     except (MemoryError, RecursionError) as error:
         journal.fail(CodeReason.INVALID_OUTPUT, type(error).__name__)
-    except _BadTests as error:
+    except BadTests as error:
         journal.fail(EngineReason.BAD_REFERENCE, str(error))
     except Exception as error:
         if not hasattr(error, "_from_program"):
@@ -88,10 +96,6 @@ def judge_tests(channel: socket.socket, tests: dict[str, Any], journal: Journal)
         # Its name alone: its text may have to be asked for, of a program that has ended.
         journal.fail(CodeReason.RUNTIME_ERROR, type(error).__name__)
     return False
-
-
-class _BadTests(Exception):
-    """The test code cannot be run, whatever the program is."""
 
 
 # Function cases
@@ -182,76 +186,59 @@ def _refuse_key(key: Any) -> NoReturn:
 
 
 def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal) -> None:
-    source, counted, call = _prepare(program, tests)
+    reading = _read(tests, journal)
     # Test code in which no test is found, such as `exec("assert f(1) == 2")`, is one test.
-    journal.begin(counted.total or 1)
-    _prepare_imports(source, program)
-    if call is not None:
-        source.pass_to(call, _expression(program, tests["entry_point"]))
+    journal.begin(reading.total or 1)
+    program.answering = reading.answering
+    program.exceptions_of_tests = reading.exceptions
+    program.passes_results = partial(passes_results, tests)
+    _prepare_imports(reading, program)
+    expression = _expression(program, tests["entry_point"]) if reading.lacks_call else ""
+    codes = [part.code for part in reading.parts]
+    if expression:
+        codes[-1] = compile(f"check({expression})", TESTS_FILE, "exec")
     marks = Marks(journal, run_all=tests["run_all"])
     namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins, MARK: marks}
-    namespace |= {name: usual.load() for name, usual in source.judges_names.items()}
-    program.add_names(source.free_names(), namespace)
+    namespace |= {name: usual.load() for name, usual in reading.judges_names.items()}
+    program.add_names(reading.names_of_program(expression), namespace)
     # Test code often ends with `unittest.main()`, which would run its tests and end the process.
     unittest.main = lambda *_, **__: None  # type: ignore[assignment]
     is_test = False
-    for part in counted.parts:
+    for part, code in zip(reading.parts, codes, strict=True):
         before = program.num_requests
-        if not _run_part(part, namespace, marks, journal):
+        if not _run_part(part, code, namespace, marks, journal):
             return
-        is_preparation = isinstance(part.statement, PREPARATIONS)
-        is_test |= program.num_requests > before and not is_preparation
-    is_test |= _run_unittest(namespace, counted, journal, run_all=tests["run_all"])
-    if counted.total or journal.has_failed:
+        is_test |= program.num_requests > before and not part.is_preparation
+    is_test |= _run_unittest(namespace, reading, journal, run_all=tests["run_all"])
+    if reading.total or journal.has_failed:
         return
     if not is_test:
-        raise _BadTests("there is no test in it")
+        raise BadTests("there is no test in it")
     journal.add(CodeReason.PASSED)
 
 
-def _prepare(
-    program: RemoteProgram, tests: dict[str, Any]
-) -> tuple[AssertionCode, CountedTests, ast.Call | None]:
-    """The test code, its tests, and the call of `check` that it lacked.
-
-    Raises:
-        Unsupported: the code cannot be run outside the program's process.
-        _BadTests: the code is not Python.
-    """
-    source = _read(program, tests)
-    call = None
+def _read(tests: dict[str, Any], journal: Journal) -> Reading:
+    """The reading that an earlier judge has made, or a new one. Raises Unsupported, BadTests."""
+    if tests["reading"]:
+        return Reading.unpack(tests["reading"])
     try:
-        if tests["entry_point"] and source.defines_uncalled_check():
-            call = source.add_call("check", tests["entry_point"])
-        return source, count_tests(source, tests["code"]), call
-    except (SyntaxError, ValueError) as error:
-        raise _BadTests(str(error)) from error
-    except (MemoryError, RecursionError) as error:  # no program has been asked for anything yet
-        raise _BadTests(f"it is more than can be read: {type(error).__name__}") from error
+        reading = read_test_code(tests)
+    except NotApart as error:
+        raise Unsupported(str(error)) from error
+    journal.keep_reading(reading.pack())
+    return reading
 
 
-def _read(program: RemoteProgram, tests: dict[str, Any]) -> AssertionCode:
-    """The test code as text, before the program is asked for anything. Raises as `_prepare`."""
-    try:
-        source = AssertionCode(
-            tests["code"], entry_point=tests["entry_point"] or "", module=tests["module"] or ""
-        )
-        why = source.cannot_be_run_apart()
-        program.answering = source.object_uses.answering
-        program.passes_results = source.result_uses.reach_arguments
-        program.exceptions_of_tests = source.exception_names()
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _BadTests(str(error) or type(error).__name__) from error
-    if why:
-        raise Unsupported(why)
-    return source
-
-
-def _run_part(part: Part, namespace: dict[str, Any], marks: Marks, journal: Journal) -> bool:
+def _run_part(
+    part: CompiledPart,
+    code: types.CodeType,
+    namespace: dict[str, Any],
+    marks: Marks,
+    journal: Journal,
+) -> bool:
     """Run a statement at the top, and count its tests. Whether to go on after it."""
     before = journal.num_results
     marks.num_left = part.num_tests if part.is_split else 0
-    code = compile(ast.Module([part.statement], []), TESTS_FILE, "exec")
     reason, text = _outcome_of(code, namespace)
     num_left = part.num_tests - (journal.num_results - before)
     if reason is CodeReason.PASSED and part.is_split and num_left:
@@ -280,7 +267,7 @@ def _outcome_of(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeRe
 
 
 def _run_unittest(
-    namespace: dict[str, Any], counted: CountedTests, journal: Journal, *, run_all: bool
+    namespace: dict[str, Any], reading: Reading, journal: Journal, *, run_all: bool
 ) -> bool:
     """Run the classes of unittest, and functions as pytest would. Whether there are any."""
     cases = [
@@ -288,10 +275,10 @@ def _run_unittest(
         for value in dict.fromkeys(filter(_is_class, namespace.values()))
         if issubclass(value, unittest.TestCase) and value.__module__ == "tests"
     ]
-    made = [test for case in cases for test in _made_tests(case, namespace, counted)]
+    made = [test for case in cases for test in _made_tests(case, namespace, reading)]
     if made and not run_uncounted(made, journal):
         return True
-    for name, found in counted.classes.items():
+    for name, found in reading.classes.items():
         case = namespace.get(name)
         tests: list[unittest.TestCase] = []
         if _is_class(case) and case in cases:
@@ -299,7 +286,7 @@ def _run_unittest(
         may_skip, num_tests = found.is_skipped_by_itself, len(found.methods)
         if not run_counted(tests, num_tests, journal, run_all=run_all, may_skip=may_skip):
             return True
-    for name in counted.functions:
+    for name in reading.functions:
         function = unittest.FunctionTestCase(namespace[name], description=name)
         if not run_counted([function], 1, journal, run_all=run_all):
             return True
@@ -311,12 +298,12 @@ def _is_class(value: object) -> TypeGuard[type]:
 
 
 def _made_tests(
-    case: type[unittest.TestCase], namespace: dict[str, Any], counted: CountedTests
+    case: type[unittest.TestCase], namespace: dict[str, Any], reading: Reading
 ) -> Iterator[unittest.TestCase]:
     """Tests of a class that the text does not show, such as those that `setattr` adds."""
     known: set[str] = set()
-    if namespace.get(case.__name__) is case and case.__name__ in counted.classes:
-        found = counted.classes[case.__name__]
+    if namespace.get(case.__name__) is case and case.__name__ in reading.classes:
+        found = reading.classes[case.__name__]
         known = {*found.methods, *found.skipped}
     methods = unittest.TestLoader().getTestCaseNames(case)
     for name in methods or ["runTest"] * hasattr(case, "runTest"):
@@ -324,8 +311,8 @@ def _made_tests(
             yield case(name)
 
 
-def _prepare_imports(source: AssertionCode, program: RemoteProgram) -> None:
+def _prepare_imports(reading: Reading, program: RemoteProgram) -> None:
     """Provide the program as each module that the code imports it from."""
     stand_in = ProgramModule(program)
-    for name in ("__main__", MODULE, *source.program_modules()):
+    for name in ("__main__", MODULE, *reading.program_modules):
         sys.modules[name] = stand_in

@@ -11,6 +11,7 @@ import builtins
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
+from verifier_service.code.syntax_tree import children, walk
 from verifier_service.code.usual_names import UsualName, usual_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -69,7 +70,7 @@ def _free_uses(tree: ast.Module) -> dict[str, set[str]]:
             if not name.startswith("__"):
                 uses[name].add(attribute)
             continue
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.ClassDef):
                 waiting.append((child, bound, _bound_in(child)))
             elif isinstance(child, _SCOPES):
@@ -91,14 +92,14 @@ def _bound_in(scope: ast.AST) -> frozenset[str]:
     """Names that a scope binds, without the scopes in it."""
     bound: set[str] = set()
     free: set[str] = set()
-    waiting = list(ast.iter_child_nodes(scope))
+    waiting = list(children(scope))
     while waiting:
         node = waiting.pop()
         bound.update(_bound_by(node))
         if isinstance(node, ast.Global):
             free.update(node.names)
         if not isinstance(node, _SCOPES):
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
     return frozenset(bound - free)
 
 
@@ -150,18 +151,18 @@ class _Subjects:
     def _roots_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef, roots: _Roots) -> _Roots:
         """Roots of the variables in a function; those around it learn what calls of it give."""
         inner = dict(roots)
-        for node in ast.walk(function.args):
+        for node in walk(function.args):
             if isinstance(node, ast.arg) and node.arg not in ("self", "cls"):
                 inner[node.arg] = frozenset({_ARGUMENT})
-        body = (node for statement in function.body for node in ast.walk(statement))
+        body = (node for statement in function.body for node in walk(statement))
         used = self._names(body, inner) - {_ARGUMENT}
         roots[function.name] = self._of_self[function.name] = used
         return inner
 
     def _read(self, statement: ast.stmt, roots: _Roots, *, asserts: bool) -> None:
         for value, targets in _assignments(statement):
-            found = self._names(ast.walk(value), roots)
-            for node in (node for target in targets for node in ast.walk(target)):
+            found = self._names(walk(value), roots)
+            for node in (node for target in targets for node in walk(target)):
                 name, attribute = _use(node)
                 if isinstance(node, ast.Name):
                     roots[node.id] = found
@@ -175,16 +176,16 @@ class _Subjects:
             self._see_test(statement, roots)
 
     def _see_test(self, test: ast.stmt, roots: _Roots) -> None:
-        found = self._names(ast.walk(test), roots)
+        found = self._names(walk(test), roots)
         if found & self._program:
             return
         # In `isclose(mean([1, 2]), 1.5)` it is `mean` that is tested.
         around = {
             node.func.id
-            for node in ast.walk(test)
+            for node in walk(test)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             for argument in (*node.args, *node.keywords)
-            if (self._names(ast.walk(argument), roots) & self._usual) - {node.func.id}
+            if (self._names(walk(argument), roots) & self._usual) - {node.func.id}
         }
         self._tested |= (found & self._usual) - around
 

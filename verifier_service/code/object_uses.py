@@ -81,8 +81,8 @@ def object_uses(flow: ValueFlow) -> ObjectUses:
 
 def _object_makers(flow: ValueFlow) -> Iterator[str]:
     """Makers whose values are objects of the program's classes, because the text uses them so."""
-    called = {node.func for node in flow.nodes if isinstance(node, ast.Call)}
-    for node in flow.nodes:
+    called = {node.func for node in flow.inner_nodes if isinstance(node, ast.Call)}
+    for node in flow.inner_nodes:
         if isinstance(node, ast.Attribute):
             for maker in flow.of(node.value).itself - {OWN}:
                 yield from _makers_by_attribute(maker, node, is_called=node in called)
@@ -136,14 +136,14 @@ def _is_construction(maker: str) -> bool:
 
 
 def _constructions(flow: ValueFlow) -> Iterator[str]:
-    for node in flow.nodes:
+    for node in flow.inner_nodes:
         if isinstance(node, ast.Call):
             yield from filter(_is_construction, flow.of(node).itself)
 
 
 def _arrays(flow: ValueFlow) -> Iterator[str]:
     """Makers of what the text hands to numpy, which asks arrays of the program for elements."""
-    for node in flow.nodes:
+    for node in flow.inner_nodes:
         if isinstance(node, ast.Call) and flow.module_of(node.func) == "numpy":
             for argument in node.args:
                 yield from flow.of(argument).itself - {OWN}
@@ -160,8 +160,8 @@ def _unsupported_uses(flow: ValueFlow, objects: Set[str]) -> Iterator[str]:
             yield compared
         elif kind is ast.In and objects & flow.of(right).inside:
             yield "it looks for a value among objects of the program"
-    denied = {one for node in flow.nodes for one in _denied(node)}
-    for node in flow.nodes:
+    denied = {one for node in flow.inner_nodes for one in _denied(node)}
+    for node in flow.inner_nodes:
         if any(_is_object(flow, one, objects) for one in _truths(node)):
             yield "it asks for the truth of an object of the program"
         elif any(_is_object(flow, one, objects) for one in _operands(node)):
@@ -178,7 +178,7 @@ def _unsupported_uses(flow: ValueFlow, objects: Set[str]) -> Iterator[str]:
 
 def _comparisons(flow: ValueFlow) -> Iterator[tuple[ast.expr, ast.expr, type[ast.AST]]]:
     """Pairs of expressions that the code compares, with `ast.In` for a search, else `ast.Eq`."""
-    for node in flow.nodes:
+    for node in flow.inner_nodes:
         if isinstance(node, ast.Compare):
             operands = [node.left, *node.comparators]
             for left, right, operator in zip(operands, operands[1:], node.ops, strict=False):

@@ -12,6 +12,7 @@ import symtable
 from collections.abc import Iterable, Iterator
 
 from verifier_service.code.assertions import KNOWN_PACKAGES
+from verifier_service.code.syntax_tree import walk
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -72,7 +73,7 @@ def loaded_names(node: ast.AST) -> Iterator[str]:
     else:
         parts = [node]
     for part in parts:
-        for inner in ast.walk(part):
+        for inner in walk(part):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
                 yield inner.id
 
@@ -82,7 +83,7 @@ def changed_names(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, _DEFINITIONS):
         yield statement.name
         return
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name):
@@ -92,7 +93,7 @@ def changed_names(statement: ast.stmt) -> Iterator[str]:
 def _inner_names(statement: ast.stmt) -> Iterator[str]:
     """Names of the comprehensions and lambdas in a statement that is no definition."""
     if not isinstance(statement, _DEFINITIONS):
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.arg):
                 yield node.arg
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -102,7 +103,7 @@ def _inner_names(statement: ast.stmt) -> Iterator[str]:
 def _imports(body: Iterable[ast.stmt]) -> Iterator[tuple[str, bool]]:
     """Names that imports bind, and whether the sandbox provides their packages."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     package = alias.name.partition(".")[0]

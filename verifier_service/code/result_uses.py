@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Set
 from functools import cached_property
 
+from verifier_service.code.syntax_tree import children, walk
 from verifier_service.code.value_flow import OWN, ValueFlow, called_name
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -69,7 +70,7 @@ class ResultUses:
         self._flow = flow
         self._names = set(program_names)
         self._attributes: set[str] = set()
-        self._called = {node.func for node in flow.nodes if isinstance(node, ast.Call)}
+        self._called = {node.func for node in flow.inner_nodes if isinstance(node, ast.Call)}
 
     @cached_property
     def _reached(self) -> set[ast.AST]:
@@ -95,7 +96,9 @@ class ResultUses:
     def reach_arguments(self, span: Span) -> bool:
         """Whether a result is in the arguments of the call at a place of the text."""
         calls = [
-            one for one in self._flow.nodes if isinstance(one, ast.Call) and _span(one) == span
+            one
+            for one in self._flow.inner_nodes
+            if isinstance(one, ast.Call) and _span(one) == span
         ]
         return not calls or any(self.reach(part) for call in calls for part in _arguments(call))
 
@@ -103,7 +106,7 @@ class ResultUses:
         """Why no program can be judged by the code; empty if programs can."""
         unknown: set[ast.AST] = set()
         for node in self._flow.nodes:
-            if self._is_unknown(node) or any(one in unknown for one in ast.iter_child_nodes(node)):
+            if self._is_unknown(node) or not unknown.isdisjoint(children(node)):
                 unknown.add(node)
             if isinstance(node, ast.Call):
                 why = self._evaluation(node) or self._passed_on(node, unknown)
@@ -120,7 +123,7 @@ class ResultUses:
             return node.id in self._names
         if isinstance(node, ast.Attribute) and node.attr in self._attributes:
             return True
-        return any(child in reached for child in ast.iter_child_nodes(node))
+        return not reached.isdisjoint(children(node))
 
     def _mark_targets(self, node: ast.AST, reached: Set[ast.AST]) -> None:
         """Mark the names to which a statement or a call gives a result."""
@@ -149,7 +152,7 @@ class ResultUses:
             self._mark(node.func.value)  # such as `results.append(f(x))`
 
     def _mark(self, target: ast.AST) -> None:
-        for node in ast.walk(target):
+        for node in walk(target):
             if isinstance(node, ast.Name) and node.id not in ("self", "cls"):
                 self._names.add(node.id)
             elif isinstance(node, ast.Attribute):

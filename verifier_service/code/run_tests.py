@@ -9,7 +9,14 @@ import signal
 from dataclasses import dataclass
 
 from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, Findings
-from verifier_service.code.journal import MAX_FRAME_BYTES, MAX_RESULT_BYTES, read_journal
+from verifier_service.code.journal import (
+    MAX_FRAME_BYTES,
+    MAX_READING_BYTES,
+    MAX_RESULT_BYTES,
+    JudgesRecord,
+    read_journal,
+)
+from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason
@@ -191,30 +198,42 @@ async def _run_calls(
     runner: Runner, source: bytes, tests: Function | Asserts, plan: Plan
 ) -> Findings:
     try:
-        payload = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
+        asked = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
     except RecursionError:
         return _failed(0, CodeReason.UNSUPPORTED_TEST, "nested too deeply")
+    reading = _readings.get(asked)
     limits = plan.limits
     judge_limits = dataclasses.replace(
         limits,
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
         wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
-        output_bytes=max(limits.output_bytes, _journal_bytes(payload)),
+        output_bytes=max(limits.output_bytes, _journal_bytes(asked)),
         idle_seconds=None,
     )
     pair = await runner.run_pair(
         Program(payload=source, entry="serve"),
-        Program(payload=payload.encode(), entry="judge", zygote_kind=_judges_zygote(tests)),
+        Program(
+            payload=f"{asked}\n{reading}".encode(), entry="judge", zygote_kind=_judges_zygote(tests)
+        ),
         limits,
         judge_limits,
     )
-    return _findings_of(pair)
+    record = read_journal(pair.judge.result)
+    if not reading and record.reading:
+        _readings.keep(asked, record.reading)
+    return _findings_of(pair, record)
 
 
-def _journal_bytes(payload: str) -> int:
+_readings = KeptReadings(max_bytes=2**25)
+"""Readings of test code, which follow from its text alone: what a group is judged by is read once.
+A reading is used by judges of the same tests only, so tests that forge theirs deceive themselves.
+"""
+
+
+def _journal_bytes(asked: str) -> int:
     """Largest journal of tests: a test takes four characters at least, or is one of a split."""
-    num_tests = len(payload) // 4 + MAX_SPLIT_TESTS
-    return MAX_FRAME_BYTES + num_tests * MAX_RESULT_BYTES
+    num_tests = len(asked) // 4 + MAX_SPLIT_TESTS
+    return MAX_FRAME_BYTES + MAX_READING_BYTES + num_tests * MAX_RESULT_BYTES
 
 
 # A use of numpy by its usual name, whether it is imported or not: `np.allclose(`.
@@ -226,13 +245,12 @@ def _judges_zygote(tests: Function | Asserts) -> ZygoteKind | None:
     return ZygoteKind.SCI if isinstance(tests, Asserts) and _NUMPY.search(tests.code) else None
 
 
-def _findings_of(pair: Pair) -> Findings:
+def _findings_of(pair: Pair, record: JudgesRecord) -> Findings:
     """The findings in the journal, completed by how the two processes ended.
 
     Raises:
         SandboxError: the judge was ended from outside before it had read the tests.
     """
-    record = read_journal(pair.judge.result)
     findings = record.findings
     if findings is None:
         # The program has been asked for nothing yet, so it is no fault of the program.

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from verifier_service.code.program_reach import ProgramReach, loaded_names
+from verifier_service.code.syntax_tree import walk
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -29,8 +30,8 @@ def skips_by_itself(function: FunctionNode, reach: ProgramReach) -> bool:
     """Whether no program decides about the skips of a function, if there are any."""
     if any(map(reach.includes, function.decorator_list)):
         return False
-    own = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-    for node in ast.walk(function):
+    own = {node.arg for node in walk(function) if isinstance(node, ast.arg)}
+    for node in walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(node.id)
     return _by_itself(function.body, own, reach)
@@ -38,7 +39,7 @@ def skips_by_itself(function: FunctionNode, reach: ProgramReach) -> bool:
 
 def _by_itself(body: Sequence[ast.stmt], own: set[str], reach: ProgramReach) -> bool:
     for statement in body:
-        if not any(map(is_skip, ast.walk(statement))):
+        if not any(map(is_skip, walk(statement))):
             continue
         if isinstance(statement, ast.If):
             if not _is_fixed(statement.test, own, reach):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from verifier_service.code.checks_in_text import Checks
+from verifier_service.code.syntax_tree import children, walk
 
 MARK = "__test__"
 """Name of the context manager around a test. It gives the test a result of its own."""
@@ -30,7 +31,7 @@ class Splitter:
         self._checks = checks
         self._body = body
         self._left = MAX_SPLIT_TESTS
-        nodes = [node for statement in body for node in ast.walk(statement)]
+        nodes = [node for statement in body for node in walk(statement)]
         self._loads = _names(nodes, ast.Load)
         self._stores = _names(nodes, ast.Store)
         self._stores.update(node.name for node in nodes if isinstance(node, _NAMED))
@@ -203,7 +204,7 @@ def _nodes_outside_functions(body: list[ast.stmt]) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         if not isinstance(node, _DEFINITIONS):
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
 
 
 def _length_of_range(numbers: range) -> int | None:
@@ -215,5 +216,6 @@ def _length_of_range(numbers: range) -> int | None:
 
 def _marked(body: list[ast.stmt]) -> ast.With:
     """Statements as one test."""
-    item = ast.withitem(ast.Name(MARK, ast.Load()), None)
-    return ast.fix_missing_locations(ast.copy_location(ast.With([item], body), body[0]))
+    first = body[0]
+    mark = ast.copy_location(ast.Name(MARK, ast.Load()), first)
+    return ast.copy_location(ast.With([ast.withitem(mark, None)], body), first)

@@ -9,6 +9,7 @@ from typing import Any
 
 from verifier_service.code.program_reach import ProgramReach, changed_names, loaded_names
 from verifier_service.code.skips_in_text import FunctionNode, called_name, is_skip, skips_by_itself
+from verifier_service.code.syntax_tree import walk
 
 _SKIPS = frozenset({"skip", "skipIf", "skipUnless"})
 
@@ -110,8 +111,7 @@ def _skips_elsewhere(statement: ast.stmt) -> bool:
     """Whether a function at the top skips tests, or code in a function sets a global variable."""
     is_function = isinstance(statement, FunctionNode)
     return any(
-        isinstance(node, ast.Global) or (is_function and is_skip(node))
-        for node in ast.walk(statement)
+        isinstance(node, ast.Global) or (is_function and is_skip(node)) for node in walk(statement)
     )
 
 

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from verifier_service.code.syntax_tree import children, inner_nodes
+
 OWN = "<own>"
 """Maker of an object of the tests' own that is no plain data: a function, an iterator."""
 _MODULE = "<program>"
@@ -121,6 +123,8 @@ class ValueFlow:
     ) -> None:
         self.nodes = _from_the_leaves(tree)
         """All nodes in the order of the text, children before their parents."""
+        self.inner_nodes = inner_nodes(self.nodes)
+        """The nodes without names and constants, in the same order."""
         self._names = program_names
         self._program_modules = program_modules
         self._candidate = candidate
@@ -137,9 +141,10 @@ class ValueFlow:
         self._has_changed = True
         self._read_scopes(tree)
         self._bind_parameters()
+        ruled = [node for node in self.nodes if type(node) in _RULED]
         while self._has_changed:
             self._has_changed = False
-            for node in self.nodes:
+            for node in ruled:
                 self._visit(node)
 
     def of(self, node: ast.AST) -> Held:
@@ -194,7 +199,7 @@ class ValueFlow:
             if isinstance(node, _SCOPES):
                 self._parents[node] = scope
             inner = node if isinstance(node, _SCOPES) else scope
-            waiting += ((child, inner) for child in ast.iter_child_nodes(node))
+            waiting += ((child, inner) for child in children(node))
             if isinstance(node, _FUNCTIONS):
                 self._functions.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.ClassDef):
@@ -217,7 +222,7 @@ class ValueFlow:
 
     def _bind_parameters(self) -> None:
         """Parameters of functions that the code does not call may be anything of the program's."""
-        called = {called_name(node) for node in self.nodes if isinstance(node, ast.Call)}
+        called = {called_name(node) for node in self.inner_nodes if isinstance(node, ast.Call)}
         for functions in self._functions.values():
             for function in functions:
                 for name in _parameters(function):
@@ -260,13 +265,13 @@ class ValueFlow:
     # Bindings
 
     def _visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.expr):
-            rule = _RULES.get(type(node))
-            held = rule(self, node) if rule else _NOTHING
+        rule = _RULES.get(type(node))
+        if rule is not None:
+            held = rule(self, node)
             if held.all:
                 self._held[node] = held
         binding = _BINDINGS.get(type(node))
-        if binding:
+        if binding is not None:
             binding(self, node)
 
     def _bind(self, target: ast.AST, held: Held) -> None:
@@ -423,7 +428,7 @@ def _from_the_leaves(tree: ast.Module) -> list[ast.AST]:
     while waiting:
         node = waiting.pop()
         found.append(node)
-        waiting += ast.iter_child_nodes(node)
+        waiting += children(node)
     return found[::-1]
 
 
@@ -487,3 +492,4 @@ _BINDINGS: Mapping[type[ast.AST], Callable[[ValueFlow, Any], None]] = {
     **dict.fromkeys((ast.Return, ast.Yield), ValueFlow._bind_result),
     ast.Call: ValueFlow._bind_arguments,
 }
+_RULED = _RULES.keys() | _BINDINGS.keys()
