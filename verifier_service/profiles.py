@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
+from verifier_service import strict_yaml
 from verifier_service.errors import UnknownProfile
 from verifier_service.validation import first_problem
 from verifier_service.verifier import Verifier
@@ -110,7 +111,7 @@ def profiles_from_json(encoded: bytes) -> dict[str, Verifiers]:
 
 def _profiles_in(path: Path) -> dict[str, Verifiers]:
     try:
-        found = yaml.safe_load(path.read_bytes())
+        found = strict_yaml.load(path.read_bytes())
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except yaml.YAMLError as error:

@@ -25,6 +25,7 @@ LAYERS = (
         "errors",
         "validation",
         "strict_json",
+        "strict_yaml",
     ),
     ("frames", "frame_stream", "plugins", "logs", "patterns"),
     ("schema_validation",),

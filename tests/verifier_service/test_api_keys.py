@@ -218,6 +218,11 @@ def test_limits_of_a_key_narrow_those_of_the_service() -> None:
     ("text", "message"),
     [
         ("a: [", "line 1: the file is not YAML"),
+        (
+            f"a: {{hash: {'0' * 64}}}\na: {{hash: {'1' * 64}}}",
+            "line 2: a key stands twice in a mapping",
+        ),
+        (f"a: {{hash: {'0' * 64}, hash: {'1' * 64}}}", "line 1: a key stands twice"),
         ("- a", "expected names of keys"),
         ("a: {hash: KEY}", "a.hash is not the hash that new-key prints"),
         ("KEY: {}", "entry 1: a name is not 'unnamed' and does not begin with 'rv-'"),

@@ -96,6 +96,8 @@ def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
         ("[]", "the file: Input should be a valid dictionary; expected names with lists"),
         ("", "the file: Input should be a valid dictionary"),
         ("a: [", "is not YAML: while parsing"),
+        ("a: [{type: format}]\na: [{type: accuracy}]", "a key stands twice in a mapping"),
+        ("a: [{type: format, type: accuracy}]", "a key stands twice in a mapping"),
         ("a: []", "a: List should have at least 1 item"),
         ("a: [{type: acuracy}]", "a.0: no type 'acuracy'; there are 'accuracy', "),
         ("a: [{type: format, strict: 1}]", "a.0.strict: no option of format, which has "),

@@ -22,6 +22,7 @@ from typing import Annotated
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from verifier_service import strict_yaml
 from verifier_service.engine.allowance import KeyLimits
 from verifier_service.http.api_keys import PREFIX, UNNAMED, ApiKey, is_hash
 
@@ -114,11 +115,13 @@ def _limits(entry: _KeyEntry) -> KeyLimits:
 
 def _mapping(path: Path) -> dict[object, object]:
     try:
-        found = yaml.safe_load(_text(path))
+        found = strict_yaml.load(_text(path))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f": line {mark.line + 1}" if mark else ""
-        raise ValueError(f"{path}{place}: the file is not YAML") from error
+        twice = strict_yaml.TWICE  # other texts of errors may quote the file
+        problem = twice if getattr(error, "problem", "") == twice else "the file is not YAML"
+        raise ValueError(f"{path}{place}: {problem}") from error
     if found is None:
         return {}
     if not isinstance(found, dict):
