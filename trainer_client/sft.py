@@ -16,6 +16,7 @@ from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.update.batch import pad
 from trainer_client.update.optimizer import make_optimizer
@@ -47,7 +48,8 @@ def fine_tune(config: Config) -> Path:
     examples = load_examples(config.dataset, config.sft.completion_column, policy)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
-    fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed)
+    warnings = precision_warnings(config.model, config.sft.learning_rate)
+    fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed, warnings=warnings)
     policy.save_merged(config.output_dir / "model")
     return config.output_dir / "model"
 
@@ -77,9 +79,24 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
 
 
 def fit(
-    policy: Policy, examples: Sequence[Example], config: SftConfig, run_dir: Path, *, seed: int
+    policy: Policy,
+    examples: Sequence[Example],
+    config: SftConfig,
+    run_dir: Path,
+    *,
+    seed: int,
+    warnings: Sequence[str] = (),
 ) -> None:
-    """Minimise the mean negative log-probability of completion tokens, in place."""
+    """Minimise the mean negative log-probability of completion tokens, in place.
+
+    Args:
+        policy: the policy that is trained.
+        examples: prompts with the completions to imitate; each batch is drawn from them.
+        config: section `sft`.
+        run_dir: folder of the log.
+        seed: seed of the batches.
+        warnings: what to tell before the first step.
+    """
     settings = OptimizerConfig(
         learning_rate=config.learning_rate, warmup_steps=config.warmup_steps, schedule="cosine"
     )
@@ -92,6 +109,8 @@ def fit(
         log_every_steps=max(1, config.steps // 10),
         console_keys=CONSOLE_KEYS,
     ) as log:
+        for message in warnings:
+            log.warn(0, message)
         for step in range(config.steps):
             chosen = torch.randint(len(examples), (config.batch_size,), generator=generator)
             loss = imitation_loss(policy, [examples[index] for index in chosen.tolist()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.run.guards import (
@@ -159,3 +160,21 @@ def test_a_cut_below_the_clip_asks_for_the_correction() -> None:
 
 def test_the_default_configuration_has_nothing_to_warn_of() -> None:
     assert warnings_at_start(config()) == []
+
+
+def test_weights_that_are_trained_in_bfloat16_are_warned_about() -> None:
+    bfloat16 = {"path": "m", "dtype": "bfloat16"}
+    (warning,) = warnings_at_start(config(model=bfloat16))
+    assert "an update of 1e-06, the learning rate, is lost on each weight larger than" in warning
+    assert "model.dtype float32 with model.autocast bfloat16" in warning
+    assert warnings_at_start(config(model={"path": "m", "autocast": "bfloat16"})) == []
+    assert warnings_at_start(config(model={**bfloat16, "lora": {}})) == []
+
+
+def test_the_size_above_which_a_bfloat16_weight_does_not_move_is_as_the_warning_says() -> None:
+    weights = torch.linspace(512e-6 * 1.001, 8.0, 100_000, dtype=torch.float64).bfloat16()
+    assert ((weights + torch.tensor(1e-6).bfloat16()) == weights).all()
+    assert (
+        torch.tensor(255e-6).bfloat16() + torch.tensor(1e-6).bfloat16()
+        != torch.tensor(255e-6).bfloat16()
+    )

@@ -32,7 +32,7 @@ from trainer_client.config.sections import (
     SftConfig,
     TrainConfig,
 )
-from trainer_client.config.trl_equivalents import EQUIVALENTS
+from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
 from trainer_client.errors import TrainerError
 
 
@@ -189,12 +189,38 @@ def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
-        ours = EQUIVALENTS.get(str(details["loc"][-1]))
-        hint = f"; here it is {ours}" if ours else _names_like(details["loc"])
-        return f"  {key}: no such setting in {section}{hint}"
+        return f"  {key}: no such setting in {section}{_hint(details['loc'])}"
     if details["type"] == "missing":
         return f"  {key}: is required"
     return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]
+
+
+def _hint(location: tuple[int | str, ...]) -> str:
+    """The place of an unknown setting here: under another name, in another section, or nowhere."""
+    name = str(location[-1])
+    if name in EQUIVALENTS:
+        return f"; here it is {EQUIVALENTS[name]}"
+    same = [path for path in setting_names(Config) if path.rpartition(".")[2] == name]
+    if same:
+        return f"; here it is {' or '.join(same)}"
+    if name in NOT_AVAILABLE:
+        reason = NOT_AVAILABLE[name]
+        return f"; it is not available here{': ' if reason else ''}{reason}"
+    return _names_like(location)
+
+
+def setting_names(section: type[Section], prefix: str = "") -> Iterator[str]:
+    """The dotted names of a section's settings; sections themselves are not named.
+
+    >>> next(setting_names(LossConfig, "loss."))
+    'loss.type'
+    """
+    for name, field in section.model_fields.items():
+        inner = _section_in(field.annotation)
+        if inner is None:
+            yield prefix + name
+        else:
+            yield from setting_names(inner, f"{prefix}{name}.")
 
 
 def _names_like(location: tuple[int | str, ...]) -> str:

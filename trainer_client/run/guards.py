@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from trainer_client.config.reward_sections import RewardConfig, RewardSource
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig, OptimizerConfig, RolloutConfig
+from trainer_client.config.sections import LossConfig, ModelConfig, OptimizerConfig, RolloutConfig
 
 History = Sequence[Mapping[str, float]]
 """Rows of `metrics.jsonl`, oldest first; a row may lack any key but `step`."""
@@ -43,7 +43,23 @@ def warnings_at_start(config: Config) -> list[str]:
         )
     if config.rollout.top_p < 1:
         warnings.append(_cut_distribution_warning(config.rollout.top_p, config.loss))
-    return warnings
+    return [*warnings, *precision_warnings(config.model, config.optimizer.learning_rate)]
+
+
+def precision_warnings(model: ModelConfig, learning_rate: float) -> list[str]:
+    """A warning where the weights that are trained are bfloat16, with 8 bits of precision.
+
+    Adam moves a weight by about the learning rate, and a move of less than 1/512 of the weight is
+    rounded away. Adapters are float32 whatever the type of their base model.
+    """
+    if model.dtype != "bfloat16" or model.lora is not None:
+        return []
+    return [
+        "model.dtype is bfloat16, so the weights that are trained and Adam's moments are too: an "
+        f"update of {learning_rate:g}, the learning rate, is lost on each weight larger than "
+        f"{512 * learning_rate:g}. Suggested: model.dtype float32 with model.autocast bfloat16, "
+        "which is mixed precision"
+    ]
 
 
 def new_warnings(history: History, config: Config) -> list[str]:
