@@ -8,7 +8,7 @@ import torch
 
 from trainer_client.config.run_config import Config
 from trainer_client.config.sections import DatasetConfig
-from trainer_client.dataset import Problem
+from trainer_client.dataset import Problem, with_system_prompt
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scorer
 from trainer_client.rollout import RolloutGroup, Sampling
@@ -19,9 +19,7 @@ def generate(config: Config, prompt: str, *, num_completions: int, seed: int) ->
     """Sample completions of a prompt that is posed as the run's data set poses its problems."""
     torch.manual_seed(seed)
     policy = load_policy(config.model)
-    messages = [{"role": "user", "content": prompt}]
-    if config.dataset.system_prompt is not None:
-        messages.insert(0, {"role": "system", "content": config.dataset.system_prompt})
+    messages = with_system_prompt([{"role": "user", "content": prompt}], config.dataset)
     groups: list[RolloutGroup] = []
     TransformersEngine(policy, batch_size=config.rollout.batch_size).generate(
         [Problem("prompt", tuple(messages), {})],

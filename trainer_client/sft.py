@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.config.sections import DatasetConfig, OptimizerConfig, SftConfig
-from trainer_client.dataset import DatasetError, load_rows, messages_of
+from trainer_client.dataset import messages_of, read_rows
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.rows import DatasetError, load_rows
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.update.batch import pad
@@ -59,20 +61,19 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
     rows = load_rows(config)
     if column not in rows.column_names:
         raise DatasetError(
-            f"{config.path} has no column {column!r}; its columns are {rows.column_names}. "
+            f"{config.path} has no column {column!r}; its columns are {list(rows.column_names)}. "
             "Set sft.completion_column"
         )
-    examples = []
-    for index, row in enumerate(rows):
+
+    def read(row: dict[str, Any], index: int) -> Example:
         if not isinstance(row[column], str) or not row[column]:
             raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
         completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
-        examples.append(
-            Example(
-                policy.prompt_ids(messages_of(row, index, config)),
-                [*completion, policy.eos_ids[0]],
-            )
+        return Example(
+            policy.prompt_ids(messages_of(row, index, config)), [*completion, policy.eos_ids[0]]
         )
+
+    examples = [example for _, example in read_rows(rows, config, read)]
     if not examples:
         raise DatasetError(f"{config.path} [{config.split}] has no rows")
     return examples

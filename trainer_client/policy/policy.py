@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import (
@@ -43,7 +44,7 @@ class Policy:
     autocast: torch.dtype | None = None
     """Type to compute in where that is safe; None: the weights' type."""
 
-    def prompt_ids(self, messages: Sequence[dict[str, str]]) -> list[int]:
+    def prompt_ids(self, messages: Sequence[dict[str, Any]]) -> list[int]:
         """Token ids of a chat, up to where the assistant's completion begins."""
         encoded = self.tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=True, tokenize=True, return_dict=True
