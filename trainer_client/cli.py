@@ -129,14 +129,16 @@ def evaluate_command(
     from trainer_client.dataset import load_problems
     from trainer_client.evaluate import evaluate, question_of
     from trainer_client.policy.policy import load_policy
+    from trainer_client.prompts import PromptReader
     from trainer_client.reward.group_scoring import open_scorer
     from trainer_client.rollout.transformers import TransformersEngine
 
     torch.manual_seed(config.train.seed)
+    reader = PromptReader.of(config.model)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:
-            problems = load_problems(evaluation.dataset)
+            problems = reader.fitting(load_problems(evaluation.dataset), evaluation.dataset)
             result = evaluate(engine, scorer, problems, config.rollout, evaluation)
             for k, value in result.pass_at_k.items():
                 CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)

@@ -64,14 +64,21 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
             f"{config.path} has no column {column!r}; its columns are {list(rows.column_names)}. "
             "Set sft.completion_column"
         )
+    model = policy.model.config.get_text_config()
+    limit: int | None = getattr(model, "max_position_embeddings", None)
 
     def read(row: dict[str, Any], index: int) -> Example:
         if not isinstance(row[column], str) or not row[column]:
             raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
         completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
-        return Example(
-            policy.prompt_ids(messages_of(row, index, config)), [*completion, policy.eos_ids[0]]
-        )
+        prompt = policy.prompt_ids(messages_of(row, index, config))
+        length = len(prompt) + len(completion) + 1
+        if limit is not None and length > limit:
+            raise DatasetError(
+                f"{config.path}: row {index} has {length} tokens, prompt and completion together, "
+                f"more than the {limit} of the model"
+            )
+        return Example(prompt, [*completion, policy.eos_ids[0]])
 
     examples = [example for _, example in read_rows(rows, config, read)]
     if not examples:

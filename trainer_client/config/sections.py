@@ -97,6 +97,12 @@ class DatasetConfig(Section):
         default="error",
         description="rows with one prompt and different references; drop: all of them are left out",
     )
+    max_prompt_tokens: PositiveInt | None = Field(
+        default=None, description="null: the model's context, but for one token of the completion"
+    )
+    on_long_prompt: Literal["error", "skip"] = Field(
+        default="error", description="prompts of more tokens; skip: they are left out and counted"
+    )
     solve_rates: Path | None = Field(
         default=None,
         description="solve_rates.jsonl of a run or of `evaluate --solve-rates`; selects problems",

@@ -27,6 +27,7 @@ EQUIVALENTS: dict[str, str] = {
     "num_iterations": "train.epochs_per_rollout",
     "num_epochs_per_update": "train.epochs_per_rollout",
     "ppo_epochs": "train.epochs_per_rollout",
+    "max_prompt_length": "dataset.max_prompt_tokens",
     "cache_implementation": "nothing: the `transformers` engine chooses its cache itself",
     "use_vllm": "rollout.engine",
     "vllm_mode": "rollout.engine (colocate -> vllm, server -> vllm_server)",
