@@ -38,6 +38,34 @@ def test_overrides_win_over_the_file(tmp_path: Path) -> None:
     assert (config.loss.clip_low, config.train.seed) == (0.3, 7)
 
 
+@pytest.mark.parametrize("key", ["evaluation", "evaluation.0"])
+def test_an_override_changes_the_evaluation_of_a_finished_run(tmp_path: Path, key: str) -> None:
+    """Its file has a list of evaluations."""
+    evaluation = "evaluation: {dataset: {path: e.jsonl}, num_samples: 20}\n"
+    written = dump_config(load(tmp_path, MINIMAL + evaluation))
+    config = load(tmp_path, written, f"{key}.num_samples=4", f"{key}.k=[1]")
+    (only,) = config.evaluation
+    assert (only.num_samples, only.k, only.dataset.path) == (4, (1,), "e.jsonl")
+
+
+def test_an_override_changes_one_entry_of_a_list_by_its_number(tmp_path: Path) -> None:
+    evaluation = "evaluation: [{name: a, dataset: {path: e}}, {name: b, dataset: {path: f}}]\n"
+    config = load(tmp_path, MINIMAL + evaluation, "evaluation.1.num_samples=40")
+    assert [item.num_samples for item in config.evaluation] == [10, 40]
+    verifiers = "reward: {verifiers: [{type: accuracy}, {type: format, weight: 0.5}]}\n"
+    config = load(tmp_path, MINIMAL + verifiers, "reward.verifiers.1.weight=0.1")
+    assert [item.weight for item in config.reward.verifiers] == [1.0, 0.1]
+
+
+@pytest.mark.parametrize("override", ["evaluation.2.num_samples=4", "evaluation.num_samples=4"])
+def test_an_override_that_names_no_entry_of_a_list_is_an_error(
+    tmp_path: Path, override: str
+) -> None:
+    evaluation = "evaluation: [{name: a, dataset: {path: e}}, {name: b, dataset: {path: f}}]\n"
+    with pytest.raises(ConfigError, match=r"evaluation has 2 entries: .*evaluation\.0\."):
+        load(tmp_path, MINIMAL + evaluation, override)
+
+
 def test_the_file_wins_over_its_preset(tmp_path: Path) -> None:
     config = load(tmp_path, MINIMAL + "preset: open_r1\nrollout: {group_size: 4}\n")
     assert (config.rollout.group_size, config.rollout.temperature) == (4, 0.6)
