@@ -34,6 +34,7 @@ from trainer_client.run.guards import (
     History,
     last_step_below_kl_limit,
     new_warnings,
+    rate_warnings,
     reason_to_stop,
     warnings_at_start,
 )
@@ -254,6 +255,8 @@ def open_run(
             learner.restore_groups_ahead(checkpoint, problems, verifiers)
         with closing(learner), _open_log(config, position.step, processes) as log:
             if not position.step:
+                for message in rate_warnings(learner.num_trained, config.optimizer):
+                    log.warn(0, message)
                 _warn_at_start(log, config, reader, problems, held_out)
             run = TrainingRun(config, learner, scorer, evaluations, log, position, interruption)
             yield run
