@@ -24,6 +24,9 @@ KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
 DEADLINE_SHARE = 0.9
 """Deadline of a request as a share of the client's time limit. Without the rest, the client would
 give up before the service could send the verdicts that it has by then."""
+MAX_FAILED_ATTEMPTS = 3
+"""Requests for one `failed` verdict. A worker that died is replaced at once, so a verdict that
+fails again is most likely that of a text that ends every worker."""
 MAX_MESSAGE_CHARACTERS = 2000
 """Longest message of the service that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
@@ -41,6 +44,7 @@ class ServiceAccess:
         max_attempts: attempts of one conversation's request, the first included.
         backoff_seconds: wait before the second attempt; it doubles for each further one.
         api_key: bearer token; None: the environment's REWARD_VERIFIER_API_KEY, if it is set.
+        max_failed_attempts: attempts after which a `failed` verdict stays one.
     """
 
     url: str
@@ -49,6 +53,7 @@ class ServiceAccess:
     max_attempts: int
     backoff_seconds: float
     api_key: str | None = None
+    max_failed_attempts: int = MAX_FAILED_ATTEMPTS
 
     @property
     def key(self) -> str | None:
@@ -165,8 +170,8 @@ def score(
 ) -> Conversation[list[list[ScoredCompletion]]]:
     """The scored completions of each group, all in the order in which they are given.
 
-    Groups with `failed` verdicts are sent again while attempts are left. A completion that keeps
-    failing is returned with its `failed` verdicts, which have no score and are never a 0.
+    Groups with `failed` verdicts are sent again, `max_failed_attempts` times in all. A completion
+    that keeps failing is returned with its `failed` verdicts, which have no score and are never 0.
 
     Args:
         access: the service.
@@ -181,7 +186,9 @@ def score(
         return []
     attempts = access.attempts()
     scored = yield from _score_once(access, selection, groups, attempts)
-    while attempts.left:
+    for _ in range(access.max_failed_attempts - 1):
+        if not attempts.left:
+            break
         # Whole groups: some verifiers judge a completion by the others of its group.
         failed = [index for index, group in enumerate(scored) if any(one.failure for one in group)]
         if not failed:

@@ -129,14 +129,16 @@ def evaluate_command(
     from trainer_client.dataset import load_problems
     from trainer_client.evaluate import evaluate, question_of
     from trainer_client.policy.policy import load_policy
+    from trainer_client.prompts import PromptReader
     from trainer_client.reward.group_scoring import open_scorer
     from trainer_client.rollout.transformers import TransformersEngine
 
     torch.manual_seed(config.train.seed)
+    reader = PromptReader.of(config.model)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
     with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
         for evaluation in config.evaluation:
-            problems = load_problems(evaluation.dataset)
+            problems = reader.fitting(load_problems(evaluation.dataset), evaluation.dataset)
             result = evaluate(engine, scorer, problems, config.rollout, evaluation)
             for k, value in result.pass_at_k.items():
                 CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
@@ -157,23 +159,32 @@ def generate(
     answer: Annotated[
         str | None, typer.Option(help="the right answer: have the completions scored")
     ] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=JSON",
+            help="what the verifiers judge by, where it is no answer: tests='[...]'",
+        ),
+    ] = None,
     num: Annotated[int, typer.Option(min=1, help="completions to sample")] = 1,
     seed: Annotated[int, typer.Option(help="of the sampling")] = 0,
 ) -> None:
     """Sample from a trained model, and score if wanted."""
     config = load_run(run_dir, overrides)
     from trainer_client.generate import generate as generate_completions
+    from trainer_client.generate import parse_reference
     from trainer_client.generate import score as score_completions
     from trainer_client.reward.rewards import reward
 
+    judged_by = parse_reference(reference or [], answer)
     group = generate_completions(config, prompt, num_completions=num, seed=seed)
     for rollout in group.rollouts:
         CONSOLE.print(rollout.text, markup=False, highlight=False)
-    if answer is None:
+    if not judged_by:
         return
-    for number, verdicts in enumerate(score_completions(config, group, answer).verdicts, 1):
+    for number, verdicts in enumerate(score_completions(config, group, judged_by).verdicts, 1):
         which = f" of {number}" if num > 1 else ""
-        parts = [f"{name} {verdict.score} ({verdict.reason})" for name, verdict in verdicts.items()]
+        parts = [f"{name} {verdict.score} ({verdict.why})" for name, verdict in verdicts.items()]
         total = reward(verdicts, config.reward.sources)
         line = f"-> reward{which} {total}: {', '.join(parts)}"
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)

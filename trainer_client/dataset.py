@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import datasets
 import torch
 
 from trainer_client.config.sections import DatasetConfig
-from trainer_client.errors import TrainerError, or_local
+from trainer_client.rows import DatasetError, Rows, load_rows
+from trainer_client.run.console import say
 
+T = TypeVar("T")
 
-class DatasetError(TrainerError):
-    """The data cannot be used; the message names the row, the column and what was expected."""
+MAX_SHOWN_CONFLICTS = 10
+"""Pairs of rows with conflicting references that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Problem:
 
     id: str
     """The row's `id`, or else a hash of its problem column."""
-    messages: tuple[dict[str, str], ...]
+    messages: tuple[dict[str, Any], ...]
+    """Each has `role` and `content`, and the other fields that the row gives it."""
     reference: dict[str, Any]
     columns: dict[str, Any] = field(default_factory=dict)
     """All columns of the row, for reward functions."""
@@ -34,41 +37,106 @@ class Problem:
     @property
     def text(self) -> str:
         """The text of the last message."""
-        return self.messages[-1]["content"]
+        text: str = self.messages[-1]["content"]
+        return text
 
 
 def load_problems(config: DatasetConfig) -> list[Problem]:
     """The problems of a data set, without repeated prompts.
 
+    The console shows how many rows were left out, and why.
+
     Raises:
-        DatasetError: the source cannot be read, a column or a cell is missing, or one prompt has
-            two different references, so that its completions cannot form one group.
+        DatasetError: the source cannot be read, a column is missing, a row cannot be used
+            (`on_bad_row: error`), or one prompt has two different references, so that its
+            completions cannot form one group (`on_conflict: error`).
     """
     rows = load_rows(config)
     missing = {config.problem_column, *config.reference_columns.values()} - set(rows.column_names)
-    if missing:
+    if missing and len(rows):
         raise DatasetError(
-            f"{config.path} has no column {sorted(missing)}; its columns are {rows.column_names}. "
-            "Set dataset.problem_column and dataset.reference_columns"
+            f"{config.path} has no column {sorted(missing)}; its columns are "
+            f"{list(rows.column_names)}. Set dataset.problem_column and dataset.reference_columns"
         )
-    first_rows: dict[str, tuple[int, Problem]] = {}
-    for index, row in enumerate(rows):
-        problem = _problem(row, index, config)
-        key = json.dumps(problem.messages)
-        if key not in first_rows:
-            first_rows[key] = (index, problem)
-            continue
-        first_index, first = first_rows[key]
-        if first.reference != problem.reference:
-            raise DatasetError(
-                f"{config.path}: rows {first_index} and {index} pose the same problem with "
-                f"different references ({_excerpt(first.reference)} and "
-                f"{_excerpt(problem.reference)}); their completions cannot form one group"
-            )
-    if not first_rows:
-        raise DatasetError(f"{config.path} [{config.split}] has no rows")
-    problems = [problem for _, problem in first_rows.values()]
+    usable = read_rows(rows, config, partial(_problem, config=config))
+    posed: dict[str, list[tuple[int, Problem]]] = {}
+    for index, problem in usable:
+        posed.setdefault(json.dumps(problem.messages, sort_keys=True), []).append((index, problem))
+    conflicts = [same for same in posed.values() if _references_differ(same)]
+    if conflicts and config.on_conflict == "error":
+        raise DatasetError(_conflict_message(conflicts, config))
+    problems = [same[0][1] for same in posed.values() if not _references_differ(same)]
+    if not problems:
+        raise DatasetError(f"{config.path} [{config.split}] has no rows that can be used")
+    _report(config, conflicts=conflicts, repeated=len(usable) - len(posed))
     return problems if config.solve_rates is None else _in_solve_rate_range(problems, config)
+
+
+def _references_differ(same: Sequence[tuple[int, Problem]]) -> bool:
+    """Whether rows with one prompt disagree; as JSON, in which true is not 1."""
+    return len({json.dumps(problem.reference, sort_keys=True) for _, problem in same}) > 1
+
+
+def _conflict_message(
+    conflicts: Sequence[Sequence[tuple[int, Problem]]], config: DatasetConfig
+) -> str:
+    pairs = []
+    for (index, first), *others in conflicts[:MAX_SHOWN_CONFLICTS]:
+        other_index, other = next(
+            one for one in others if _references_differ([(index, first), one])
+        )
+        pairs.append(
+            f"rows {index} and {other_index} pose the same problem with different references "
+            f"({_excerpt(first.reference)} and {_excerpt(other.reference)})"
+        )
+    more = len(conflicts) - len(pairs)
+    return (
+        f"{config.path}: {'; '.join(pairs)}{f'; and {more} more' if more else ''}. Completions of "
+        "such a problem cannot form one group; dataset.on_conflict drop leaves it out"
+    )
+
+
+def _report(config: DatasetConfig, *, conflicts: Sequence[Any], repeated: int) -> None:
+    """Say how many rows were dropped for their prompts."""
+    dropped = sum(map(len, conflicts))
+    # A repeated row of a dropped problem is counted there.
+    repeated -= dropped - len(conflicts)
+    parts = [
+        f"{dropped} rows of {len(conflicts)} problems with different references" if dropped else "",
+        f"{repeated} repeated rows" if repeated else "",
+    ]
+    if any(parts):
+        say(f"{config.path}: dropped {' and '.join(filter(None, parts))}")
+
+
+def read_rows(
+    rows: Rows, config: DatasetConfig, read: Callable[[dict[str, Any], int], T]
+) -> list[tuple[int, T]]:
+    """The number of each row that can be used, with what is read from it.
+
+    Args:
+        rows: the rows.
+        config: `on_bad_row` decides about the others; the console shows how many are skipped.
+        read: called with a row and its number; raises DatasetError where it cannot be used.
+
+    Raises:
+        DatasetError: a row cannot be used, and none is to be skipped.
+    """
+    usable: list[tuple[int, T]] = []
+    errors = []
+    for index, row in enumerate(rows):
+        try:
+            usable.append((index, read(row, index)))
+        except DatasetError as error:
+            errors.append(str(error))
+    if errors and config.on_bad_row == "error":
+        raise DatasetError(
+            f"{errors[0]}. {len(errors)} of {len(rows)} rows cannot be used; dataset.on_bad_row "
+            "skip leaves them out"
+        )
+    if errors:
+        say(f"skipped {len(errors)} of {len(rows)} rows, which cannot be used; {errors[0]}")
+    return usable
 
 
 def read_solve_rates(path: Path) -> dict[str, float]:
@@ -108,49 +176,28 @@ def _in_solve_rate_range(problems: list[Problem], config: DatasetConfig) -> list
     return chosen
 
 
-def load_rows(config: DatasetConfig) -> Any:
-    """The `datasets.Dataset` that a configuration names; raises DatasetError."""
-    path = Path(config.path)
-    try:
-        if path.suffix in (".jsonl", ".json") or path.is_file():
-            return datasets.load_dataset("json", data_files=str(path), split=config.split)
-        if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
-            return _saved(path, config.split)
-        return datasets.load_dataset(config.path, config.name, split=config.split)
-    except DatasetError:
-        raise
-    except (OSError, ValueError, AssertionError, datasets.exceptions.DatasetsError) as error:
-        raise DatasetError(
-            f"cannot load {config.path} [{config.split}]: {error}. Expected a .jsonl file, a "
-            "folder written by save_to_disk, or the name of a Hugging Face data set"
-            f"{or_local(config.path, 'dataset.path')}"
-        ) from error
-
-
-def _saved(path: Path, split: str) -> Any:
-    """A `save_to_disk` folder, with split expressions as `load_dataset` takes them."""
-    saved = datasets.load_from_disk(str(path))
-    splits = saved if isinstance(saved, datasets.DatasetDict) else {"train": saved}
-    lengths = {name: rows.num_rows for name, rows in splits.items()}
-    parts = datasets.ReadInstruction.from_spec(split).to_absolute(lengths)
-    selected = [
-        splits[part.splitname].select(
-            range(*slice(part.from_, part.to).indices(lengths[part.splitname]))
-        )
-        for part in parts
-    ]
-    return datasets.concatenate_datasets(selected)
-
-
 def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
     reference = {}
     for key, column in config.reference_columns.items():
-        if row[column] is None:
-            raise DatasetError(f"{config.path}: row {index} has no value in column {column!r}")
         value = row[column]
-        reference[key] = str(value) if isinstance(value, int | float) else value
+        if value is None:
+            raise DatasetError(f"{config.path}: row {index} has no value in column {column!r}")
+        _check_is_json(value, index, column, config)
+        # The text of a number or a truth value is that of JSON: true, not True.
+        reference[key] = json.dumps(value) if isinstance(value, int | float) else value
     messages = messages_of(row, index, config)
     return Problem(_id(row, config), tuple(messages), reference, dict(row))
+
+
+def _check_is_json(value: Any, index: int, column: str, config: DatasetConfig) -> None:
+    """Raise DatasetError where a request could not hold the value."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DatasetError(
+            f"{config.path}: row {index}, column {column!r} holds what JSON cannot express "
+            f"({error}): {_excerpt(value)}"
+        ) from error
 
 
 def _id(row: dict[str, Any], config: DatasetConfig) -> str:
@@ -161,27 +208,58 @@ def _id(row: dict[str, Any], config: DatasetConfig) -> str:
     return hashlib.sha256(problem.encode()).hexdigest()[:16]
 
 
-def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, str]]:
+def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, Any]]:
     """The chat that poses a row's problem; raises DatasetError."""
     value = row[config.problem_column]
+    _check_is_json(value, index, config.problem_column, config)
     if isinstance(value, str) and value.strip():
-        messages = [{"role": "user", "content": value}]
-    elif isinstance(value, list) and value and all(_is_message(item) for item in value):
-        messages = [{"role": item["role"], "content": item["content"]} for item in value]
-    else:
+        return with_system_prompt([{"role": "user", "content": value}], config)
+    messages = [_message(item) for item in value] if isinstance(value, list) else []
+    chat = [message for message in messages if message is not None]
+    if not chat or len(chat) < len(messages) or not (chat[-1]["content"] or "").strip():
         raise DatasetError(
             f"{config.path}: row {index}, column {config.problem_column!r} must be a text or a "
-            f"list of messages with role and content, found {_excerpt(value)}"
+            "list of messages with role and content, a text or parts of type text, the last one "
+            f"not empty; found {_excerpt(value)}"
         )
-    if config.system_prompt is not None and messages[0]["role"] != "system":
-        messages.insert(0, {"role": "system", "content": config.system_prompt})
-    return messages
+    return with_system_prompt(chat, config)
 
 
-def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(value.get(key), str) for key in ("role", "content")
-    )
+def with_system_prompt(
+    messages: Sequence[dict[str, Any]], config: DatasetConfig
+) -> list[dict[str, Any]]:
+    """The chat after the data set's system prompt, unless it has a system message of its own."""
+    if config.system_prompt is None or messages[0]["role"] == "system":
+        return list(messages)
+    return [{"role": "system", "content": config.system_prompt}, *messages]
+
+
+def _message(item: Any) -> dict[str, Any] | None:
+    """A chat message with all of its fields, its content as one text; None: it is not one.
+
+    A field that is null is left out: a table has one wherever another row's message has the field.
+    """
+    if not isinstance(item, dict) or not isinstance(item.get("role"), str):
+        return None
+    message = {key: value for key, value in item.items() if value is not None}
+    content = message.get("content")
+    if isinstance(content, list):
+        content = _joined_text(content)
+    elif content is None and message.get("tool_calls"):
+        return {**message, "content": ""}
+    return {**message, "content": content} if isinstance(content, str) else None
+
+
+def _joined_text(parts: list[Any]) -> str | None:
+    """The text of a content in parts; None: a part is not of type text."""
+    texts = []
+    for part in parts:
+        if not isinstance(part, dict) or part.get("type") != "text":
+            return None
+        if not isinstance(part.get("text"), str):
+            return None
+        texts.append(part["text"])
+    return "".join(texts)
 
 
 def _excerpt(value: Any) -> str:

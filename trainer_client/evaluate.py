@@ -10,7 +10,7 @@ import torch
 
 from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.sections import RolloutConfig
-from trainer_client.dataset import Problem, load_problems
+from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score
 from trainer_client.reward.verifier_client import VerifierSelection
@@ -120,21 +120,27 @@ def best_step(
 
 
 class Evaluations:
-    """The evaluations of a run, with their problems loaded; raises DatasetError.
+    """The evaluations of a run, with their problems.
 
     Args:
         configs: one section for each evaluation.
+        problems: the problems of each.
         rollout: sampling settings that an evaluation does not set itself.
         last_step: the step after which all evaluations are due.
     """
 
     def __init__(
-        self, configs: Sequence[EvaluationConfig], rollout: RolloutConfig, *, last_step: int
+        self,
+        configs: Sequence[EvaluationConfig],
+        problems: Sequence[Sequence[Problem]],
+        rollout: RolloutConfig,
+        *,
+        last_step: int,
     ) -> None:
         self._configs = configs
         self._rollout = rollout
         self._last_step = last_step
-        self._problems = [load_problems(evaluation.dataset) for evaluation in configs]
+        self._problems = problems
 
     def due(self, step: int) -> dict[str, EvaluationConfig]:
         """The evaluations to run after this step, by the prefix of their metrics.

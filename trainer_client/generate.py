@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
-from trainer_client.config.run_config import Config
+from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.config.sections import DatasetConfig
-from trainer_client.dataset import Problem
+from trainer_client.dataset import Problem, with_system_prompt
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scorer
 from trainer_client.rollout import RolloutGroup, Sampling
@@ -19,9 +22,7 @@ def generate(config: Config, prompt: str, *, num_completions: int, seed: int) ->
     """Sample completions of a prompt that is posed as the run's data set poses its problems."""
     torch.manual_seed(seed)
     policy = load_policy(config.model)
-    messages = [{"role": "user", "content": prompt}]
-    if config.dataset.system_prompt is not None:
-        messages.insert(0, {"role": "system", "content": config.dataset.system_prompt})
+    messages = with_system_prompt([{"role": "user", "content": prompt}], config.dataset)
     groups: list[RolloutGroup] = []
     TransformersEngine(policy, batch_size=config.rollout.batch_size).generate(
         [Problem("prompt", tuple(messages), {})],
@@ -36,18 +37,46 @@ def generate(config: Config, prompt: str, *, num_completions: int, seed: int) ->
     return groups[0]
 
 
-def score(config: Config, group: RolloutGroup, answer: str) -> ScoredGroup:
-    """The verdicts on a group, given the right answer; raises VerifierError and RewardError."""
-    asked = replace(group, problem=_with_answer(group.problem, config.dataset, answer))
+def parse_reference(entries: Sequence[str], answer: str | None) -> dict[str, Any]:
+    """The reference of `--reference KEY=JSON` options and of `--answer`.
+
+    >>> parse_reference(['tests=[{"input": "1", "output": "2"}]'], None)
+    {'tests': [{'input': '1', 'output': '2'}]}
+
+    Raises:
+        ConfigError: an entry is not of that form.
+    """
+    reference: dict[str, Any] = {} if answer is None else {"answer": answer}
+    for entry in entries:
+        key, separator, text = entry.partition("=")
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"--reference {entry!r} must be KEY=JSON, such as tests='[...]' or "
+                f"answer='\"42\"': {error}"
+            ) from error
+        if not key or not separator:
+            raise ConfigError(f"--reference {entry!r} must be KEY=JSON")
+        reference[key] = value
+    return reference
+
+
+def score(config: Config, group: RolloutGroup, reference: dict[str, Any]) -> ScoredGroup:
+    """The verdicts on a group by a reference; raises VerifierError and RewardError."""
+    asked = replace(group, problem=_with_reference(group.problem, config.dataset, reference))
     with open_scorer(config.reward) as scorer:
         pending = scorer.submit(asked)
         (here,) = scorer.score_here([asked])
         return ScoredGroup(asked, combined(here, pending.result()))
 
 
-def _with_answer(problem: Problem, config: DatasetConfig, answer: str) -> Problem:
-    """The problem with the answer, in its reference and in the column of the run's data set."""
+def _with_reference(problem: Problem, config: DatasetConfig, reference: dict[str, Any]) -> Problem:
+    """The problem with a reference, which also stands in the columns of the run's data set."""
     columns = {config.problem_column: problem.text}
-    if "answer" in config.reference_columns:
-        columns[config.reference_columns["answer"]] = answer
-    return replace(problem, reference={"answer": answer}, columns=columns)
+    columns |= {
+        column: reference[key]
+        for key, column in config.reference_columns.items()
+        if key in reference
+    }
+    return replace(problem, reference=reference, columns=columns)

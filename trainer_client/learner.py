@@ -58,6 +58,11 @@ class Learner:
     reference_moves: bool = False
     """Whether `loss.reference_sync_steps` is set, so that checkpoints need the reference."""
 
+    @property
+    def num_trained(self) -> int:
+        """Number of weights that are trained, over all processes."""
+        return sum(p.numel() for p in self.policy.model.parameters() if p.requires_grad)
+
     def close(self) -> None:
         """Close the engine and give up groups that are being sampled ahead."""
         if self.ahead is not None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.config.sections import DatasetConfig, OptimizerConfig, SftConfig
-from trainer_client.dataset import DatasetError, load_rows, messages_of
+from trainer_client.dataset import messages_of, read_rows
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.rows import DatasetError, load_rows
+from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.update.batch import pad
 from trainer_client.update.optimizer import make_optimizer
@@ -47,7 +50,8 @@ def fine_tune(config: Config) -> Path:
     examples = load_examples(config.dataset, config.sft.completion_column, policy)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
-    fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed)
+    warnings = precision_warnings(config.model, config.sft.learning_rate)
+    fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed, warnings=warnings)
     policy.save_merged(config.output_dir / "model")
     return config.output_dir / "model"
 
@@ -57,29 +61,50 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
     rows = load_rows(config)
     if column not in rows.column_names:
         raise DatasetError(
-            f"{config.path} has no column {column!r}; its columns are {rows.column_names}. "
+            f"{config.path} has no column {column!r}; its columns are {list(rows.column_names)}. "
             "Set sft.completion_column"
         )
-    examples = []
-    for index, row in enumerate(rows):
+    model = policy.model.config.get_text_config()
+    limit: int | None = getattr(model, "max_position_embeddings", None)
+
+    def read(row: dict[str, Any], index: int) -> Example:
         if not isinstance(row[column], str) or not row[column]:
             raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
         completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
-        examples.append(
-            Example(
-                policy.prompt_ids(messages_of(row, index, config)),
-                [*completion, policy.eos_ids[0]],
+        prompt = policy.prompt_ids(messages_of(row, index, config))
+        length = len(prompt) + len(completion) + 1
+        if limit is not None and length > limit:
+            raise DatasetError(
+                f"{config.path}: row {index} has {length} tokens, prompt and completion together, "
+                f"more than the {limit} of the model"
             )
-        )
+        return Example(prompt, [*completion, policy.eos_ids[0]])
+
+    examples = [example for _, example in read_rows(rows, config, read)]
     if not examples:
         raise DatasetError(f"{config.path} [{config.split}] has no rows")
     return examples
 
 
 def fit(
-    policy: Policy, examples: Sequence[Example], config: SftConfig, run_dir: Path, *, seed: int
+    policy: Policy,
+    examples: Sequence[Example],
+    config: SftConfig,
+    run_dir: Path,
+    *,
+    seed: int,
+    warnings: Sequence[str] = (),
 ) -> None:
-    """Minimise the mean negative log-probability of completion tokens, in place."""
+    """Minimise the mean negative log-probability of completion tokens, in place.
+
+    Args:
+        policy: the policy that is trained.
+        examples: prompts with the completions to imitate; each batch is drawn from them.
+        config: section `sft`.
+        run_dir: folder of the log.
+        seed: seed of the batches.
+        warnings: what to tell before the first step.
+    """
     settings = OptimizerConfig(
         learning_rate=config.learning_rate, warmup_steps=config.warmup_steps, schedule="cosine"
     )
@@ -92,6 +117,8 @@ def fit(
         log_every_steps=max(1, config.steps // 10),
         console_keys=CONSOLE_KEYS,
     ) as log:
+        for message in warnings:
+            log.warn(0, message)
         for step in range(config.steps):
             chosen = torch.randint(len(examples), (config.batch_size,), generator=generator)
             loss = imitation_loss(policy, [examples[index] for index in chosen.tolist()])

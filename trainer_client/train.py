@@ -20,6 +20,7 @@ from trainer_client.dataset import ProblemOrder, load_problems
 from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
 from trainer_client.processes import launched
+from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
@@ -42,7 +43,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
             first checkpoint starts again. A finished run stays as it is.
 
     Raises:
-        ConfigError, DatasetError: the input cannot be used.
+        ConfigError, DatasetError, ChatError: the input cannot be used.
         VerifierError: the service does not answer at the start.
         TrainingStopped: the service went away for too long, nothing was judged, a guard stopped
             the run, or SIGTERM came; a checkpoint has been saved.
@@ -55,10 +56,12 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
             return _finished(run_dir, checkpoint.step)
         problems = load_problems(config.dataset)
+        reader = PromptReader.of(config.model)
+        problems = reader.fitting(problems, config.dataset)
         order = ProblemOrder(
             problems, per_step=config.rollout.prompts_per_step, seed=config.train.seed
         )
-        with open_run(config, problems, checkpoint, processes) as run:
+        with open_run(config, problems, reader, checkpoint, processes) as run:
             sampler = GroupSampler(run.learner, run.scorer, order, config)
             run.evaluate_at_start()
             while run.position.step < num_steps:

@@ -18,8 +18,9 @@ from trainer_client.config.run_config import (
     dump_config,
     load_config,
     make_config,
+    setting_names,
 )
-from trainer_client.config.trl_equivalents import EQUIVALENTS
+from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
 
 MINIMAL = "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
 
@@ -35,6 +36,34 @@ def test_overrides_win_over_the_file(tmp_path: Path) -> None:
         tmp_path, MINIMAL + "loss: {clip_low: 0.1}\n", "loss.clip_low=0.3", "train.seed=7"
     )
     assert (config.loss.clip_low, config.train.seed) == (0.3, 7)
+
+
+@pytest.mark.parametrize("key", ["evaluation", "evaluation.0"])
+def test_an_override_changes_the_evaluation_of_a_finished_run(tmp_path: Path, key: str) -> None:
+    """Its file has a list of evaluations."""
+    evaluation = "evaluation: {dataset: {path: e.jsonl}, num_samples: 20}\n"
+    written = dump_config(load(tmp_path, MINIMAL + evaluation))
+    config = load(tmp_path, written, f"{key}.num_samples=4", f"{key}.k=[1]")
+    (only,) = config.evaluation
+    assert (only.num_samples, only.k, only.dataset.path) == (4, (1,), "e.jsonl")
+
+
+def test_an_override_changes_one_entry_of_a_list_by_its_number(tmp_path: Path) -> None:
+    evaluation = "evaluation: [{name: a, dataset: {path: e}}, {name: b, dataset: {path: f}}]\n"
+    config = load(tmp_path, MINIMAL + evaluation, "evaluation.1.num_samples=40")
+    assert [item.num_samples for item in config.evaluation] == [10, 40]
+    verifiers = "reward: {verifiers: [{type: accuracy}, {type: format, weight: 0.5}]}\n"
+    config = load(tmp_path, MINIMAL + verifiers, "reward.verifiers.1.weight=0.1")
+    assert [item.weight for item in config.reward.verifiers] == [1.0, 0.1]
+
+
+@pytest.mark.parametrize("override", ["evaluation.2.num_samples=4", "evaluation.num_samples=4"])
+def test_an_override_that_names_no_entry_of_a_list_is_an_error(
+    tmp_path: Path, override: str
+) -> None:
+    evaluation = "evaluation: [{name: a, dataset: {path: e}}, {name: b, dataset: {path: f}}]\n"
+    with pytest.raises(ConfigError, match=r"evaluation has 2 entries: .*evaluation\.0\."):
+        load(tmp_path, MINIMAL + evaluation, override)
 
 
 def test_the_file_wins_over_its_preset(tmp_path: Path) -> None:
@@ -187,6 +216,34 @@ def test_a_key_of_another_project_gets_an_error_that_names_ours(tmp_path: Path, 
     assert EQUIVALENTS[key] in str(error.value)
 
 
+@pytest.mark.parametrize("key", NOT_AVAILABLE)
+def test_a_key_that_nothing_here_takes_the_place_of_is_said_to_be_missing(
+    tmp_path: Path, key: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"{key}: no such setting in .* it is not available"):
+        load(tmp_path, MINIMAL + f"{key}: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "places"),
+    [
+        ("gradient_checkpointing", "train.gradient_checkpointing"),
+        ("split", "dataset.split or evaluation.dataset.split"),
+        ("packing", "train.packing"),
+    ],
+)
+def test_a_key_of_a_section_is_found_from_the_top_level(
+    tmp_path: Path, key: str, places: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"top level; here it is {re.escape(places)}$"):
+        load(tmp_path, MINIMAL + f"{key}: 1\n")
+
+
+def test_no_key_is_listed_as_missing_that_is_a_setting_or_has_a_place_here() -> None:
+    ours = {path.rpartition(".")[2] for path in setting_names(Config)}
+    assert not NOT_AVAILABLE.keys() & (ours | EQUIVALENTS.keys())
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
@@ -205,10 +262,21 @@ def test_a_key_that_does_not_exist_gets_a_near_name_or_those_that_there_are(
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize("key", EQUIVALENTS)
+def test_mixed_precision_of_trl_is_autocast_and_never_the_type_of_the_weights(
+    tmp_path: Path,
+) -> None:
+    """`bf16: true` there keeps float32 weights; in bfloat16 most updates would be lost."""
+    with pytest.raises(ConfigError, match=r"here it is model\.autocast bfloat16"):
+        load(tmp_path, MINIMAL + "bf16: true\n")
+
+
+ANSWERS = EQUIVALENTS | NOT_AVAILABLE
+
+
+@pytest.mark.parametrize("key", ANSWERS)
 def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
     sections = "model|dataset|rollout|reward|advantage|loss|optimizer|train|evaluation"
-    named = re.findall(rf"\b(?:{sections})\.[a-z_.]*[a-z_]", EQUIVALENTS[key])
+    named = re.findall(rf"\b(?:{sections})\.[a-z_.]*[a-z_]", ANSWERS[key])
     assert set(named) <= settings(Config)
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import datetime
+import gzip
 import json
+import lzma
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +16,8 @@ import pytest
 
 from tests.shared_data import shared_data
 from trainer_client.config.sections import SYSTEM_PROMPT, DatasetConfig
-from trainer_client.dataset import (
-    DatasetError,
-    Problem,
-    ProblemOrder,
-    load_problems,
-    read_solve_rates,
-)
+from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.rows import DatasetError
 
 
 def jsonl(folder: Path, *rows: dict[str, Any]) -> str:
@@ -111,6 +111,175 @@ def test_one_prompt_with_two_references_is_no_group(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *rows(2), {"problem": "0+1=?", "answer": "7"})
     with pytest.raises(DatasetError, match="rows 0 and 2 pose the same problem"):
         load_problems(DatasetConfig(path=path))
+
+
+def test_all_prompts_with_two_references_are_listed(tmp_path: Path) -> None:
+    other = [{"problem": f"{n}+1=?", "answer": "7"} for n in (1, 2)]
+    path = jsonl(tmp_path, *rows(3), *other)
+    with pytest.raises(DatasetError, match=r"rows 1 and 3 .*rows 2 and 4 .*on_conflict drop"):
+        load_problems(DatasetConfig(path=path))
+
+
+def test_prompts_with_two_references_can_be_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of their rows, since no row says which reference is right; other repeats stay one."""
+    conflicts = [{"problem": "1+1=?", "answer": answer} for answer in ("3", "2", "2")]
+    path = jsonl(tmp_path, *rows(3), *conflicts, *rows(1))
+    problems = load_problems(DatasetConfig(path=path, on_conflict="drop"))
+    assert [problem.text for problem in problems] == ["0+1=?", "2+1=?"]
+    assert (
+        "dropped 4 rows of 1 problems with different references and 1 repeated rows"
+        in capsys.readouterr().out
+    )
+
+
+def test_references_that_python_calls_equal_and_json_does_not_are_different(
+    tmp_path: Path,
+) -> None:
+    path = jsonl(tmp_path, *({"problem": "?", "answer": value} for value in ([1], [True])))
+    with pytest.raises(DatasetError, match="rows 0 and 1 pose the same problem"):
+        load_problems(DatasetConfig(path=path))
+
+
+BAD_ROWS: dict[str, dict[str, Any]] = {
+    "null answer": {"problem": "1+1=?", "answer": None},
+    "no answer": {"problem": "1+1=?"},
+    "empty problem": {"problem": " ", "answer": "2"},
+    "empty message": {"problem": [{"role": "user", "content": ""}], "answer": "2"},
+    "no number": {"problem": "1+1=?", "answer": float("nan")},
+    "half a character": {"problem": "\ud800", "answer": "2"},
+    "picture": {
+        "problem": [{"role": "user", "content": [{"type": "image", "url": "x"}]}],
+        "answer": "2",
+    },
+}
+
+
+@pytest.mark.parametrize("bad", BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_bad_row_is_an_error_or_is_skipped_and_counted(
+    tmp_path: Path, bad: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = jsonl(tmp_path, *rows(2), bad)
+    with pytest.raises(DatasetError, match=r"row 2.*1 of 3 rows cannot be used.*on_bad_row skip"):
+        load_problems(DatasetConfig(path=path))
+    assert len(load_problems(DatasetConfig(path=path, on_bad_row="skip"))) == 2
+    assert "skipped 1 of 3 rows" in capsys.readouterr().out
+
+
+def test_a_file_without_a_row_that_can_be_used_is_an_error(tmp_path: Path) -> None:
+    for lines in ([], [BAD_ROWS["null answer"]]):
+        path = jsonl(tmp_path, *lines)
+        with pytest.raises(DatasetError, match=r"problems\.jsonl \[train\] has no rows"):
+            load_problems(DatasetConfig(path=path, on_bad_row="skip"))
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["2024-01-01", "2024-01-02"],
+        ["2024-01-01T00:00:00", "12:30:00"],
+        ["3", 2.5, 3, 12345678901234567890123, True, False],
+        [[1, "1", 2.5, True], ["2024-01-01"], {"a": 1}, {"b": [None]}],
+    ],
+    ids=["dates", "times", "numbers", "nested"],
+)
+def test_a_reference_is_what_the_file_has_whatever_stands_in_other_rows(
+    tmp_path: Path, answers: list[Any]
+) -> None:
+    """A reader that gives a column one type makes dates of texts, and 3.0 of a 3 beside a 2.5."""
+    path = jsonl(tmp_path, *({"problem": f"{n}", "answer": a} for n, a in enumerate(answers)))
+    found = [problem.reference["answer"] for problem in load_problems(DatasetConfig(path=path))]
+    expected = [json.dumps(a) if isinstance(a, int | float) else a for a in answers]
+    assert list(map(repr, found)) == list(map(repr, expected))
+
+
+def test_columns_keep_the_types_of_the_file_for_reward_functions(tmp_path: Path) -> None:
+    path = jsonl(
+        tmp_path,
+        {"problem": "a", "answer": "1", "level": 3, "day": "2024-01-01"},
+        {"problem": "b", "answer": "1", "level": 2.5},
+    )
+    first, second = load_problems(DatasetConfig(path=path))
+    assert repr(first.columns["level"]) == "3"
+    assert (first.columns["day"], second.columns["day"]) == ("2024-01-01", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("array.json", lambda text: json.dumps([json.loads(line) for line in text.split()])),
+        ("mark.jsonl", lambda text: "\ufeff" + text),
+        ("blank.jsonl", lambda text: text.replace("\n", "\n\n")),
+        ("separators.jsonl", lambda text: text.replace("0+1", "0\u20281")),
+    ],
+)
+def test_a_file_of_json_may_be_an_array_or_have_blank_lines(
+    tmp_path: Path, name: str, write: Any
+) -> None:
+    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows(3))
+    (tmp_path / name).write_text(write(text))
+    assert len(load_problems(DatasetConfig(path=str(tmp_path / name)))) == 3
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_file_is_read(tmp_path: Path, compress: Any) -> None:
+    path = tmp_path / "problems.jsonl.packed"
+    path.write_bytes(compress(Path(jsonl(tmp_path, *rows(3))).read_bytes()))
+    assert len(load_problems(DatasetConfig(path=str(path)))) == 3
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DatasetError, match=r"cannot load .*problems\.jsonl\.packed"):
+        load_problems(DatasetConfig(path=str(path)))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"problem": "1', "line 2 is not valid JSON"),
+        ("[1]", "row 2 must be an object, found [1]"),
+        ('{"a": ' + "9" * 5000 + "}", "line 2 is not valid JSON"),
+        ("[" * 100_000, "line 2 is not valid JSON"),
+    ],
+    ids=["cut", "array", "digits", "depth"],
+)
+def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "problems.jsonl"
+    path.write_text(json.dumps(rows(1)[0]) + "\n" + line + "\n")
+    with pytest.raises(DatasetError, match=re.escape(message)):
+        load_problems(DatasetConfig(path=str(path)))
+
+
+def test_a_saved_reference_that_json_cannot_express_is_named(tmp_path: Path) -> None:
+    day = datetime.datetime(2024, 1, 1)
+    datasets.Dataset.from_list([{"problem": "?", "answer": day}]).save_to_disk(tmp_path / "saved")
+    with pytest.raises(DatasetError, match=r"row 0, column 'answer' .*datetime"):
+        load_problems(DatasetConfig(path=str(tmp_path / "saved")))
+
+
+CALL = {"type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_all_fields_of_a_message_are_kept(tmp_path: Path, saved: bool) -> None:
+    """A field that only another message has is no field, though a table has a null there."""
+    chat: list[dict[str, Any]] = [
+        {"role": "user", "content": "1+1=?"},
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "tool", "name": "add", "content": "2"},
+    ]
+    row = {"problem": chat, "answer": "2"}
+    path = jsonl(tmp_path, row)
+    if saved:
+        datasets.Dataset.from_list([row]).save_to_disk(tmp_path / "saved")
+        path = str(tmp_path / "saved")
+    (problem,) = load_problems(DatasetConfig(path=path, system_prompt=None))
+    assert list(problem.messages) == [chat[0], {**chat[1], "content": ""}, chat[2]]
+
+
+def test_a_content_in_parts_of_text_is_their_text(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "1+"}, {"type": "text", "text": "1=?"}]
+    path = jsonl(tmp_path, {"problem": [{"role": "user", "content": parts}], "answer": "2"})
+    assert load_problems(DatasetConfig(path=path))[0].text == "1+1=?"
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
-from trainer_client.config.run_config import dump_config
-from trainer_client.generate import generate, score
+from trainer_client import cli
+from trainer_client import generate as generating
+from trainer_client.config.run_config import ConfigError, dump_config
+from trainer_client.dataset import Problem
+from trainer_client.generate import generate, parse_reference, score
+from trainer_client.reward.group_scoring import ScoredGroup
+from trainer_client.rollout import Rollout, RolloutGroup
 
 FUNCTION = """
 def answers(completions, answer, problem):
@@ -24,8 +32,55 @@ def test_a_function_scores_what_was_asked_with_its_answer(task: Path, tmp_path: 
     functions = {"functions": [{"path": f"{path}:answers"}]}
     config = run_config(task, tmp_path / "run", reward=functions)
     group = generate(config, "1+1=?", num_completions=2, seed=0)
-    scores = [item["answers"].score for item in score(config, group, "2").verdicts]
+    scores = [item["answers"].score for item in score(config, group, {"answer": "2"}).verdicts]
     assert scores == [1.0, 1.0]
+
+
+def test_a_reference_that_is_no_answer_is_given_as_json(task: Path, tmp_path: Path) -> None:
+    """A function finds it in the column that the run's data set has it in."""
+    path = tmp_path / "by_tests.py"
+    path.write_text("def by_tests(completions, cases):\n    return [len(one) for one in cases]\n")
+    config = run_config(
+        task,
+        tmp_path / "run",
+        dataset={"reference_columns": {"tests": "cases"}},
+        reward={"functions": [{"path": f"{path}:by_tests"}]},
+    )
+    group = generate(config, "1+1=?", num_completions=1, seed=0)
+    scored = score(config, group, parse_reference(['tests=["a", {"b": 1}]'], None))
+    assert scored.group.problem.reference == {"tests": ["a", {"b": 1}]}
+    assert scored.verdicts[0]["by_tests"].score == 2.0
+
+
+@pytest.mark.parametrize("entry", ["tests", "tests=[", "=1", ""])
+def test_a_reference_that_is_no_json_is_named(entry: str) -> None:
+    with pytest.raises(ConfigError, match=r"--reference .* must be KEY=JSON"):
+        parse_reference([entry], None)
+
+
+def test_an_answer_and_other_references_go_together() -> None:
+    assert parse_reference(["choices={}"], "A") == {"answer": "A", "choices": {}}
+
+
+def test_a_verdict_is_shown_with_its_reason_and_message(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_dir = tmp_path / "run"
+    (run_dir / "model").mkdir(parents=True)
+    (run_dir / "config.yaml").write_text(dump_config(run_config(task, run_dir)))
+    rollout = Rollout((1,), (2,), (0.0,), "12", truncated=False)
+    group = RolloutGroup(Problem("p", ({"role": "user", "content": "1+1=?"},), {}), (rollout,))
+    verdict = Verdict(
+        outcome="unverifiable", reason="missing_reference", details={"message": "no tests"}
+    )
+    scored = ScoredGroup(group, ({"digits": verdict},))
+    monkeypatch.setattr(generating, "generate", lambda *_, **__: group)
+    monkeypatch.setattr(generating, "score", lambda *_: scored)
+    with pytest.raises(SystemExit) as ended:
+        cli.run(["generate", str(run_dir), "1+1=?", "--reference", "tests=[]"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown == "12\n-> reward None: digits None (missing_reference: no tests)\n"
 
 
 def test_completions_are_shown_before_a_service_that_is_not_there_is_waited_for(

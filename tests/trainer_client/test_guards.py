@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.run.guards import (
@@ -12,6 +13,7 @@ from trainer_client.run.guards import (
     largest_group_std,
     last_step_below_kl_limit,
     new_warnings,
+    rate_warnings,
     reason_to_stop,
     warnings_at_start,
 )
@@ -159,3 +161,58 @@ def test_a_cut_below_the_clip_asks_for_the_correction() -> None:
 
 def test_the_default_configuration_has_nothing_to_warn_of() -> None:
     assert warnings_at_start(config()) == []
+
+
+def test_weights_that_are_trained_in_bfloat16_are_warned_about() -> None:
+    bfloat16 = {"path": "m", "dtype": "bfloat16"}
+    (warning,) = warnings_at_start(config(model=bfloat16))
+    assert "an update of 1e-06, the learning rate, is lost on each weight larger than" in warning
+    assert "model.dtype float32 with model.autocast bfloat16" in warning
+    assert warnings_at_start(config(model={"path": "m", "autocast": "bfloat16"})) == []
+    assert warnings_at_start(config(model={**bfloat16, "lora": {}})) == []
+
+
+def test_the_size_above_which_a_bfloat16_weight_does_not_move_is_as_the_warning_says() -> None:
+    weights = torch.linspace(512e-6 * 1.001, 8.0, 100_000, dtype=torch.float64).bfloat16()
+    assert ((weights + torch.tensor(1e-6).bfloat16()) == weights).all()
+    assert (
+        torch.tensor(255e-6).bfloat16() + torch.tensor(1e-6).bfloat16()
+        != torch.tensor(255e-6).bfloat16()
+    )
+
+
+@pytest.mark.parametrize(("size", "count"), [(2, 1), (3, 1), (4, 0)])
+def test_small_groups_are_warned_about(size: int, count: int) -> None:
+    warnings = warnings_at_start(config(rollout={"group_size": size}))
+    assert len(warnings) == count
+    assert all(f"rollout.group_size is {size}" in warning for warning in warnings)
+
+
+def test_a_clip_that_never_acts_on_sequences_is_warned_about() -> None:
+    (warning,) = warnings_at_start(config(loss={"type": "gspo"}))
+    assert "gspo with a clip of 0.2" in warning
+    assert "loss.clip_low 3e-4 and loss.clip_high 4e-4" in warning
+    papers = {"type": "gspo", "clip_low": 3e-4, "clip_high": 4e-4}
+    assert warnings_at_start(config(loss=papers)) == []
+    assert warnings_at_start(config(loss={"type": "grpo"})) == []
+
+
+def test_a_high_rate_for_all_weights_of_a_large_model_is_warned_about() -> None:
+    """Neither a small model nor an adapter is."""
+    high = config(optimizer={"learning_rate": 1e-4}).optimizer
+    (warning,) = rate_warnings(500_000_000, high)
+    assert "optimizer.learning_rate is 0.0001 for 500 million weights" in warning
+    assert rate_warnings(20_000_000, high) == []
+    assert rate_warnings(500_000_000, config().optimizer) == []
+
+
+def test_groups_without_variance_are_warned_about_with_the_commonest_reason() -> None:
+    """When all programs lack their code, a higher temperature is no help."""
+    row = {
+        "reward/zero_variance_fraction": 0.9,
+        "reason/accuracy/no_answer": 0.75,
+        "reason/accuracy/equal": 0.25,
+        "reason/format/malformed": 1.0,
+    }
+    (warning,) = new_warnings(rows(row), config())
+    assert "The commonest verdict of 'accuracy' is no_answer (75%)" in warning

@@ -128,3 +128,14 @@ def test_a_quantized_base_model_is_trained_through_its_adapter(task: Path, tmp_p
     model = {**LORA, "quantization": "4bit", "device": "cuda"}
     train(run_config(task, tmp_path / "run", model=model, train={"steps": 2}))
     assert (tmp_path / "run" / "model" / "model.safetensors").exists()
+
+
+def test_an_adapter_is_float32_whatever_the_type_of_its_base(
+    task: Path, finished_run: Path
+) -> None:
+    """No warning about trained bfloat16 weights is given under LoRA."""
+    config = run_config(task, finished_run, model={**LORA, "dtype": "bfloat16"}).model
+    for folder in (None, list_checkpoints(finished_run)[-1].folder):
+        parameters = load_policy(config, folder).model.named_parameters()
+        types = {(p.requires_grad, p.dtype) for _, p in parameters}
+        assert types == {(True, torch.float32), (False, torch.bfloat16)}

@@ -39,6 +39,18 @@ def test_metrics_of_the_service_leave_functions_out() -> None:
     assert found["verifier/seconds_p99"] == pytest.approx(2.0)
 
 
+def test_reasons_of_verdicts_are_counted_for_each_source() -> None:
+    config = RewardConfig(verifiers=(VerifierConfig(type="accuracy"),), functions=(FUNCTION,))
+    found = step_metrics(
+        config, {"brief": BRIEF, "accuracy": RIGHT}, {"brief": BRIEF, "accuracy": FAILED}
+    )
+    assert {name: value for name, value in found.items() if name.startswith("reason/")} == {
+        "reason/accuracy/deadline": 0.5,
+        "reason/accuracy/equal": 0.5,
+        "reason/brief/not_judged": 1.0,
+    }
+
+
 def test_without_a_service_there_are_no_metrics_of_it() -> None:
     config = RewardConfig(verifiers=(), functions=(FUNCTION,))
     found = step_metrics(config, {"brief": BRIEF}, {"brief": BRIEF})

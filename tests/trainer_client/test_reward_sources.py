@@ -62,8 +62,29 @@ def test_a_function_may_name_only_what_it_needs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "result",
+    [
+        "numpy.array([0, 0.5, 1])",
+        "numpy.array([0, 0.5, 1], dtype=numpy.float16)",
+        "torch.tensor([0, 0.5, 1], dtype=torch.bfloat16)",
+        "[numpy.bool_(False), numpy.array(0.5), torch.tensor(1)]",
+        "(0, numpy.float32(0.5), numpy.int64(1))",
+    ],
+)
+def test_a_function_may_return_numbers_and_arrays_of_numpy_and_torch(
+    tmp_path: Path, result: str
+) -> None:
+    source = f"import numpy\nimport torch\ndef judge(completions): return {result}"
+    verdicts = function(tmp_path, source).score(GROUPS)
+    assert [verdict.score for verdict in verdicts] == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
     ("source", "message"),
     [
+        ("import numpy\ndef judge(completions): return numpy.ones((3, 2))", r"found \[1.0, 1.0\]"),
+        ("import numpy\ndef judge(completions): return numpy.ones(2)", "found 2 values"),
+        ("import numpy\ndef judge(completions): return numpy.full(3, numpy.nan)", "found nan"),
         ("def judge(completions): return [1.0]", "a list of 3 numbers or None.*found 1 values"),
         ("def judge(completions): return 1.0", "found 1.0"),
         ("def judge(completions): return [float('nan')] * 3", "finite numbers or None, found nan"),

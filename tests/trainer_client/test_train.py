@@ -246,6 +246,16 @@ def test_supervised_fine_tuning_learns_its_demonstrations(task: Path, tmp_path: 
     assert (run_dir / "model" / "tokenizer.json").exists()
 
 
+def test_supervised_fine_tuning_warns_where_it_trains_bfloat16_weights(
+    task: Path, tmp_path: Path
+) -> None:
+    model = {"path": str(task / "model"), "device": "cpu", "dtype": "bfloat16"}
+    dataset = {"path": str(task / "data" / "demonstrations.jsonl")}
+    sft = {"steps": 1, "batch_size": 2}
+    fine_tune(config(task, tmp_path / "sft", model=model, dataset=dataset, sft=sft))
+    assert "model.dtype is bfloat16" in (tmp_path / "sft" / "warnings.jsonl").read_text()
+
+
 def test_supervised_fine_tuning_computes_in_the_type_of_autocast(
     task: Path, tmp_path: Path
 ) -> None:

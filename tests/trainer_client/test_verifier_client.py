@@ -13,6 +13,7 @@ import pytest
 from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
 from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
+from trainer_client.reward import verifier_client
 from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient
 
 CONFIG = RewardConfig(verifiers=(VerifierConfig(type="accuracy"),), max_attempts=3)
@@ -187,6 +188,80 @@ def test_a_group_with_a_failed_verdict_is_asked_for_again_whole() -> None:
 def test_what_keeps_failing_stays_failed_and_is_no_zero() -> None:
     verdicts = ask(lambda request: scored(request, outcome="failed", score=None))
     assert [item["accuracy"].score for item in verdicts] == [None, None]
+
+
+def test_what_keeps_failing_is_not_asked_for_as_often_as_a_service_that_is_away() -> None:
+    waits: list[float] = []
+    config = CONFIG.model_copy(update={"max_attempts": 8})
+    ask(lambda request: scored(request, outcome="failed", score=None), waits, config=config)
+    assert len(waits) == 2
+    assert sum(waits) <= 1.5
+    waits.clear()
+    with pytest.raises(VerifierUnavailable, match="after 8 attempts"):
+        ask(refuse, waits, config=config)
+    assert len(waits) == 7
+
+
+def test_a_text_that_kept_failing_is_asked_for_once_until_it_is_judged() -> None:
+    """One such text in each step would otherwise be waited for in each step."""
+    calls: list[str] = []
+    failing = {"bad"}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        (group,) = json.loads(request.content)["groups"]
+        (text,) = group["completions"]
+        calls.append(text)
+        verdict = {"outcome": "failed", "score": None} if text in failing else {}
+        return scored(request, **verdict)
+
+    async def run() -> None:
+        async def no_sleep(seconds: float) -> None:
+            pass
+
+        async with VerifierClient(
+            CONFIG, transport=httpx.MockTransport(answer), sleep=no_sleep
+        ) as client:
+
+            async def ask_for(text: str, reference: str = "1") -> int:
+                calls.clear()
+                await client.score(ScoreRequest((text,), {"answer": reference}))
+                return len(calls)
+
+            assert await ask_for("bad") == 3
+            assert await ask_for("bad") == 1
+            assert await ask_for("good") == 1
+            assert await ask_for("bad", "another question") == 3
+            failing.clear()
+            assert await ask_for("bad") == 1
+            failing.add("bad")
+            assert await ask_for("bad") == 3
+
+    asyncio.run(run())
+
+
+def test_no_more_failing_texts_are_remembered_than_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The oldest is forgotten, and asked for as often as a new one."""
+    monkeypatch.setattr(verifier_client, "MAX_REMEMBERED_FAILURES", 2)
+    calls: list[int] = []
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        calls.append(1)
+        return scored(request, outcome="failed", score=None)
+
+    async def run() -> None:
+        async def no_sleep(seconds: float) -> None:
+            pass
+
+        transport = httpx.MockTransport(fail)
+        async with VerifierClient(CONFIG, transport=transport, sleep=no_sleep) as client:
+            for text, expected in (("a", 3), ("b", 3), ("b", 1), ("c", 3), ("b", 1), ("a", 3)):
+                calls.clear()
+                await client.score(ScoreRequest((text,), {"answer": "1"}))
+                assert (text, len(calls)) == (text, expected)
+
+    asyncio.run(run())
 
 
 def test_a_client_without_verifiers_asks_for_nothing() -> None:

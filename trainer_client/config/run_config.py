@@ -32,7 +32,7 @@ from trainer_client.config.sections import (
     SftConfig,
     TrainConfig,
 )
-from trainer_client.config.trl_equivalents import EQUIVALENTS
+from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
 from trainer_client.errors import TrainerError
 
 
@@ -122,7 +122,9 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
 
     Args:
         path: the file.
-        overrides: `section.key=value`, the value in YAML, such as `loss.kl_coefficient=0.04`.
+        overrides: `section.key=value`, the value in YAML, such as `loss.kl_coefficient=0.04`. An
+            entry of a list has its number, such as `evaluation.1.num_samples=4`; where there is
+            one evaluation, it may be left out.
 
     Raises:
         ConfigError: file, key or value cannot be used.
@@ -135,6 +137,8 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
         raise ConfigError(f"{path} is not valid YAML: {error}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold sections such as `model:`, found {values!r}")
+    if isinstance(values.get("evaluation"), dict):
+        values = {**values, "evaluation": [values["evaluation"]]}
     return make_config(_merge(values, _parse_overrides(overrides or [])), source=str(path))
 
 
@@ -189,12 +193,38 @@ def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
-        ours = EQUIVALENTS.get(str(details["loc"][-1]))
-        hint = f"; here it is {ours}" if ours else _names_like(details["loc"])
-        return f"  {key}: no such setting in {section}{hint}"
+        return f"  {key}: no such setting in {section}{_hint(details['loc'])}"
     if details["type"] == "missing":
         return f"  {key}: is required"
     return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]
+
+
+def _hint(location: tuple[int | str, ...]) -> str:
+    """The place of an unknown setting here: under another name, in another section, or nowhere."""
+    name = str(location[-1])
+    if name in EQUIVALENTS:
+        return f"; here it is {EQUIVALENTS[name]}"
+    same = [path for path in setting_names(Config) if path.rpartition(".")[2] == name]
+    if same:
+        return f"; here it is {' or '.join(same)}"
+    if name in NOT_AVAILABLE:
+        reason = NOT_AVAILABLE[name]
+        return f"; it is not available here{': ' if reason else ''}{reason}"
+    return _names_like(location)
+
+
+def setting_names(section: type[Section], prefix: str = "") -> Iterator[str]:
+    """The dotted names of a section's settings; sections themselves are not named.
+
+    >>> next(setting_names(LossConfig, "loss."))
+    'loss.type'
+    """
+    for name, field in section.model_fields.items():
+        inner = _section_in(field.annotation)
+        if inner is None:
+            yield prefix + name
+        else:
+            yield from setting_names(inner, f"{prefix}{name}.")
 
 
 def _names_like(location: tuple[int | str, ...]) -> str:
@@ -237,11 +267,33 @@ def _parse_overrides(overrides: list[str]) -> dict[str, Any]:
     return values
 
 
-def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge(below: dict[str, Any], above: dict[str, Any], path: str = "") -> dict[str, Any]:
+    """Nested values, the second ones winning; the path of the section is for error messages."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
         if isinstance(under, dict) and isinstance(value, dict):
-            value = _merge(under, value)
+            value = _merge(under, value, f"{path}{key}.")
+        elif isinstance(under, list) and under and isinstance(value, dict):
+            value = _merge_list(under, value, f"{path}{key}")
         merged[key] = value
     return merged
+
+
+def _merge_list(items: list[Any], changes: dict[str, Any], path: str) -> list[Any]:
+    """A list with changed entries, each under its number, as in `evaluation.0.num_samples=4`.
+
+    The number may be left out where there is one entry.
+    """
+    numbers = [str(number) for number in range(len(items))]
+    if len(items) == 1 and changes.keys().isdisjoint(numbers):
+        changes = {"0": changes}
+    if unknown := [key for key in map(str, changes) if key not in numbers]:
+        example = f"{path}.0.{unknown[0]}"
+        raise ConfigError(
+            f"{path} has {len(items)} entries: an override needs the number of one, from 0 to "
+            f"{len(items) - 1}, such as {example}, found {path}.{unknown[0]}"
+        )
+    by_number = {str(number): change for number, change in changes.items()}
+    entries = _merge(dict(zip(numbers, items, strict=True)), by_number, f"{path}.")
+    return list(entries.values())

@@ -88,6 +88,21 @@ class DatasetConfig(Section):
         default=SYSTEM_PROMPT,
         description="null: none; not used where the row has its own system message",
     )
+    on_bad_row: Literal["error", "skip"] = Field(
+        default="error",
+        description="a row without a problem or a reference, or with what JSON cannot express; "
+        "skip: it is left out and counted",
+    )
+    on_conflict: Literal["error", "drop"] = Field(
+        default="error",
+        description="rows with one prompt and different references; drop: all of them are left out",
+    )
+    max_prompt_tokens: PositiveInt | None = Field(
+        default=None, description="null: the model's context, but for one token of the completion"
+    )
+    on_long_prompt: Literal["error", "skip"] = Field(
+        default="error", description="prompts of more tokens; skip: they are left out and counted"
+    )
     solve_rates: Path | None = Field(
         default=None,
         description="solve_rates.jsonl of a run or of `evaluate --solve-rates`; selects problems",

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import (
     AutoModelForCausalLM,
-    AutoTokenizer,
     GenerationConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -20,6 +20,7 @@ from transformers.utils import ADAPTER_CONFIG_NAME
 from trainer_client.config.run_config import ConfigError
 from trainer_client.config.sections import ModelConfig
 from trainer_client.errors import not_loaded
+from trainer_client.policy.chat import chat_ids, load_tokenizer
 from trainer_client.policy.lora import add_adapter, has_adapter, merged
 from trainer_client.policy.quantization import four_bit
 from trainer_client.policy.sharding import is_sharded
@@ -43,12 +44,9 @@ class Policy:
     autocast: torch.dtype | None = None
     """Type to compute in where that is safe; None: the weights' type."""
 
-    def prompt_ids(self, messages: Sequence[dict[str, str]]) -> list[int]:
-        """Token ids of a chat, up to where the assistant's completion begins."""
-        encoded = self.tokenizer.apply_chat_template(
-            list(messages), add_generation_prompt=True, tokenize=True, return_dict=True
-        )
-        return list(encoded["input_ids"])
+    def prompt_ids(self, messages: Sequence[dict[str, Any]]) -> list[int]:
+        """Token ids of a chat, up to where the assistant's completion begins; raises ChatError."""
+        return chat_ids(self.tokenizer, messages)
 
     def decode(self, completion_ids: Sequence[int]) -> str:
         """The text of a completion, without special tokens."""
@@ -95,8 +93,8 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
     # With LoRA a checkpoint holds the adapter alone, and the base model is still at its own path.
     source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
     options = four_bit("model") if config.quantization else {}
+    tokenizer = load_tokenizer(config)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(config.path)
         model = AutoModelForCausalLM.from_pretrained(
             source, dtype=getattr(torch, config.dtype), **options
         )
@@ -104,16 +102,6 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
         raise ConfigError(
             f"model.path: cannot load {not_loaded(error, config.path, 'model.path')}"
         ) from error
-    if config.chat_template is not None:
-        try:
-            tokenizer.chat_template = config.chat_template.read_text()
-        except OSError as error:
-            raise ConfigError(f"model.chat_template: cannot read the file: {error}") from error
-    if tokenizer.chat_template is None:
-        raise ConfigError(
-            f"the tokenizer of {config.path!r} has no chat template; "
-            "set model.chat_template to a Jinja file"
-        )
     device = torch.device(
         config.device
         if config.device != "auto"

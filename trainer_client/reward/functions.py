@@ -5,9 +5,9 @@
 
 A function is called once a step, with lists that have one entry for each completion: `prompts`
 (the problem's text), `completions` (the completion's text), and every column of the data set under
-its own name. It returns a score for each completion, or None where it cannot judge; such a
-completion stays out of its group's mean. It may be `async`. It sees completions as text and must
-not run them: the verifier service has a sandbox for that.
+its own name. It returns a list or an array with a score for each completion, or None where it
+cannot judge; such a completion stays out of its group's mean. It may be `async`. It sees
+completions as text and must not run them: the verifier service has a sandbox for that.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class RewardFunction:
             raise RewardError(
                 f"reward function {self._path} raised {type(error).__name__}: {error}"
             ) from error
+        result = _plain(result)
         count = sum(len(group.rollouts) for group in groups)
         if not isinstance(result, Sequence) or len(result) != count:
             found = f"{len(result)} values" if isinstance(result, Sequence) else repr(result)[:80]
@@ -88,6 +89,7 @@ class RewardFunction:
         return {name: v for name, v in columns.items() if self._takes_all or name in self._names}
 
     def _verdict(self, value: Any) -> Verdict:
+        value = _plain(value)
         if value is None:
             return Verdict(outcome="unverifiable", reason="not_judged")
         if isinstance(value, Real) and math.isfinite(value):
@@ -95,6 +97,11 @@ class RewardFunction:
         raise RewardError(
             f"reward function {self._path} must return finite numbers or None, found {value!r}"
         )
+
+
+def _plain(value: Any) -> Any:
+    """The lists and numbers of Python in place of an array of numpy, torch or pandas."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 async def _awaited(result: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -77,7 +78,7 @@ class RewardModel:
             raise RewardError(f"reward model {self.key!r} gave a score that is not finite")
         return list(logits.float().tolist())
 
-    def _text(self, messages: Sequence[dict[str, str]], completion: str) -> str:
+    def _text(self, messages: Sequence[dict[str, Any]], completion: str) -> str:
         if self._tokenizer.chat_template is None:
             return f"{messages[-1]['content']}\n{completion}"
         chat = [*messages, {"role": "assistant", "content": completion}]

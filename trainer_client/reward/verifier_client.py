@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -26,6 +28,9 @@ from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.run.console import CONSOLE
 
 T = TypeVar("T")
+
+MAX_REMEMBERED_FAILURES = 10_000
+"""Completions with verdicts that failed, by 16 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,9 @@ class VerifierClient:
     | `await client.check()` | the service is ready and has accepted the run's verifiers |
 
     A group with `failed` verdicts (the service's fault) is sent again, whole, within the attempts;
-    a verdict that keeps failing is returned as `failed`. It has no score and is never a 0.
+    a verdict that keeps failing is returned as `failed`. It has no score and is never a 0. The
+    client remembers its text: a group that has it again is asked for once, not waited for in each
+    step, and a verdict with a score ends the memory.
     """
 
     def __init__(
@@ -95,6 +102,7 @@ class VerifierClient:
         self._selection = VerifierSelection(config.verifiers)
         self._http = httpx.AsyncClient(transport=transport, **connection_options(self._access))
         self._sleep = sleep
+        self._failing: dict[bytes, None] = {}
         self._has_responded = False
         self._has_announced_wait = False
 
@@ -138,8 +146,22 @@ class VerifierClient:
             item if isinstance(item, str) else asdict(item) for item in group.completions
         ]
         sent = CompletionGroup(completions, group.reference, group.prompt)
-        (scored,) = await self._converse(score(self._access, selection.wire, [sent]))
+        digests = [_digest(selection.wire, group.reference, item) for item in group.completions]
+        access = self._access
+        if any(digest in self._failing for digest in digests):
+            access = replace(access, max_failed_attempts=1)
+        (scored,) = await self._converse(score(access, selection.wire, [sent]))
+        for digest, completion in zip(digests, scored, strict=True):
+            self._remember(digest, fails=completion.failure is not None)
         return [completion.verdicts for completion in scored]
+
+    def _remember(self, digest: bytes, *, fails: bool) -> None:
+        """Note whether a completion's verdicts fail; of too many, the oldest is forgotten."""
+        self._failing.pop(digest, None)
+        if fails:
+            self._failing[digest] = None
+        if len(self._failing) > MAX_REMEMBERED_FAILURES:
+            del self._failing[next(iter(self._failing))]
 
     async def _converse(self, conversation: Conversation[T]) -> T:
         result = await converse_async(conversation, self._http, self._wait)
@@ -157,3 +179,12 @@ class VerifierClient:
                 soft_wrap=True,
             )
         await self._sleep(wait.seconds)
+
+
+def _digest(
+    selection: dict[str, Any], reference: dict[str, Any], completion: str | SampledText
+) -> bytes:
+    """A short name of the question about one completion."""
+    text = completion if isinstance(completion, str) else completion.text
+    question = json.dumps([selection, reference, text], sort_keys=True)
+    return hashlib.blake2b(question.encode(), digest_size=16).digest()

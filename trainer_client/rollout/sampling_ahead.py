@@ -7,13 +7,14 @@ weights, so a checkpoint keeps the groups themselves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -90,7 +91,7 @@ class SamplingAhead:
 
 @dataclass(frozen=True)
 class _KeptGroup:
-    messages: tuple[dict[str, str], ...]
+    messages: tuple[dict[str, Any], ...]
     """The prompt, which names the problem: prompts of a data set are unique."""
     rollouts: tuple[Rollout, ...]
     verdicts: tuple[Verdicts, ...]
@@ -148,5 +149,5 @@ def read_groups(
     return StepGroups(scored, kept.next_problem)
 
 
-def _key(messages: Iterable[dict[str, str]]) -> tuple[tuple[tuple[str, str], ...], ...]:
-    return tuple(tuple(sorted(message.items())) for message in messages)
+def _key(messages: Iterable[dict[str, Any]]) -> str:
+    return json.dumps(list(messages), sort_keys=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from trainer_client.config.reward_sections import RewardConfig, RewardSource
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig, OptimizerConfig, RolloutConfig
+from trainer_client.config.sections import LossConfig, ModelConfig, OptimizerConfig, RolloutConfig
 
 History = Sequence[Mapping[str, float]]
 """Rows of `metrics.jsonl`, oldest first; a row may lack any key but `step`."""
@@ -19,6 +19,15 @@ HOTTER = 1.2
 """The sampling temperature that is suggested below it."""
 HOTTEST = 1.5
 """The highest sampling temperature that is suggested."""
+SMALL_GROUP = 4
+"""Groups of fewer completions are warned about."""
+LARGEST_SEQUENCE_CLIP = 0.01
+"""The clip of a mean ratio over a sequence above which it never acts; 30 times that of GSPO's
+paper (arXiv 2507.18071)."""
+LARGE_MODEL = 100_000_000
+"""Number of trained weights from which the learning rate is warned about."""
+HIGH_RATE = 1e-5
+"""The learning rate above which training all weights of a large model seldom goes well."""
 QUIET_STEPS = 20
 """A warning is not repeated until its condition did not hold for this many steps."""
 TREND = 0.05
@@ -41,9 +50,53 @@ def warnings_at_start(config: Config) -> list[str]:
             "loss.kl_estimator is k1, whose gradient has expectation 0 on-policy: it constrains "
             "nothing. Suggested: k3 (or k2)"
         )
+    if config.rollout.group_size < SMALL_GROUP:
+        warnings.append(
+            f"rollout.group_size is {config.rollout.group_size}: a baseline of so few completions "
+            "is mostly noise, and most groups have equal rewards. Suggested: 8"
+        )
+    clip = max(config.loss.clip_low, config.loss.clip_high)
+    if config.loss.type == "gspo" and clip > LARGEST_SEQUENCE_CLIP:
+        warnings.append(
+            f"loss.type is gspo with a clip of {clip:g}: its ratio is a mean over the sequence and "
+            "never goes so far, so the clip never acts. Suggested: loss.clip_low 3e-4 and "
+            "loss.clip_high 4e-4, as in its paper"
+        )
     if config.rollout.top_p < 1:
         warnings.append(_cut_distribution_warning(config.rollout.top_p, config.loss))
-    return warnings
+    return [*warnings, *precision_warnings(config.model, config.optimizer.learning_rate)]
+
+
+def precision_warnings(model: ModelConfig, learning_rate: float) -> list[str]:
+    """A warning where the weights that are trained are bfloat16, with 8 bits of precision.
+
+    Adam moves a weight by about the learning rate, and a move of less than 1/512 of the weight is
+    rounded away. Adapters are float32 whatever the type of their base model.
+    """
+    if model.dtype != "bfloat16" or model.lora is not None:
+        return []
+    return [
+        "model.dtype is bfloat16, so the weights that are trained and Adam's moments are too: an "
+        f"update of {learning_rate:g}, the learning rate, is lost on each weight larger than "
+        f"{512 * learning_rate:g}. Suggested: model.dtype float32 with model.autocast bfloat16, "
+        "which is mixed precision"
+    ]
+
+
+def rate_warnings(num_trained: int, optimizer: OptimizerConfig) -> list[str]:
+    """A warning where so many weights are trained that the learning rate is too high for them.
+
+    Args:
+        num_trained: number of weights that are trained; under LoRA those of the adapter.
+        optimizer: section `optimizer`.
+    """
+    if num_trained < LARGE_MODEL or optimizer.learning_rate <= HIGH_RATE:
+        return []
+    return [
+        f"optimizer.learning_rate is {optimizer.learning_rate:g} for {num_trained / 1e6:.0f} "
+        f"million weights: above {HIGH_RATE:g} training all weights of a large model seldom goes "
+        "well. Suggested: 1e-6, or model.lora, whose rates are 1e-5 to 1e-4"
+    ]
 
 
 def new_warnings(history: History, config: Config) -> list[str]:
@@ -143,7 +196,18 @@ def _zero_variance_warning(row: Mapping[str, float], config: Config) -> str | No
         f"{share:.0%} of the groups have equal rewards (guards.warn_if_zero_variance_above "
         f"{limit:.0%}) and teach nothing. {_diversity_remedy(config.rollout)}; or "
         f"{'harder' if harder else 'easier'} problems (dataset.solve_rate_range [0.1, 0.9])"
+        f"{_commonest_reason(row, config.reward.main.key)}"
     )
+
+
+def _commonest_reason(row: Mapping[str, float], source: str) -> str:
+    """A sentence on the reason that most verdicts of a source have; empty where none is known."""
+    prefix = f"reason/{source}/"
+    shares = {name.removeprefix(prefix): row[name] for name in row if name.startswith(prefix)}
+    if not shares:
+        return ""
+    reason, share = max(shares.items(), key=lambda item: item[1])
+    return f". The commonest verdict of {source!r} is {reason} ({share:.0%}); see rollouts/"
 
 
 def _spread_warning(row: Mapping[str, float], config: Config) -> str | None:

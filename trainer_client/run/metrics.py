@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -202,12 +203,15 @@ def rollout_metrics(
 def _source_metrics(
     all_verdicts: Sequence[Verdicts], sources: Sequence[RewardSource]
 ) -> dict[str, float]:
-    """The mean score of each source."""
+    """The mean score of each source, and the share of its verdicts with each reason."""
     metrics = {}
     for source in sources:
         scores = [score for item in all_verdicts if (score := item[source.key].score) is not None]
         if scores:
             metrics[f"reward/{source.key}"] = sum(scores) / len(scores)
+        reasons = Counter(item[source.key].reason for item in all_verdicts)
+        for reason, count in sorted(reasons.items()):
+            metrics[f"reason/{source.key}/{reason}"] = count / len(all_verdicts)
     return metrics
 
 

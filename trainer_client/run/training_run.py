@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from trainer_client.config.run_config import Config, config_changes, dump_config
-from trainer_client.dataset import Problem
+from trainer_client.dataset import Problem, load_problems
 from trainer_client.errors import TrainingInterrupted, TrainingStopped
 from trainer_client.evaluate import (
     Evaluations,
@@ -20,6 +20,7 @@ from trainer_client.evaluate import (
 )
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.processes import Processes, check_processes
+from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS
 from trainer_client.run.checkpoint import (
@@ -33,6 +34,7 @@ from trainer_client.run.guards import (
     History,
     last_step_below_kl_limit,
     new_warnings,
+    rate_warnings,
     reason_to_stop,
     warnings_at_start,
 )
@@ -217,6 +219,7 @@ class TrainingRun:
 def open_run(
     config: Config,
     problems: Sequence[Problem],
+    reader: PromptReader,
     checkpoint: Checkpoint | None,
     processes: Processes,
 ) -> Iterator[TrainingRun]:
@@ -224,11 +227,24 @@ def open_run(
 
     Its model is written when the block ends without an error. SIGTERM is caught until then.
 
+    Args:
+        config: configuration of the run.
+        problems: problems to train on.
+        reader: reads the problems of evaluations.
+        checkpoint: the checkpoint to go on from; None: the run starts.
+        processes: the processes of the run.
+
     Raises:
-        ConfigError, DatasetError: the input cannot be used.
+        ConfigError, DatasetError, ChatError: the input cannot be used.
         VerifierError: the service does not answer.
     """
-    evaluations = Evaluations(config.evaluation, config.rollout, last_step=config.train.steps)
+    held_out = [
+        reader.fitting(load_problems(evaluation.dataset), evaluation.dataset)
+        for evaluation in config.evaluation
+    ]
+    evaluations = Evaluations(
+        config.evaluation, held_out, config.rollout, last_step=config.train.steps
+    )
     questions = [question_of(evaluation) for evaluation in config.evaluation]
     with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
         check_processes(config, processes)
@@ -238,6 +254,10 @@ def open_run(
             verifiers = [verifier.key for verifier in config.reward.verifiers]
             learner.restore_groups_ahead(checkpoint, problems, verifiers)
         with closing(learner), _open_log(config, position.step, processes) as log:
+            if not position.step:
+                for message in rate_warnings(learner.num_trained, config.optimizer):
+                    log.warn(0, message)
+                _warn_at_start(log, config, reader, problems, held_out)
             run = TrainingRun(config, learner, scorer, evaluations, log, position, interruption)
             yield run
         run.save_model()
@@ -282,12 +302,27 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
     # A killed run may have saved its checkpoint and lost the row of its last step.
     if first_step and (not log.history or log.history[-1]["step"] != first_step):
         log.history.append({"step": first_step})
-    if not first_step:
-        for message in warnings_at_start(config):
-            log.warn(0, message)
     if changed:
         log.warn(first_step, f"goes on with other settings: {', '.join(changed)}")
     return log
+
+
+def _warn_at_start(
+    log: MetricsLog,
+    config: Config,
+    reader: PromptReader,
+    problems: Sequence[Problem],
+    held_out: Sequence[Sequence[Problem]],
+) -> None:
+    """Log the warnings about settings, and about the prompts of training and evaluations."""
+    warnings = warnings_at_start(config)
+    limit = config.rollout.max_completion_tokens
+    warnings += reader.warnings(problems, max_completion_tokens=limit)
+    for evaluation, group in zip(config.evaluation, held_out, strict=True):
+        own_limit = evaluation.max_completion_tokens or limit
+        warnings += reader.warnings(group, max_completion_tokens=own_limit)
+    for message in dict.fromkeys(warnings):
+        log.warn(0, message)
 
 
 def _row_before_training(history: History) -> Mapping[str, float]:

@@ -1,0 +1,159 @@
+"""Checks of a data set's prompts with the model's tokenizer, before anything is trained."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transformers import AutoConfig, PreTrainedTokenizerBase
+
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import DatasetConfig, ModelConfig
+from trainer_client.dataset import Problem
+from trainer_client.errors import not_loaded
+from trainer_client.policy.chat import chat_ids, load_tokenizer
+from trainer_client.rows import DatasetError
+from trainer_client.run.console import say
+
+NUM_TRIED = 2000
+"""Problems, spread over the data set, whose texts are written by the tokenizer and read back."""
+MAX_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class PromptReader:
+    """A model's tokenizer and limits, which prompts have to fit."""
+
+    tokenizer: PreTrainedTokenizerBase
+    max_model_tokens: int | None
+    """Longest sequence that the model was made for; None: it has no such limit."""
+
+    @classmethod
+    def of(cls, config: ModelConfig) -> PromptReader:
+        """The reader of a configured model, whose weights are not loaded; raises ConfigError."""
+        tokenizer = load_tokenizer(config)
+        try:
+            model = AutoConfig.from_pretrained(config.path).get_text_config()
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"model.path: cannot load {not_loaded(error, config.path, 'model.path')}"
+            ) from error
+        return cls(tokenizer, getattr(model, "max_position_embeddings", None))
+
+    def fitting(self, problems: Sequence[Problem], config: DatasetConfig) -> list[Problem]:
+        """The problems of a data set whose prompts fit the model.
+
+        Raises:
+            DatasetError: a prompt is too long (`on_long_prompt: error`), or all are.
+            ChatError: the chat template refuses a prompt.
+        """
+        limit = self._limit(config)
+        if limit is None:
+            for problem in problems[:1]:
+                chat_ids(self.tokenizer, problem.messages)
+            return list(problems)
+        lengths = [len(chat_ids(self.tokenizer, problem.messages)) for problem in problems]
+        kept = [p for p, length in zip(problems, lengths, strict=True) if length <= limit]
+        too_long = len(problems) - len(kept)
+        if not too_long:
+            return kept
+        by = (
+            "dataset.max_prompt_tokens"
+            if limit == config.max_prompt_tokens
+            else "the model's limit"
+        )
+        found = (
+            f"{config.path}: {too_long} of {len(problems)} prompts are longer than {limit} tokens "
+            f"({by}); the longest has {max(lengths)}"
+        )
+        if config.on_long_prompt == "error" or not kept:
+            raise DatasetError(f"{found}. dataset.on_long_prompt skip leaves them out")
+        say(f"{found}. They are skipped")
+        return kept
+
+    def warnings(self, problems: Sequence[Problem], *, max_completion_tokens: int) -> list[str]:
+        """Warnings about characters, message fields and ends of completions that would be lost."""
+        step = max(1, len(problems) // NUM_TRIED)
+        tried = problems[::step]
+        return [
+            *self._lost_text(tried),
+            *self._lost_fields(problems),
+            *self._no_room(tried, max_completion_tokens),
+        ]
+
+    def _limit(self, config: DatasetConfig) -> int | None:
+        """Largest number of tokens of a prompt: at least one of the context is the completion's."""
+        room = None if self.max_model_tokens is None else self.max_model_tokens - 1
+        limits = [limit for limit in (config.max_prompt_tokens, room) if limit is not None]
+        return min(limits, default=None)
+
+    def _lost_text(self, problems: Sequence[Problem]) -> list[str]:
+        """A warning where texts are not read back as they were written."""
+        texts = {text: None for problem in problems for text in _texts(problem)}
+        lost = [(text, back) for text in texts if (back := self._read_back(text)) is not None]
+        if not lost:
+            return []
+        text, back = min(lost, key=lambda pair: len(pair[0]))
+        missing = sorted(set(text) - set(back))
+        named = f" (lost: {' '.join(map(repr, missing[:10]))})" if missing else ""
+        return [
+            f"the tokenizer cannot write {len(lost)} of {len(texts)} texts of the problems and "
+            f"answers that were tried: {_shown(text)} is read back as {_shown(back)}{named}. The "
+            "model cannot see or write what is lost, and verifiers judge completions as they are "
+            "read back. Check that the tokenizer is the model's own, and that no word of an answer "
+            "is one of its special tokens"
+        ]
+
+    def _read_back(self, text: str) -> str | None:
+        """The text as completions are decoded, where it differs by more than its Unicode form."""
+        ids = self.tokenizer.encode(text, add_special_tokens=False)
+        back: str = self.tokenizer.decode(ids, skip_special_tokens=True)
+        return None if _form(back) == _form(text) else back
+
+    def _lost_fields(self, problems: Sequence[Problem]) -> list[str]:
+        """A warning for each message field that makes no difference to the prompt."""
+        first: dict[str, Problem] = {}
+        for problem in problems:
+            for message in problem.messages:
+                for name in message.keys() - {"role", "content"}:
+                    first.setdefault(name, problem)
+        return [
+            f"the chat template does not write the field {name!r} of messages, as in problem "
+            f"{problem.id}: the model does not see it. Suggested: model.chat_template"
+            for name, problem in sorted(first.items())
+            if chat_ids(self.tokenizer, problem.messages)
+            == chat_ids(self.tokenizer, [_without(one, name) for one in problem.messages])
+        ]
+
+    def _no_room(self, problems: Sequence[Problem], max_completion_tokens: int) -> list[str]:
+        """A warning where the longest prompt and completion do not fit the model together."""
+        longest = max(len(chat_ids(self.tokenizer, problem.messages)) for problem in problems)
+        limit = self.max_model_tokens
+        if limit is None or longest + max_completion_tokens <= limit:
+            return []
+        return [
+            f"a prompt of {longest} tokens and rollout.max_completion_tokens "
+            f"{max_completion_tokens} are more than the {limit} that the model was made for: "
+            "completions become noise there, and vLLM refuses them. Suggested: "
+            f"rollout.max_completion_tokens {max(1, limit - longest)}"
+        ]
+
+
+def _texts(problem: Problem) -> list[str]:
+    """The texts that the model reads, and those answers that it has to write."""
+    answers = [value for value in problem.reference.values() if isinstance(value, str)]
+    return [*(message["content"] for message in problem.messages), *answers]
+
+
+def _form(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def _without(message: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in message.items() if key != name}
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}...")
