@@ -52,7 +52,9 @@ def accuracy_reward_rates(
         judged: completions, each with its reference answer.
         repeats: how many calls.
     """
-    return [len(judged) / one.wall_seconds for one in accuracy_reward_times(python, judged, repeats)]
+    return [
+        len(judged) / one.wall_seconds for one in accuracy_reward_times(python, judged, repeats)
+    ]
 
 
 def accuracy_reward_times(
