@@ -1,7 +1,7 @@
 """TRL, which lives in an environment of its own, and its `accuracy_reward`.
 
 Run there as `python -m benchmarks._trl REPEATS`, this judges the completions on standard input and
-tells how many it judged per second in each repeat.
+tells the seconds of each repeat, by the clock and of CPU time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 TRL_PYTHON = Path(".venv-interop/bin/python")
@@ -19,6 +20,14 @@ HOW_TO = (
     "This benchmark compares with TRL and has nothing to say without it: "
     "`make .venv-interop/installed` makes an environment that has it"
 )
+
+
+@dataclass(frozen=True)
+class LoopTime:
+    """The time of one call of `accuracy_reward`, in seconds."""
+
+    wall_seconds: float
+    cpu_seconds: float
 
 
 def trl_version(python: Path) -> str:
@@ -43,6 +52,21 @@ def accuracy_reward_rates(
         judged: completions, each with its reference answer.
         repeats: how many calls.
     """
+    return [
+        len(judged) / one.wall_seconds for one in accuracy_reward_times(python, judged, repeats)
+    ]
+
+
+def accuracy_reward_times(
+    python: Path, judged: Sequence[tuple[str, str]], repeats: int
+) -> list[LoopTime]:
+    """The time of one call of `trl.rewards.accuracy_reward`, for each repeat.
+
+    Args:
+        python: an interpreter that has TRL.
+        judged: completions, each with its reference answer.
+        repeats: how many calls.
+    """
     result = subprocess.run(
         [python, "-m", "benchmarks._trl", str(repeats)],
         input=json.dumps(judged),
@@ -53,23 +77,22 @@ def accuracy_reward_rates(
     )
     if result.returncode:
         raise SystemExit(f"TRL ended with status {result.returncode}:\n{result.stderr}")
-    rates: list[float] = json.loads(result.stdout.splitlines()[-1])
-    return rates
+    return [LoopTime(*one) for one in json.loads(result.stdout.splitlines()[-1])]
 
 
-def _measure(repeats: int) -> list[float]:
+def _measure(repeats: int) -> list[LoopTime]:
     from trl.rewards import accuracy_reward  # noqa: PLC0415
 
     judged = json.load(sys.stdin)
     completions = [[{"role": "assistant", "content": text}] for text, _ in judged]
     solutions = [f"${gold}$" for _, gold in judged]
-    rates = []
+    times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         accuracy_reward(completions, solutions)
-        rates.append(len(judged) / (time.perf_counter() - start))
-    return rates
+        times.append(LoopTime(time.perf_counter() - start, time.process_time() - cpu_start))
+    return times
 
 
 if __name__ == "__main__":
-    print(json.dumps(_measure(int(sys.argv[1]))))
+    print(json.dumps([astuple(one) for one in _measure(int(sys.argv[1]))]))

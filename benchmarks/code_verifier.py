@@ -151,9 +151,9 @@ def with_pool(pool: WorkerPool) -> Judge:
 
     async def judge(problem: Problem) -> None:
         completion = Completion(f"```python\n{problem.source}\n```\n")
-        part = TaskPart({"tests": problem.tests}, [completion])
+        part = TaskPart.of({"tests": problem.tests}, [completion])
         verdicts: list[Verdict | OpenQuestion] = []
-        task = EncodedTask.of(Task({"type": "code"}, [part]), "code")
+        task = EncodedTask.of(Task.of({"type": "code"}, [part]), "code")
         await pool.judge(task, verdicts)
         assert isinstance(verdicts[0], Verdict)
         assert verdicts[0].score == 1.0, verdicts

@@ -20,6 +20,10 @@ else:
 """A reason of any verifier's closed set, or of the engine."""
 
 
+MAX_TOKENS = 2**53
+"""Largest `num_tokens`; the largest whole number that all readers of JSON have exactly."""
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,7 +41,7 @@ class CompletionObject(_Request):
     """A completion with the sampler's facts about it."""
 
     text: str
-    num_tokens: int | None = Field(default=None, ge=0)
+    num_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
     truncated: bool | None = Field(default=None, description="it met the token limit")
 
 

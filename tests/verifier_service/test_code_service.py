@@ -210,10 +210,10 @@ def test_a_worker_that_ends_by_a_mistake_does_not_log_what_it_had(
     source = CodeWorkers()
     try:
         worker = source.start_worker()
-        part = TaskPart({"tests": SQUARE}, [Completion("the text of a model")])
-        task = Task({"type": "code", "language": "the text of a model"}, [part])
+        part = TaskPart.of({"tests": SQUARE}, [Completion("the text of a model")])
+        task = Task.of({"type": "code", "language": "the text of a model"}, [part])
         with worker.connection:
-            worker.connection.sendall(frames.pack(msgspec.json.encode(task)))
+            worker.connection.sendall(frames.pack(msgspec.msgpack.encode(task)))
             assert worker.connection.recv(1) == b""
         worker.position.close()
         os.close(worker.pidfd)

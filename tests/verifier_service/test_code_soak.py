@@ -136,9 +136,9 @@ class Left:
 
 
 async def judge(pool: WorkerPool, chosen: Case, limits: dict[str, Any]) -> Verdict:
-    part = TaskPart({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
+    part = TaskPart.of({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
     verdicts: list[Verdict | OpenQuestion] = []
-    await pool.judge(EncodedTask.of(Task(limits, [part]), "code"), verdicts)
+    await pool.judge(EncodedTask.of(Task.of(limits, [part]), "code"), verdicts)
     (verdict,) = verdicts
     assert isinstance(verdict, Verdict)
     return verdict

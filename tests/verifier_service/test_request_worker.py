@@ -100,8 +100,8 @@ def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
             async with asyncio.timeout(60):
                 return from_process.decode(await frame_stream.read_frame(other_reader))
 
-        part = TaskPart({}, [Completion("x" * num_bytes)])
-        task = EncodedTask.of(Task({"type": "accuracy"}, [part]), "text")
+        part = TaskPart.of({}, [Completion("x" * num_bytes)])
+        task = EncodedTask.of(Task.of({"type": "accuracy"}, [part]), "text")
         verdicts: list[Verdict | OpenQuestion] = []
         judging = asyncio.create_task(parent.judge(task, verdicts))
         await asyncio.sleep(0)  # until it has been written, and what fits has been sent

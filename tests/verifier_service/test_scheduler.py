@@ -50,9 +50,9 @@ class WatchedPool:
         self.encoded.append(encoded)
         task = encoded.decode()
         self.tasks.append(task)
-        verifier = Accuracy.model_validate(task.verifier)
+        verifier = Accuracy.model_validate(task.options)
         for part in task.parts:
-            reference = part.reference or json.loads(b"".join(encoded.shared_reference))
+            reference = json.loads(part.reference or b"".join(encoded.shared_reference))
             for completion in part.completions:
                 await asyncio.sleep(0)
                 if task.settle:

@@ -37,7 +37,9 @@ def test_a_worker_has_a_filter_and_no_capability() -> None:
         async with WorkerPool(2, LIMITS) as pool:
             verdicts: list[Verdict | OpenQuestion] = []
             text = r"The answer is \boxed{\frac{1}{2} + \sin(0)}"
-            task = Task({"type": "accuracy"}, [TaskPart({"answer": "0.5"}, [Completion(text)])])
+            task = Task.of(
+                {"type": "accuracy"}, [TaskPart.of({"answer": "0.5"}, [Completion(text)])]
+            )
             await pool.judge(EncodedTask.of(task, "text"), verdicts)
             # The other worker may be on its way yet; the filter is the last that it gets.
             await asyncio.to_thread(until, lambda: filters() == ["2", "2"])

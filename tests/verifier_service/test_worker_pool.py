@@ -30,8 +30,8 @@ LIMITS = ItemLimits(cpu_seconds=2.0, memory_bytes=2**30)
 
 
 def task(*texts: str) -> EncodedTask:
-    part = TaskPart({"answer": "2"}, [Completion(text) for text in texts])
-    return EncodedTask.of(Task({"type": "accuracy", "mode": "math_verify"}, [part]), "text")
+    part = TaskPart.of({"answer": "2"}, [Completion(text) for text in texts])
+    return EncodedTask.of(Task.of({"type": "accuracy", "mode": "math_verify"}, [part]), "text")
 
 
 def in_pool(

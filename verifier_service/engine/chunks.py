@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -18,6 +17,8 @@ MAX_CHUNK_CHARACTERS = 2**20
 """Characters of completions after which a chunk ends."""
 SHARED_REFERENCE_BYTES = 2**14
 """Size in JSON from which a reference is sent to a worker once, instead of with each task."""
+
+DIGEST_BYTES = 16
 
 VerdictsByKey = dict[str, Verdict]
 """Verdicts on one completion by `Verifier.key`."""
@@ -38,8 +39,8 @@ class UniqueCompletion(msgspec.Struct, frozen=True):
 class ChunkPart(msgspec.Struct, frozen=True):
     """Different completions of one reference."""
 
-    reference: dict[str, Any]
     encoded_reference: bytes
+    """The reference in JSON."""
     reference_digest: bytes
     """Hash of the reference, and of the group for group-wise verifiers."""
     uniques: list[UniqueCompletion]
@@ -60,7 +61,7 @@ def unique_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> lis
         encoded = _encoder.encode(group.reference)
         part = parts.get(encoded)
         if part is None:
-            part = parts[encoded] = ChunkPart(group.reference, encoded, digest(encoded), [])
+            part = parts[encoded] = ChunkPart(encoded, digest(encoded), [])
         for given, verdicts in zip(group.completions, group_slots, strict=True):
             completion = completion_of(given)
             key = (part.reference_digest, _completion_digest(completion))
@@ -89,7 +90,7 @@ def group_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> Iter
         if uniques:
             encoded = _encoder.encode(group.reference)
             group_digest = digest(encoded, *(unique.digest for unique in uniques))
-            yield ChunkPart(group.reference, encoded, group_digest, uniques, completions)
+            yield ChunkPart(encoded, group_digest, uniques, completions)
 
 
 def completion_of(given: str | list[ChatMessage] | CompletionObject) -> Completion:
@@ -184,19 +185,21 @@ def settle_task(verifier: Verifier, part: ChunkPart, questions: list[str]) -> En
 def _encoded_task(
     verifier: Verifier, work: list[tuple[ChunkPart, list[Completion]]], *, settle: bool = False
 ) -> EncodedTask:
-    parts = [TaskPart(part.reference, completions, part.group) for part, completions in work]
+    parts = [
+        TaskPart(part.encoded_reference, completions, part.group) for part, completions in work
+    ]
     reference = work[0][0].encoded_reference
     if len(work) > 1 or len(reference) < SHARED_REFERENCE_BYTES:
-        return EncodedTask.of(Task(verifier.options, parts, settle), verifier.workers)
+        return EncodedTask.of(Task.of(verifier.options, parts, settle=settle), verifier.workers)
     name = digest(reference).hex()
     shared = msgspec.structs.replace(parts[0], reference=None, shared_reference=name)
-    task = EncodedTask.of(Task(verifier.options, [shared], settle), verifier.workers)
+    task = EncodedTask.of(Task.of(verifier.options, [shared], settle=settle), verifier.workers)
     return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
 
 
 def digest(*parts: bytes) -> bytes:
     """A hash of the parts and of where each of them ends."""
-    found = hashlib.blake2b(digest_size=16)
+    found = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         found.update(len(part).to_bytes(8, "big"))
         found.update(part)
@@ -204,5 +207,7 @@ def digest(*parts: bytes) -> bytes:
 
 
 def _completion_digest(completion: Completion) -> bytes:
-    known = f"{completion.num_tokens} {completion.truncated} "
-    return hashlib.blake2b((known + completion.text).encode(), digest_size=16).digest()
+    """A hash of a completion: SHA-256, for which most processors have instructions."""
+    found = hashlib.sha256(f"{completion.num_tokens} {completion.truncated} ".encode())
+    found.update(completion.text.encode())
+    return found.digest()[:DIGEST_BYTES]

@@ -254,6 +254,10 @@ class Body:
         else:
             _write_all(self._file, part)
 
+    def forget(self) -> None:
+        """Release the bytes of a body in memory, which its route has read."""
+        self._parts.clear()
+
     def close(self) -> None:
         """Release the file."""
         if self._file is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 
 from verifier_service.errors import Draining, NotReady
 from verifier_service.http.score_call import NDJSON, respond_to_score_call
-from verifier_service.http.service import CallService
+from verifier_service.http.service import CallService, service_of
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.schemas import (
     ErrorResponse,
@@ -59,7 +60,19 @@ SCORE_RESPONSES |= {
 }
 
 
-@router.post(
+class _DirectRoute(APIRoute):
+    """A route whose function reads the request itself: FastAPI looks for no arguments of it."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The route's function."""
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
+
+
+_direct = APIRouter(route_class=_DirectRoute)
+
+
+@_direct.post(
     "/v1/score",
     response_model=ScoreResponse,
     openapi_extra={
@@ -72,7 +85,7 @@ SCORE_RESPONSES |= {
     },
     responses=SCORE_RESPONSES,
 )
-async def score(request: Request, service: CallService) -> Response:
+async def score(request: Request) -> Response:
     """Score groups of completions.
 
     Always 200, whatever the verdicts: one completion that hangs, or a reference that cannot be
@@ -80,7 +93,10 @@ async def score(request: Request, service: CallService) -> Response:
     (`seconds` aside), so asking again is safe. The body may be compressed (`Content-Encoding: gzip`
     or `zstd`).
     """
-    return await respond_to_score_call(request, service)
+    return await respond_to_score_call(request, service_of(request))
+
+
+router.include_router(_direct)
 
 
 @router.get("/v1/verifiers", response_model=VerifiersResponse)

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from verifier_service.engine.light_body import read_light_request
 from verifier_service.engine.request_body import read_request
 from verifier_service.engine.response import EncodedResponse, respond
 from verifier_service.engine.response_json import PIECE_BYTES, check_size
@@ -138,10 +139,11 @@ class _ScoreCall:
 
     def _small_request(self, encoding: str) -> ScoreRequest | None:
         """The request if the API process can handle it in milliseconds. Raises RequestError."""
-        if not self._body.is_small or encoding != "identity":
+        if not self._body.is_in_memory or encoding != "identity":
             return None
+        read = read_request if self._body.is_small else read_light_request
         try:
-            request = read_request(
+            request = read(
                 self._body.content,
                 self._service.limits,
                 lambda: self._service.profiles,
@@ -149,8 +151,10 @@ class _ScoreCall:
             )
         except SlowPattern:
             return None
-        is_small = request.num_completions * len(request.verifiers) <= SMALL_VERDICTS
-        return request if is_small else None
+        if request is None or request.num_completions * len(request.verifiers) > SMALL_VERDICTS:
+            return None
+        self._body.forget()
+        return request
 
     async def _score_in_process(self, encoding: str) -> EncodedResponse:
         limits = self._service.limits

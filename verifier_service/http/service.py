@@ -62,5 +62,10 @@ def service_of(request: Request) -> Service:
     return service if allowance is None else service.within(allowance)
 
 
-CallService = Annotated[Service, Depends(service_of)]
+async def _given_service(request: Request) -> Service:
+    """The service for a route; FastAPI calls a function that is not `async` in another thread."""
+    return service_of(request)
+
+
+CallService = Annotated[Service, Depends(_given_service)]
 """The argument of a route that is given the service."""

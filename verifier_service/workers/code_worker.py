@@ -103,7 +103,7 @@ async def _judge_tasks(
                 return
             message = to_worker.decode(frame)
             if isinstance(message, SharedReference):
-                references.keep(message)
+                references.keep(message.name, await frame_stream.read_frame(reader))
             else:
                 await _judge_task(runner, message, references, writer, position)
 
@@ -135,11 +135,11 @@ async def _judge_task(
     writer: asyncio.StreamWriter,
     position: SharedPosition,
 ) -> None:
-    index, last = 0, task.num_completions - 1
+    index, last, options = 0, task.num_completions - 1, task.options
     for part in task.parts:
         position.write(index, in_reference=True)
         try:
-            judge = _prepare(runner, task.verifier, references.of_part(part))
+            judge = _prepare(runner, options, references.of_part(part))
         except Unverifiable as error:
             verdict = unverifiable(error.reason, message=error.message)
             verdicts: list[Verdict | OpenQuestion] = [verdict] * len(part.completions)

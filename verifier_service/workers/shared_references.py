@@ -10,7 +10,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from verifier_service.workers.tasks import SharedReference, TaskPart
+import msgspec
+
+from verifier_service.workers.tasks import TaskPart
 
 MAX_REFERENCES = 4
 
@@ -47,13 +49,17 @@ class WorkerReferences(Generic[T]):
         self._read = read
         self._shared: SharedReferences[T] = SharedReferences()
 
-    def keep(self, message: SharedReference) -> None:
-        """Keep a reference for later tasks."""
-        self._shared.add(message.name, self._read(message.decode()))
+    def keep(self, name: str, reference: bytes) -> None:
+        """Keep a reference, given in JSON, for later tasks."""
+        self._shared.add(name, self._read(_decode(reference)))
 
     def of_part(self, part: TaskPart) -> T:
         """The reference of a part, its own or a shared one."""
         if part.shared_reference is not None:
             return self._shared[part.shared_reference]
         assert part.reference is not None, "a part has a reference of its own or a shared one"
-        return self._read(part.reference)
+        return self._read(_decode(part.reference))
+
+
+def _decode(reference: bytes) -> dict[str, Any]:
+    return msgspec.json.decode(reference, type=dict[str, Any])

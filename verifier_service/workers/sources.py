@@ -28,6 +28,8 @@ START_TIMEOUT_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
 MAX_REPLY_BYTES = 1024
+SEND_BUFFER_BYTES = 2**20
+"""Buffer of a worker's socket, as far as the kernel permits: a task of long texts fits in it."""
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 """Environment of every worker. It has none of our variables, and fixes the order of sets."""
 
@@ -238,9 +240,12 @@ class CodeWorkers:
 def _socket_pair() -> tuple[socket.socket, socket.socket]:
     """Two connected sockets. Raises WorkerStartError."""
     try:
-        return socket.socketpair()
+        pair = socket.socketpair()
     except OSError as error:
         raise WorkerStartError(f"there is no socket for a worker: {error}") from error
+    for one in pair:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    return pair
 
 
 def _open_stat(pid: int, pidfd: int) -> int:

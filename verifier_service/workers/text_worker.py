@@ -74,7 +74,7 @@ def run_text_worker(connection: socket.socket, shared_memory: int) -> None:
         except EOFError:
             return
         if isinstance(message, SharedReference):
-            references.keep(message)
+            references.keep(message.name, frames.receive_frame(connection))
         else:
             _judge_task(message, references, _Outbox(connection), position)
 
@@ -107,7 +107,7 @@ def _judge_task(
     outbox: _Outbox,
     position: SharedPosition,
 ) -> None:
-    verifier = _verifier_adapter.validate_python(task.verifier)
+    verifier = _verifier_adapter.validate_python(task.options)
     index = 0
     for part in task.parts:
         position.write(index, in_reference=True)

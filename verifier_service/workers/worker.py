@@ -198,9 +198,10 @@ class Worker:
         if task.shared_name is None or task.shared_name in self._shared:
             return
         self._shared.add(task.shared_name, None)
-        message = SharedReference.encode(task.shared_name, task.shared_reference)
-        self._writer.write(frames.make_header(sum(map(len, message))))
-        for part in message:
+        message = msgspec.msgpack.encode(SharedReference(task.shared_name))
+        num_bytes = sum(map(len, task.shared_reference))
+        self._writer.write(frames.pack(message) + frames.make_header(num_bytes))
+        for part in task.shared_reference:
             self._writer.write(part)
             await self._writer.drain()
 
