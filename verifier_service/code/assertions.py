@@ -17,12 +17,14 @@ from typing import TypeGuard
 
 from verifier_service.code.evaluated_literals import missing_name
 from verifier_service.code.exception_names import exception_names
-from verifier_service.code.name_origins import names_of_the_judge
+from verifier_service.code.name_origins import names_of_the_judge, tested_builtins
 from verifier_service.code.object_uses import ObjectUses, object_uses
 from verifier_service.code.result_uses import ResultUses
 from verifier_service.code.usual_names import INSTALLED, PROGRAM_MODULES, UsualName, is_there
 from verifier_service.code.value_flow import ValueFlow
 
+ENTRY = "__entry__"
+"""Name of the entry point in an added call, where its own name means Python's in the code."""
 _OF_NAMESPACE = frozenset({"__builtins__", "__file__"})
 _REDIRECTIONS = frozenset({"redirect_stdout", "redirect_stderr", "redirect_stdin"})
 _STREAMS = frozenset({"stdin", "stdout", "stderr"})
@@ -48,10 +50,26 @@ class AssertionCode:
         compile(self._tree, "tests.py", "exec")  # `return` outside a function is found by this
         self._nodes = list(ast.walk(self._tree))
         self._entry_point = entry_point
+        self.python_names = self._find_python_names()
+        """Names of functions of Python, such as `sum`, that are the program's in this code."""
         self.judges_names: Mapping[str, UsualName] = names_of_the_judge(
             self._tree, program=self._entry_names | set(self._imported_names())
         )
         """Names that nothing in the code defines and that mean something of Python's."""
+
+    def _find_python_names(self) -> frozenset[str]:
+        if not hasattr(builtins, self._entry_point):
+            program = self._entry_names | set(self._imported_names())
+            return tested_builtins(self._tree, program=program)
+        # `check(candidate)` is called with the entry point, and its own `sum` is Python's.
+        is_called_by_judge = self.defines_uncalled_check()
+        return frozenset() if is_called_by_judge else frozenset({self._entry_point})
+
+    @property
+    def entry_name(self) -> str:
+        """The expression that stands for the entry point in code that is added."""
+        is_builtin = hasattr(builtins, self._entry_point)
+        return ENTRY if is_builtin and not self.python_names else self._entry_point
 
     def _imported_names(self) -> Iterator[str]:
         """Names that the code imports of the program, and names of its modules."""
@@ -255,7 +273,9 @@ class AssertionCode:
         return sorted(
             name
             for name in self._loaded() - stored - self.judges_names.keys()
-            if not hasattr(builtins, name) and name not in _OF_NAMESPACE
+            if (not hasattr(builtins, name) or name in self.python_names)
+            and name not in _OF_NAMESPACE
+            and name != ENTRY
         )
 
     def exception_names(self) -> frozenset[str]:
@@ -302,7 +322,10 @@ KNOWN_PACKAGES = sys.stdlib_module_names | INSTALLED
 """Packages that the sandbox provides."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONTAINERS = frozenset(
-    {"list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"}
+    {
+        *("list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"),
+        *("array", "asarray", "arange", "zeros", "ones", "full", "empty", "eye", "linspace"),
+    }
 )
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _EXPECT_ERRORS = frozenset({"assertRaises", "assertRaisesRegex", "raises", "suppress"})

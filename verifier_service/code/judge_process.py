@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn, TypeGuard
 
 from verifier_service.code import value_codec
-from verifier_service.code.assertions import AssertionCode
+from verifier_service.code.assertions import ENTRY, AssertionCode
 from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import (
     TESTS_FILE,
@@ -186,10 +186,16 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     # Test code in which no test is found, such as `exec("assert f(1) == 2")`, is one test.
     journal.begin(counted.total or 1)
     _prepare_imports(source, program)
-    if call is not None:
-        source.pass_to(call, _expression(program, tests["entry_point"]))
     marks = Marks(journal, run_all=tests["run_all"])
-    namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins, MARK: marks}
+    namespace: dict[str, Any] = {"__name__": "tests", MARK: marks}
+    # Where the program lacks its `sum`, Python's would answer for it.
+    namespace["__builtins__"] = {
+        name: value for name, value in vars(builtins).items() if name not in source.python_names
+    }
+    if source.entry_name == ENTRY:
+        namespace[ENTRY] = program.name(tests["entry_point"])
+    elif call is not None:
+        source.pass_to(call, _expression(program, tests["entry_point"]))
     namespace |= {name: usual.load() for name, usual in source.judges_names.items()}
     program.add_names(source.free_names(), namespace)
     # Test code often ends with `unittest.main()`, which would run its tests and end the process.
@@ -222,7 +228,7 @@ def _prepare(
     call = None
     try:
         if tests["entry_point"] and source.defines_uncalled_check():
-            call = source.add_call("check", tests["entry_point"])
+            call = source.add_call("check", source.entry_name)
         return source, count_tests(source, tests["code"]), call
     except (SyntaxError, ValueError) as error:
         raise _BadTests(str(error)) from error

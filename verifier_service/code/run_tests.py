@@ -202,9 +202,12 @@ async def _run_calls(
         output_bytes=max(limits.output_bytes, _journal_bytes(payload)),
         idle_seconds=None,
     )
+    program = Program(payload=source, entry="serve")
+    judge = Program(payload=payload.encode(), entry="judge")
+    kind = _zygote_of_both(program, judge, tests)
     pair = await runner.run_pair(
-        Program(payload=source, entry="serve"),
-        Program(payload=payload.encode(), entry="judge", zygote_kind=_judges_zygote(tests)),
+        dataclasses.replace(program, zygote_kind=kind),
+        dataclasses.replace(judge, zygote_kind=kind),
         limits,
         judge_limits,
     )
@@ -221,9 +224,14 @@ def _journal_bytes(payload: str) -> int:
 _NUMPY = re.compile(r"\bnp\.")
 
 
-def _judges_zygote(tests: Function | Asserts) -> ZygoteKind | None:
-    """The zygote with numpy, for tests that use it without naming it; None: found by its bytes."""
-    return ZygoteKind.SCI if isinstance(tests, Asserts) and _NUMPY.search(tests.code) else None
+def _zygote_of_both(program: Program, judge: Program, tests: Function | Asserts) -> ZygoteKind:
+    """The zygote of a program and its judge: with numpy for both if one of them names it.
+
+    Arrays of numpy cross by value, and each side makes them again.
+    """
+    uses_numpy = isinstance(tests, Asserts) and _NUMPY.search(tests.code) is not None
+    is_scientific = ZygoteKind.SCI in {zygote_kind_of(program), zygote_kind_of(judge)}
+    return ZygoteKind.SCI if uses_numpy or is_scientific else ZygoteKind.STD
 
 
 def _findings_of(pair: Pair) -> Findings:

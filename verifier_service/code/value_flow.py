@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from verifier_service.code.value_codec import BUILT_IN_TYPES
+
 OWN = "<own>"
 """Maker of an object of the tests' own that is no plain data: a function, an iterator."""
 _MODULE = "<program>"
@@ -89,12 +91,6 @@ _MAKERS_OF_OWN = {
     "io": frozenset({"StringIO", "BytesIO"}),
     "re": frozenset({"compile", "match", "search", "fullmatch", "finditer"}),
     "operator": frozenset({"itemgetter", "attrgetter", "methodcaller"}),
-    "numpy": frozenset(
-        {
-            *("array", "asarray", "arange", "zeros", "ones", "full", "empty", "eye", "identity"),
-            *("linspace", "logspace", "vstack", "hstack", "concatenate", "stack", "diag"),
-        }
-    ),
 }
 """Functions of the judge's modules whose results are no plain data."""
 _MODULES_OF_OWN = frozenset({"itertools", "sympy"})
@@ -158,6 +154,8 @@ class ValueFlow:
         """
         if isinstance(function, ast.Name):
             name = function.id
+            if name in self._names and hasattr(builtins, name):
+                return "", ""
             if name in self._imports:
                 return self._imports[name]
             is_builtin = name not in self._functions and hasattr(builtins, name)
@@ -174,6 +172,11 @@ class ValueFlow:
         """The imported package that a function is of; empty if it is of none."""
         module, _ = self.origin_of(function)
         return "" if module == "builtins" and isinstance(function, ast.Name) else module
+
+    def uses(self, *names: str) -> bool:
+        """Whether the test code has one of these names, imported or not."""
+        used = {node.id for node in self.nodes if isinstance(node, ast.Name)}
+        return not used.isdisjoint(names) or any(map(self.imports, names))
 
     def imports(self, package: str) -> bool:
         """Whether the test code imports a package, or something of it."""
@@ -241,7 +244,7 @@ class ValueFlow:
             return _OWN
         if name in self._names:
             return Held(frozenset({self._aliases.get(name, name)}))
-        if callable(getattr(builtins, name, None)):
+        if callable(getattr(builtins, name, None)) and name not in BUILT_IN_TYPES:
             return _OWN
         return _NOTHING
 
