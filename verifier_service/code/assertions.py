@@ -11,7 +11,7 @@ import bisect
 import builtins
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import TypeGuard
 
@@ -19,6 +19,7 @@ from verifier_service.code.evaluated_literals import missing_name
 from verifier_service.code.exception_names import exception_names
 from verifier_service.code.name_origins import names_of_the_judge, tested_builtins
 from verifier_service.code.object_uses import ObjectUses, object_uses
+from verifier_service.code.records_in_text import record_classes
 from verifier_service.code.result_uses import ResultUses
 from verifier_service.code.usual_names import INSTALLED, PROGRAM_MODULES, UsualName, is_there
 from verifier_service.code.value_flow import ValueFlow
@@ -50,6 +51,8 @@ class AssertionCode:
         compile(self._tree, "tests.py", "exec")  # `return` outside a function is found by this
         self._nodes = list(ast.walk(self._tree))
         self._entry_point = entry_point
+        self.records = record_classes(self._tree.body)
+        """Classes of the code whose objects cross by value, by name."""
         self.python_names = self._find_python_names()
         """Names of functions of Python, such as `sum`, that are the program's in this code."""
         self.judges_names: Mapping[str, UsualName] = names_of_the_judge(
@@ -110,6 +113,8 @@ class AssertionCode:
         changed = next(self._changed_arguments(), "")
         if changed:
             return f"it looks at what the program has changed in {changed}"
+        if self.records and any(map(self._asks_for_identity, self._nodes)):
+            return "it asks whether a result is the same object as one of its own"
         missing = missing_name(self._nodes)
         if missing:
             return f"it evaluates a text with the name {missing}, which is in no other code"
@@ -138,6 +143,7 @@ class AssertionCode:
             program_names=self._names_of_the_program(),
             program_modules=self._modules_of_the_program(),
             candidate=frozenset({name, f".{name}"} if is_called_by_judge else ()),
+            records={name: one.fields for name, one in self.records.items()},
         )
 
     def _modules_of_the_program(self) -> set[str]:
@@ -156,6 +162,8 @@ class AssertionCode:
             return "it imports relative to a package, and is in none"
         for name in sorted(self.imported_modules()):
             package = name.partition(".")[0]
+            if package == "pytest":
+                return "it imports pytest, whose fixtures and parametrize are not supported"
             if not self._is_of_program(package) and not is_there(package):
                 return (
                     f"it imports {package}, which is not there; if that is the program, "
@@ -213,13 +221,33 @@ class AssertionCode:
         """
         names = self._names_of_the_program()
         for body in self._bodies():
-            scope = _Scope(body)
+            scope = _Scope(body, set(self.records) and {*self.records, *self._own_names()})
             for call in scope.statements:
-                if _is_call(call.value, names):
+                if _is_call(call.value, names) or self._calls_a_solution(call.value):
                     passed = {
                         node.id for node in ast.iter_child_nodes(call.value) if _is_name(node)
                     }
                     yield from sorted(filter(lambda name: scope.reads_next(name, call), passed))
+
+    def _calls_a_solution(self, node: ast.AST) -> bool:
+        """Whether it is a call such as `Solution().rotate(values)`, or of a module's function."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            return False
+        owner = node.func.value
+        is_module = isinstance(owner, ast.Name) and owner.id in self._modules_of_the_program()
+        return is_module or "Solution()" in self._flow.of(owner).itself
+
+    def _asks_for_identity(self, node: ast.AST) -> bool:
+        """Whether code asks if a result is an object of the tests, of which it is a copy."""
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            sides = [node.left, node.comparators[0]]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            sides = node.args[:2] if node.func.attr in ("assertIs", "assertIsNot") else []
+        if any(isinstance(side, ast.Constant) for side in sides):
+            return False
+        are_results = {self._flow.is_of_the_program(side) for side in sides}
+        return are_results == {True, False}
 
     def _bodies(self) -> Iterator[list[ast.stmt]]:
         yield self._tree.body
@@ -334,7 +362,9 @@ _EXPECT_ERRORS = frozenset({"assertRaises", "assertRaisesRegex", "raises", "supp
 class _Scope:
     """Uses of names in the statements of a body, without inner functions and classes."""
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    def __init__(self, body: list[ast.stmt], makers: Set[str] = frozenset()) -> None:
+        self._makers = makers
+        """Names of functions and classes whose results count as containers."""
         self.statements: list[ast.Expr] = []
         """Statements that are an expression only, without those that are expected to raise."""
         self._containers: set[str] = set()
@@ -354,7 +384,7 @@ class _Scope:
         if isinstance(node, ast.Name):
             use = node.lineno, node.col_offset, isinstance(node.ctx, ast.Load)
             self._uses.setdefault(node.id, []).append(use)
-        elif isinstance(node, ast.Assign) and _makes_a_container(node.value):
+        elif isinstance(node, ast.Assign) and _makes_a_container(node.value, self._makers):
             self._containers |= {target.id for target in node.targets if _is_name(target)}
         elif isinstance(node, ast.Expr) and not fails:
             self.statements.append(node)
@@ -378,9 +408,9 @@ def _literal(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _makes_a_container(node: ast.expr) -> bool:
+def _makes_a_container(node: ast.expr, makers: Set[str]) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-        return _name(node.func) in _CONTAINERS
+        return _name(node.func) in _CONTAINERS | makers
     return isinstance(node, _DISPLAYS)
 
 

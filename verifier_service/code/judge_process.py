@@ -33,6 +33,7 @@ from verifier_service.code.handles import (
 from verifier_service.code.journal import Journal
 from verifier_service.code.program_process import MODULE
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.records_in_text import given_source, may_have_records
 from verifier_service.code.results_in_judge import (
     Marks,
     count,
@@ -47,6 +48,9 @@ from verifier_service.code.split_tests import MARK
 from verifier_service.code.value_flow import result_of
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
+
+TESTS_MODULE = "tests"
+"""Name of the module in which test code runs."""
 
 
 def run_judge(context: EntryContext) -> None:
@@ -186,8 +190,14 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     # Test code in which no test is found, such as `exec("assert f(1) == 2")`, is one test.
     journal.begin(counted.total or 1)
     _prepare_imports(source, program)
+    if may_have_records(tests["code"]):
+        program.give_classes(list(source.records), given_source(source.records))
     marks = Marks(journal, run_all=tests["run_all"])
-    namespace: dict[str, Any] = {"__name__": "tests", MARK: marks}
+    module = types.ModuleType(TESTS_MODULE)
+    sys.modules[TESTS_MODULE] = module  # a data class looks for the names of its fields' types here
+    namespace: dict[str, Any] = module.__dict__
+    namespace[MARK] = marks
+    program.records.class_named = lambda name: _record_class(name, namespace, source, program)
     # Where the program lacks its `sum`, Python's would answer for it.
     namespace["__builtins__"] = {
         name: value for name, value in vars(builtins).items() if name not in source.python_names
@@ -213,6 +223,17 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     if not is_test:
         raise _BadTests("there is no test in it")
     journal.add(CodeReason.PASSED)
+
+
+def _record_class(
+    name: str, namespace: dict[str, Any], source: AssertionCode, program: RemoteProgram
+) -> type | None:
+    """The class of the tests whose objects cross by value; None if no such class has the name."""
+    found = namespace.get(name) if name in source.records else None
+    if not isinstance(found, type):
+        return None
+    program.records.prepare(found)
+    return found
 
 
 def _prepare(
@@ -292,7 +313,7 @@ def _run_unittest(
     cases = [
         value
         for value in dict.fromkeys(filter(_is_class, namespace.values()))
-        if issubclass(value, unittest.TestCase) and value.__module__ == "tests"
+        if issubclass(value, unittest.TestCase) and value.__module__ == TESTS_MODULE
     ]
     made = [test for case in cases for test in _made_tests(case, namespace, counted)]
     if made and not run_uncounted(made, journal):

@@ -127,7 +127,7 @@ def plain_attributes(flow: ValueFlow) -> Set[str]:
     """Attributes of values that arrive as themselves, beyond those that all plain data has."""
     of_arrays = _ATTRIBUTES_OF_ARRAYS if flow.uses("numpy", "np") else frozenset()
     of_paths = _ATTRIBUTES_OF_PATHS if flow.uses("pathlib", "Path", "PurePath") else frozenset()
-    return _OTHER_ATTRIBUTES | of_arrays | of_paths
+    return _OTHER_ATTRIBUTES | of_arrays | of_paths | flow.record_fields
 
 
 def _object_makers(flow: ValueFlow, plain: Set[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from verifier_service.code.journal import MAX_FRAME_BYTES, MAX_RESULT_BYTES, rea
 from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason
+from verifier_service.code.records_in_text import may_have_records
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
 from verifier_service.code.special_judge import compile_special_judge
 from verifier_service.code.split_tests import MAX_SPLIT_TESTS
@@ -30,6 +31,7 @@ from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
     "serve": "verifier_service.code.program_process:serve_program",
+    "serve_with_classes": "verifier_service.code.program_process:serve_with_classes",
     "judge": "verifier_service.code.judge_process:run_judge",
     "compile": "verifier_service.code.compile_process:compile_only",
 }
@@ -202,7 +204,8 @@ async def _run_calls(
         output_bytes=max(limits.output_bytes, _journal_bytes(payload)),
         idle_seconds=None,
     )
-    program = Program(payload=source, entry="serve")
+    has_records = isinstance(tests, Asserts) and may_have_records(tests.code)
+    program = Program(payload=source, entry="serve_with_classes" if has_records else "serve")
     judge = Program(payload=payload.encode(), entry="judge")
     kind = _zygote_of_both(program, judge, tests)
     pair = await runner.run_pair(

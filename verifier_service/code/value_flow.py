@@ -13,6 +13,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from verifier_service.code.value_codec import BUILT_IN_TYPES
@@ -105,6 +106,7 @@ class ValueFlow:
         program_names: names that the program provides.
         program_modules: names under which the program is imported as a module.
         candidate: makers of the argument with which the judge calls `check(candidate)`.
+        records: fields of the classes of the tests whose objects cross by value, by name.
     """
 
     def __init__(
@@ -114,12 +116,16 @@ class ValueFlow:
         program_names: Set[str],
         program_modules: Set[str],
         candidate: frozenset[str] = frozenset(),
+        records: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ) -> None:
         self.nodes = _from_the_leaves(tree)
         """All nodes in the order of the text, children before their parents."""
         self._names = program_names
         self._program_modules = program_modules
         self._candidate = candidate
+        self._records = records
+        self.record_fields: frozenset[str] = frozenset().union(*records.values())
+        """Fields of the tests' own objects that cross by value."""
         self._parents: dict[ast.AST, _Scope] = {}
         self._scopes: dict[ast.AST, _Scope] = {}
         self._functions: dict[str, list[_Function]] = {}
@@ -365,6 +371,8 @@ class ValueFlow:
             return Held(makers)
         if name in self._functions:
             return self._results.get(name, _NOTHING)
+        if name in self._records:
+            return Held(inside=self._together([*node.args, *(one.value for one in node.keywords)]))
         if self._is_own_class(name) or self._makes_own(node.func):
             return Held(_OWN.itself, self._elements(node.args)) if name in _COPIES else _OWN
         if name in _COPIES:
