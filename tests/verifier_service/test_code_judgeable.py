@@ -100,7 +100,42 @@ class Lost(Exception): pass
 class LostDog(Lost): pass
 """
 
+SEARCH = "import re\ndef f(x): return re.search(r'(a)(?P<b>b+)', x)"
+PAIR = (
+    "from collections import namedtuple\nP = namedtuple('P', 'lo count')\n"
+    "def f(x): return P(x, [x])"
+)
+ARRAY = "import numpy as np\ndef f(x): return np.array([[x, 2], [3, 4]])"
+OF_VALUES = [
+    Case("assert f('xab') and not f('a')\nassert f('abb').group(2) == 'bb'", SEARCH),
+    Case("m = f('xabb')\nassert m and m.span() == (1, 4) and m['b'] == 'bb'", SEARCH),
+    Case("assert bool(f('ab')) is True and f('ab').groupdict() == {'b': 'b'}", SEARCH),
+    Case("r = f(3)\nassert r.lo == 3 and r.count == [3]", PAIR),
+    Case("assert f(3)._asdict() == {'lo': 3, 'count': [3]} and len(f(3)) == 2", PAIR),
+    Case(
+        "from pathlib import Path\nassert f('a') == Path('a/b') and f('x').name == 'b'",
+        "from pathlib import Path\ndef f(x): return Path(x) / 'b'",
+    ),
+    Case("import numpy as np\nassert (f(1) == np.array([[1, 2], [3, 4]])).all()", ARRAY),
+    Case("import numpy as np\nr = f(5)\nassert r.shape == (2, 2) and r.sum() == 14", ARRAY),
+    Case("assert f(7).tolist() == [[7, 2], [3, 4]] and f(1).shape == (2, 2)", ARRAY),
+    Case(
+        "import numpy as np\nassert np.array_equal(f(np.array([3, 1])), np.array([6, 2]))",
+        "def f(x): return 2 * x",
+    ),
+    Case("assert f(int) == 0 and f(str) == ''", "def f(x): return x()"),
+    Case("assert f([1, 'a'], int) == [1]", "def f(x, t): return [y for y in x if type(y) is t]"),
+    Case("assert f(3) is int and f('a') == str", "def f(x): return type(x)"),
+    Case("assert type(f(3)) == int and f(3) == 9", "def f(x): return x * x"),
+    Case("assert sum(10, 15) == 6", "def sum(a, b): return 6", ("sum",)),
+    Case("assert set(max([3, 1])) == {3}", "def max(x): return [3]", ("max",)),
+    Case("assert list({'a': 1}) == [('a', 1)]", "def list(x): return [*x.items()]", ("list",)),
+    Case("from solution import min\nassert min(3) == 9", "def min(x): return x * x", ("min",)),
+]
+"""Values that only some types of Python have, and names and types of Python."""
+
 JUDGED = [
+    *OF_VALUES,
     Case("assert dec(enc('abc')) == 'abc'", CODEC, ("enc", "dec")),
     Case("assert dec(enc('abc') * 1) == 'abc'", CODEC, ("enc", "dec")),
     Case("x = enc('q')\nx = enc(x) * 5\nassert dec(dec(x)) == 'q'", CODEC, ("enc", "dec")),
@@ -187,12 +222,10 @@ UNSUPPORTED = [
     Case("a = Vec(1)\nassert a is Vec(1) or a.x == 1", VEC, ("Vec",)),
     Case("assert f(lambda x: x)", "def f(x): return True"),
     Case("def g(x): return x\nassert f([g])", "def f(x): return True"),
-    Case("class A: pass\na = A()\nassert f(x=a)", "def f(x): return True"),
+    Case("class A:\n    def g(self): pass\na = A()\nassert f(x=a)", "def f(x): return True"),
     Case("assert f(map(str, [1])) == ['1']", "def f(x): return list(x)"),
-    Case("assert f(int) == 0", "def f(x): return x()"),
     Case("assert f(i for i in [1]) == 1", "def f(x): return sum(x)"),
     Case("import hashlib\nassert f(hashlib.md5(f(b'a'))) == 1", "def f(x): return 1"),
-    Case("import numpy as np\nassert f(np.array([1])) == 1", "def f(x): return 1"),
     Case("import asyncio\nc = f(1)\nassert asyncio.run(c) == 2", "async def f(x): return x + 1"),
     Case(
         "import asyncio\na = Slow()\nassert asyncio.run(a.get()) == 2",

@@ -11,19 +11,22 @@ import bisect
 import builtins
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import TypeGuard
 
 from verifier_service.code.evaluated_literals import missing_name
 from verifier_service.code.exception_names import exception_names
-from verifier_service.code.name_origins import names_of_the_judge
+from verifier_service.code.name_origins import names_of_the_judge, tested_builtins
 from verifier_service.code.object_uses import ObjectUses, object_uses
+from verifier_service.code.records_in_text import record_classes
 from verifier_service.code.result_uses import ResultUses
 from verifier_service.code.syntax_tree import children, inner_nodes, walk
 from verifier_service.code.usual_names import INSTALLED, PROGRAM_MODULES, UsualName, is_there
 from verifier_service.code.value_flow import ValueFlow
 
+ENTRY = "__entry__"
+"""Name of the entry point in an added call, where its own name means Python's in the code."""
 _OF_NAMESPACE = frozenset({"__builtins__", "__file__"})
 _REDIRECTIONS = frozenset({"redirect_stdout", "redirect_stderr", "redirect_stdin"})
 _STREAMS = frozenset({"stdin", "stdout", "stderr"})
@@ -49,10 +52,28 @@ class AssertionCode:
         self._nodes = walk(self._tree)
         self._inner = inner_nodes(self._nodes)
         self._entry_point = entry_point
+        self.records = record_classes(self._tree.body)
+        """Classes of the code whose objects cross by value, by name."""
+        self.python_names = self._find_python_names()
+        """Names of functions of Python, such as `sum`, that are the program's in this code."""
         self.judges_names: Mapping[str, UsualName] = names_of_the_judge(
             self._tree, program=self._entry_names | set(self._imported_names())
         )
         """Names that nothing in the code defines and that mean something of Python's."""
+
+    def _find_python_names(self) -> frozenset[str]:
+        if not hasattr(builtins, self._entry_point):
+            program = self._entry_names | set(self._imported_names())
+            return tested_builtins(self._tree, program=program)
+        # `check(candidate)` is called with the entry point, and its own `sum` is Python's.
+        is_called_by_judge = self.defines_uncalled_check()
+        return frozenset() if is_called_by_judge else frozenset({self._entry_point})
+
+    @property
+    def entry_name(self) -> str:
+        """The expression that stands for the entry point in code that is added."""
+        is_builtin = hasattr(builtins, self._entry_point)
+        return ENTRY if is_builtin and not self.python_names else self._entry_point
 
     def _imported_names(self) -> Iterator[str]:
         """Names that the code imports of the program, and names of its modules."""
@@ -88,6 +109,8 @@ class AssertionCode:
         changed = next(self._changed_arguments(), "")
         if changed:
             return f"it looks at what the program has changed in {changed}"
+        if self.records and any(map(self._asks_for_identity, self._inner)):
+            return "it asks whether a result is the same object as one of its own"
         missing = missing_name(self._nodes)
         if missing:
             return f"it evaluates a text with the name {missing}, which is in no other code"
@@ -116,6 +139,7 @@ class AssertionCode:
             program_names=self._names_of_the_program,
             program_modules=self._modules_of_the_program(),
             candidate=frozenset({name, f".{name}"} if is_called_by_judge else ()),
+            records={name: one.fields for name, one in self.records.items()},
         )
 
     def _modules_of_the_program(self) -> set[str]:
@@ -134,6 +158,8 @@ class AssertionCode:
             return "it imports relative to a package, and is in none"
         for name in sorted(self.imported_modules()):
             package = name.partition(".")[0]
+            if package == "pytest":
+                return "it imports pytest, whose fixtures and parametrize are not supported"
             if not self._is_of_program(package) and not is_there(package):
                 return (
                     f"it imports {package}, which is not there; if that is the program, "
@@ -191,11 +217,31 @@ class AssertionCode:
         """
         names = self._names_of_the_program
         for body in self._bodies():
-            scope = _Scope(body)
+            scope = _Scope(body, set(self.records) and {*self.records, *self._own_names()})
             for call in scope.statements:
-                if _is_call(call.value, names):
+                if _is_call(call.value, names) or self._calls_a_solution(call.value):
                     passed = {node.id for node in children(call.value) if _is_name(node)}
                     yield from sorted(filter(lambda name: scope.reads_next(name, call), passed))
+
+    def _calls_a_solution(self, node: ast.AST) -> bool:
+        """Whether it is a call such as `Solution().rotate(values)`, or of a module's function."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            return False
+        owner = node.func.value
+        is_module = isinstance(owner, ast.Name) and owner.id in self._modules_of_the_program()
+        return is_module or "Solution()" in self._flow.of(owner).itself
+
+    def _asks_for_identity(self, node: ast.AST) -> bool:
+        """Whether code asks if a result is an object of the tests, of which it is a copy."""
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            sides = [node.left, node.comparators[0]]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            sides = node.args[:2] if node.func.attr in ("assertIs", "assertIsNot") else []
+        if any(isinstance(side, ast.Constant) for side in sides):
+            return False
+        are_results = {self._flow.is_of_the_program(side) for side in sides}
+        return are_results == {True, False}
 
     def _bodies(self) -> Iterator[list[ast.stmt]]:
         yield self._tree.body
@@ -249,7 +295,9 @@ class AssertionCode:
         return sorted(
             name
             for name in self._loaded() - self.defined_names() - self.judges_names.keys()
-            if not hasattr(builtins, name) and name not in _OF_NAMESPACE
+            if (not hasattr(builtins, name) or name in self.python_names)
+            and name not in _OF_NAMESPACE
+            and name != ENTRY
         )
 
     def defined_names(self) -> set[str]:
@@ -300,7 +348,10 @@ KNOWN_PACKAGES = sys.stdlib_module_names | INSTALLED
 """Packages that the sandbox provides."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONTAINERS = frozenset(
-    {"list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"}
+    {
+        *("list", "dict", "set", "bytearray", "deque", "Counter", "OrderedDict", "defaultdict"),
+        *("array", "asarray", "arange", "zeros", "ones", "full", "empty", "eye", "linspace"),
+    }
 )
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _EXPECT_ERRORS = frozenset({"assertRaises", "assertRaisesRegex", "raises", "suppress"})
@@ -309,7 +360,9 @@ _EXPECT_ERRORS = frozenset({"assertRaises", "assertRaisesRegex", "raises", "supp
 class _Scope:
     """Uses of names in the statements of a body, without inner functions and classes."""
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    def __init__(self, body: list[ast.stmt], makers: Set[str] = frozenset()) -> None:
+        self._makers = makers
+        """Names of functions and classes whose results count as containers."""
         self.statements: list[ast.Expr] = []
         """Statements that are an expression only, without those that are expected to raise."""
         self._containers: set[str] = set()
@@ -329,7 +382,7 @@ class _Scope:
         if isinstance(node, ast.Name):
             use = node.lineno, node.col_offset, isinstance(node.ctx, ast.Load)
             self._uses.setdefault(node.id, []).append(use)
-        elif isinstance(node, ast.Assign) and _makes_a_container(node.value):
+        elif isinstance(node, ast.Assign) and _makes_a_container(node.value, self._makers):
             self._containers |= {target.id for target in node.targets if _is_name(target)}
         elif isinstance(node, ast.Expr) and not fails:
             self.statements.append(node)
@@ -353,9 +406,9 @@ def _literal(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _makes_a_container(node: ast.expr) -> bool:
+def _makes_a_container(node: ast.expr, makers: Set[str]) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-        return _name(node.func) in _CONTAINERS
+        return _name(node.func) in _CONTAINERS | makers
     return isinstance(node, _DISPLAYS)
 
 

@@ -70,7 +70,7 @@ def count_tests(source: AssertionCode, code: str) -> CountedTests:
         SyntaxError, ValueError: the code is not Python.
     """
     body = source.body
-    reach = ProgramReach(code, body)
+    reach = ProgramReach(code, body, source.python_names)
     deleted = set(_deleted_names(body))
     classes = counted_classes(body, reach)
     defined = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}

@@ -8,6 +8,7 @@ an honest program would return as plain data is asked for nothing that plain dat
 from __future__ import annotations
 
 import builtins
+import contextlib
 import itertools
 import socket
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 from verifier_service.code import value_codec
 from verifier_service.code.object_uses import CORE_ATTRIBUTES
 from verifier_service.code.program_process import MODULE
+from verifier_service.code.records import Records, RecordWriter, reader, split
 from verifier_service.code.result_uses import Span
 from verifier_service.code.value_flow import element_of, result_of
 from verifier_service.sandbox.entries import awaiting_partner
@@ -79,6 +81,9 @@ class RemoteProgram:
         self._is_ready = False
         self._iterated: set[int] = set()
         self._end: BaseException | None = None
+        self._table: list[Any] = []
+        self.records = Records(is_judge=True)
+        """Objects of classes of the tests that have crossed."""
         self.num_requests = 0
         self.exceptions_of_tests: frozenset[str] = frozenset()
         """Names that the test code uses as exceptions, see `exception_names`."""
@@ -86,6 +91,11 @@ class RemoteProgram:
         """Makers of objects that the tests use as such, see `ObjectUses`."""
         self.passes_results: Callable[[Span], bool] = lambda span: False
         """Whether the call at a place of the test code passes results back to the program."""
+
+    def give_classes(self, names: list[str], source: str) -> None:
+        """Send the classes of the tests, which a program of `serve_with_classes` waits for."""
+        with contextlib.suppress(OSError):  # the program has ended; the first request will tell
+            self._channel.sendall(value_codec.frame_of([names, source]))
 
     def raise_end(self) -> None:
         """Raise the error that ended the run, which `except:` in a test may have caught."""
@@ -163,8 +173,9 @@ class RemoteProgram:
     def _message(self, operation: str, target: int, *arguments: Any) -> bytes:
         """A request. Raises Unsupported, PassedBackTooMuch or NotPlainData: it cannot be sent."""
         try:
-            encoded = [value_codec.encode(one, _sent_for) for one in arguments]
-            return value_codec.frame_of([operation, target, *encoded])
+            writer = RecordWriter(self.records, _sent_for)
+            encoded = [writer.encode(one) for one in arguments]
+            return value_codec.frame_of(writer.whole([operation, target, *encoded]))
         except value_codec.TooMuch as error:
             # A program that may return what is too much must not choose to have no verdict by it.
             if self.passes_results(_place_in_tests()):
@@ -192,7 +203,7 @@ class RemoteProgram:
         if not self._is_ready and self._receive() != "ready":
             raise ProgramGone("nonsense")
         self._is_ready = True
-        response = self._receive()
+        self._table, response = self._split(self._receive())
         if isinstance(response, list) and len(response) == 2 and response[0] == "value":
             return response[1]
         if isinstance(response, list) and len(response) == 4 and response[0] == "raised":
@@ -209,10 +220,16 @@ class RemoteProgram:
             raise ProgramGone("nonsense") from error
         return message
 
+    def _split(self, message: Any) -> tuple[list[Any], Any]:
+        try:
+            return split(message)
+        except value_codec.Malformed as error:
+            raise ProgramGone("nonsense") from error
+
     def _decode(self, data: Any, maker: str) -> Any:
         maker = maker if _is_handle(data) else element_of(maker)
         try:
-            return value_codec.decode(data, lambda inner: self._handle(inner, maker))
+            return reader(self._table, self.records, lambda one: self._handle(one, maker))(data)
         except value_codec.Malformed as error:
             self._end = ProgramGone("nonsense")
             raise self._end from error

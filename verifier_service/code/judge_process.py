@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, NoReturn, TypeGuard
 
 from verifier_service.code import value_codec
+from verifier_service.code.assertions import ENTRY
 from verifier_service.code.handles import (
     TESTS_FILE,
     PassedBackTooMuch,
@@ -31,6 +32,7 @@ from verifier_service.code.handles import (
 from verifier_service.code.journal import Journal
 from verifier_service.code.program_process import MODULE
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.records_in_text import given_source, may_have_records
 from verifier_service.code.results_in_judge import (
     Marks,
     count,
@@ -53,6 +55,9 @@ from verifier_service.code.tests_reading import (
 from verifier_service.code.value_flow import result_of
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.entries import EntryContext
+
+TESTS_MODULE = "tests"
+"""Name of the module in which test code runs."""
 
 
 def run_judge(context: EntryContext) -> None:
@@ -193,12 +198,18 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     program.exceptions_of_tests = reading.exceptions
     program.passes_results = partial(passes_results, tests)
     _prepare_imports(reading, program)
-    expression = _expression(program, tests["entry_point"]) if reading.lacks_call else ""
-    codes = [part.code for part in reading.parts]
-    if expression:
-        codes[-1] = compile(f"check({expression})", TESTS_FILE, "exec")
+    if may_have_records(tests["code"]):
+        program.give_classes(list(reading.records), given_source(reading.records))
     marks = Marks(journal, run_all=tests["run_all"])
-    namespace: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins, MARK: marks}
+    namespace = _namespace(program, reading)
+    namespace[MARK] = marks
+    codes = [part.code for part in reading.parts]
+    expression = ""
+    if reading.is_entry_of_python:
+        namespace[ENTRY] = program.name(tests["entry_point"])
+    elif reading.lacks_call:
+        expression = _expression(program, tests["entry_point"])
+        codes[-1] = compile(f"check({expression})", TESTS_FILE, "exec")
     namespace |= {name: usual.load() for name, usual in reading.judges_names.items()}
     program.add_names(reading.names_of_program(expression), namespace)
     # Test code often ends with `unittest.main()`, which would run its tests and end the process.
@@ -227,6 +238,33 @@ def _read(tests: dict[str, Any], journal: Journal) -> Reading:
         raise Unsupported(str(error)) from error
     journal.keep_reading(reading.pack())
     return reading
+
+
+def _namespace(program: RemoteProgram, reading: Reading) -> dict[str, Any]:
+    """The namespace of the tests, which is that of a module.
+
+    A data class looks for the names of its fields' types in the module.
+    """
+    module = types.ModuleType(TESTS_MODULE)
+    sys.modules[TESTS_MODULE] = module
+    namespace = module.__dict__
+    program.records.class_named = lambda name: _record_class(name, namespace, reading, program)
+    # Where the program lacks its `sum`, Python's would answer for it.
+    namespace["__builtins__"] = {
+        name: value for name, value in vars(builtins).items() if name not in reading.python_names
+    }
+    return namespace
+
+
+def _record_class(
+    name: str, namespace: dict[str, Any], reading: Reading, program: RemoteProgram
+) -> type | None:
+    """The class of the tests whose objects cross by value; None if no such class has the name."""
+    found = namespace.get(name) if name in reading.records else None
+    if not isinstance(found, type):
+        return None
+    program.records.prepare(found)
+    return found
 
 
 def _run_part(
@@ -273,7 +311,7 @@ def _run_unittest(
     cases = [
         value
         for value in dict.fromkeys(filter(_is_class, namespace.values()))
-        if issubclass(value, unittest.TestCase) and value.__module__ == "tests"
+        if issubclass(value, unittest.TestCase) and value.__module__ == TESTS_MODULE
     ]
     made = [test for case in cases for test in _made_tests(case, namespace, reading)]
     if made and not run_uncounted(made, journal):

@@ -48,6 +48,37 @@ def names_of_the_judge(tree: ast.Module, *, program: Set[str]) -> dict[str, Usua
     return {name: usual for name, usual in found.items() if name not in tested}
 
 
+_NEVER_TESTED = frozenset(
+    {
+        *("__import__", "breakpoint", "compile", "delattr", "dir", "eval", "exec", "getattr"),
+        *("globals", "hasattr", "isinstance", "issubclass", "locals", "object", "print"),
+        *("setattr", "super", "type", "vars"),
+    }
+)
+"""Functions of Python that code uses to test others, and no program is asked to write."""
+
+
+def tested_builtins(tree: ast.Module, *, program: Set[str]) -> frozenset[str]:
+    """Functions of Python, such as `sum`, that the code tests because it can test nothing else.
+
+    Args:
+        tree: the test code.
+        program: names that are the program's: of its entry point, and imported from its module.
+    """
+    if program or _free_uses(tree):
+        return frozenset()
+    bound = _bound_in(tree)
+    names = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and callable(getattr(builtins, node.id, None))
+    }
+    usual = {name for name in names - bound - _NEVER_TESTED if name.islower()}
+    return (
+        frozenset(_Subjects(usual, set(), alone=True).found_in(tree.body)) if usual else frozenset()
+    )
+
+
 # Names that nothing defines
 
 
@@ -124,8 +155,10 @@ class _Subjects:
     came from.
     """
 
-    def __init__(self, usual: Set[str], program: Set[str]) -> None:
+    def __init__(self, usual: Set[str], program: Set[str], *, alone: bool = False) -> None:
         self._usual = usual
+        self._is_alone = alone
+        """Whether only assertions count in which there is no other name at all."""
         self._program = program | {_ARGUMENT}
         self._tested: set[str] = set()
         self._of_self: _Roots = {}
@@ -177,7 +210,7 @@ class _Subjects:
 
     def _see_test(self, test: ast.stmt, roots: _Roots) -> None:
         found = self._names(walk(test), roots)
-        if found & self._program:
+        if found & self._program or (self._is_alone and found - self._usual - {""}):
             return
         # In `isclose(mean([1, 2]), 1.5)` it is `mean` that is tested.
         around = {

@@ -36,10 +36,54 @@ _OTHER_ATTRIBUTES = frozenset(
     }
 )
 """Attributes of other values that arrive as themselves: a date, a Counter, a Decimal."""
+_METHODS_OF_MATCHES = frozenset({"group", "groups", "groupdict", "span", "end"})
+_ATTRIBUTES_OF_ARRAYS = frozenset(
+    {
+        *(
+            "T",
+            "all",
+            "any",
+            "argmax",
+            "argmin",
+            "argsort",
+            "astype",
+            "cumprod",
+            "cumsum",
+            "diagonal",
+        ),
+        *(
+            "dot",
+            "dtype",
+            "flat",
+            "flatten",
+            "item",
+            "itemsize",
+            "max",
+            "mean",
+            "min",
+            "ndim",
+            "nonzero",
+        ),
+        *(
+            "prod",
+            "ravel",
+            "reshape",
+            "round",
+            "shape",
+            "size",
+            "squeeze",
+            "std",
+            "sum",
+            "swapaxes",
+        ),
+        *("tobytes", "tolist", "trace", "transpose", "var"),
+    }
+)
+_ATTRIBUTES_OF_PATHS = frozenset({"name", "parent", "parts", "stem", "suffix", "as_posix"})
 _PLAIN_CLASSES = frozenset(
     {
         *("Counter", "Decimal", "Fraction", "OrderedDict", "defaultdict", "deque"),
-        *("date", "datetime", "time", "timedelta"),
+        *("date", "datetime", "time", "timedelta", "Path", "PurePath", "UUID"),
     }
 )
 """Classes whose objects arrive as themselves, for test code that uses them without an import."""
@@ -70,7 +114,7 @@ class ObjectUses:
 
 def object_uses(flow: ValueFlow) -> ObjectUses:
     """Find what test code does with objects of the program."""
-    objects = frozenset(_object_makers(flow))
+    objects = frozenset(_object_makers(flow, plain_attributes(flow)))
     why = next(_unsupported_uses(flow, objects), "")
     answering = objects.union(_constructions(flow), _arrays(flow))
     return ObjectUses(why, frozenset(_PLACE.sub("[]", maker) for maker in answering))
@@ -79,13 +123,22 @@ def object_uses(flow: ValueFlow) -> ObjectUses:
 # Which makers make objects
 
 
-def _object_makers(flow: ValueFlow) -> Iterator[str]:
+def plain_attributes(flow: ValueFlow) -> Set[str]:
+    """Attributes of values that arrive as themselves, beyond those that all plain data has."""
+    of_arrays = _ATTRIBUTES_OF_ARRAYS if flow.uses("numpy", "np") else frozenset()
+    of_paths = _ATTRIBUTES_OF_PATHS if flow.uses("pathlib", "Path", "PurePath") else frozenset()
+    return _OTHER_ATTRIBUTES | of_arrays | of_paths | flow.record_fields
+
+
+def _object_makers(flow: ValueFlow, plain: Set[str]) -> Iterator[str]:
     """Makers whose values are objects of the program's classes, because the text uses them so."""
     called = {node.func for node in flow.inner_nodes if isinstance(node, ast.Call)}
     for node in flow.inner_nodes:
         if isinstance(node, ast.Attribute):
             for maker in flow.of(node.value).itself - {OWN}:
-                yield from _makers_by_attribute(maker, node, is_called=node in called)
+                is_called = node in called
+                known = plain | _METHODS_OF_MATCHES if is_called else plain
+                yield from _makers_by_attribute(maker, node, known, is_called=is_called)
         elif isinstance(node, ast.ClassDef):
             for base in node.bases:
                 yield from map(result_of, flow.of(base).itself - {OWN})
@@ -102,7 +155,9 @@ def _object_makers(flow: ValueFlow) -> Iterator[str]:
                 yield from filter(_is_construction, flow.of(one).all)
 
 
-def _makers_by_attribute(maker: str, node: ast.Attribute, *, is_called: bool) -> Iterator[str]:
+def _makers_by_attribute(
+    maker: str, node: ast.Attribute, plain: Set[str], *, is_called: bool
+) -> Iterator[str]:
     name = node.attr
     if name.startswith("__"):
         return
@@ -113,7 +168,7 @@ def _makers_by_attribute(maker: str, node: ast.Attribute, *, is_called: bool) ->
         is_method_alone = not is_called and name not in _CORE_DATA
         if is_method_alone or not isinstance(node.ctx, ast.Load):
             yield maker
-    elif name not in _OTHER_ATTRIBUTES:
+    elif name not in plain:
         yield maker
     if _is_construction(result_of(maker)):  # the class itself has the attribute
         yield result_of(maker)

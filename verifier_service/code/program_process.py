@@ -13,6 +13,7 @@ import types
 from typing import Any
 
 from verifier_service.code import value_codec
+from verifier_service.code.records import Records, RecordWriter, reader, split
 from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 
 MODULE = "solution"
@@ -20,16 +21,26 @@ MODULE = "solution"
 
 def serve_program(context: EntryContext) -> None:
     """Sandbox entry. The payload is the program's source."""
+    _serve(context, expects_classes=False)
+
+
+def serve_with_classes(context: EntryContext) -> None:
+    """Sandbox entry as `serve_program`. The judge first sends the classes of the tests."""
+    _serve(context, expects_classes=True)
+
+
+def _serve(context: EntryContext, *, expects_classes: bool) -> None:
     code = compile_program(context, f"{MODULE}.py")
     module = types.ModuleType(MODULE)
     sys.modules[MODULE] = module
     channel = context.channel
     assert channel is not None
     context.begin()
+    given = _receive_classes(channel, module) if expects_classes else frozenset()
 
     def run() -> None:
         exec(code, module.__dict__)
-        _ObjectServer(channel, module).serve()
+        _ObjectServer(channel, module, given).serve()
 
     status = run_to_exit_code(run)
     sys.stdout.flush()
@@ -37,10 +48,24 @@ def serve_program(context: EntryContext) -> None:
     os._exit(status)
 
 
+def _receive_classes(channel: Any, module: types.ModuleType) -> frozenset[str]:
+    """Define the classes of the tests in the program's module. Returns their names."""
+    try:
+        (names, source), _ = value_codec.receive_message(channel)
+    except EOFError:  # the tests cannot be run
+        os._exit(0)
+    namespace: dict[str, Any] = {"__name__": MODULE}
+    exec(source, namespace)
+    module.__dict__.update((name, namespace[name]) for name in names)
+    return frozenset(names)
+
+
 class _ObjectServer:
     """Answers the judge's requests about the program's objects."""
 
-    def __init__(self, channel: Any, module: types.ModuleType) -> None:
+    def __init__(self, channel: Any, module: types.ModuleType, given: frozenset[str]) -> None:
+        self._given = given
+        self._records = Records(self._class_named, is_judge=False)
         self._channel = channel
         self._module = module
         self._objects: list[Any] = [module]
@@ -55,14 +80,22 @@ class _ObjectServer:
             except EOFError:
                 return
             try:
-                response = ["value", value_codec.encode(self._do(*request), self._handle)]
+                writer = RecordWriter(self._records, self._handle)
+                response = writer.whole(["value", writer.encode(self._do(request))])
             except BaseException as error:  # noqa: BLE001  whatever the program raises
                 response = ["raised", *self._describe(error)]
             value_codec.send_message(self._channel, response)
 
-    def _do(self, operation: str, target: int, *parts: Any) -> Any:
+    def _class_named(self, name: str) -> type | None:
+        """The class that stands for one of the tests: theirs, or the program's own."""
+        found = self._module.__dict__.get(name) if name in self._given else None
+        return found if isinstance(found, type) else None
+
+    def _do(self, request: Any) -> Any:
+        table, (operation, target, *parts) = split(request)
         subject = self._objects[target]
-        arguments = [value_codec.decode(part, self._object) for part in parts]
+        read = reader(table, self._records, self._object)
+        arguments = [read(part) for part in parts]
         if operation == "describe":
             return [self._kind(name) for name in arguments[0]]
         if operation == "call":

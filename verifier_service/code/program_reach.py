@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from verifier_service.code.assertions import KNOWN_PACKAGES
 from verifier_service.code.syntax_tree import walk
@@ -23,12 +23,15 @@ class ProgramReach:
     Args:
         code: the test code.
         body: its statements, and those that are added to it.
+        python_names: names of functions of Python that are the program's.
 
     Raises:
         SyntaxError, ValueError: the code is not Python.
     """
 
-    def __init__(self, code: str, body: list[ast.stmt]) -> None:
+    def __init__(
+        self, code: str, body: list[ast.stmt], python_names: Set[str] = frozenset()
+    ) -> None:
         table = symtable.symtable(code, "tests.py", "exec")
         self.uses: dict[str, set[str]] = {}
         """The names that each name of the test code is made of."""
@@ -45,6 +48,7 @@ class ProgramReach:
         free = {name for names in self.uses.values() for name in names}
         free.update(name for statement in body for name in loaded_names(statement))
         self._names = {name for name in free - own if not hasattr(builtins, name)}
+        self._names |= python_names & free
         self._names.update(name for name, is_provided in imported.items() if not is_provided)
         self._follow()
 

@@ -20,6 +20,7 @@ from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason
+from verifier_service.code.records_in_text import may_have_records
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
 from verifier_service.code.special_judge import compile_special_judge
 from verifier_service.code.split_tests import MAX_SPLIT_TESTS
@@ -37,6 +38,7 @@ from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
 ENTRIES = {
     "serve": "verifier_service.code.program_process:serve_program",
+    "serve_with_classes": "verifier_service.code.program_process:serve_with_classes",
     "judge": "verifier_service.code.judge_process:run_judge",
     "compile": "verifier_service.code.compile_process:compile_only",
 }
@@ -210,11 +212,14 @@ async def _run_calls(
         output_bytes=max(limits.output_bytes, _journal_bytes(asked)),
         idle_seconds=None,
     )
+    has_records = isinstance(tests, Asserts) and may_have_records(tests.code)
+    program = Program(payload=source, entry="serve_with_classes" if has_records else "serve")
+    judge = Program(payload=asked.encode(), entry="judge")
+    kind = _zygote_of_both(program, judge, tests)
+    payload = f"{asked}\n{reading}".encode()
     pair = await runner.run_pair(
-        Program(payload=source, entry="serve"),
-        Program(
-            payload=f"{asked}\n{reading}".encode(), entry="judge", zygote_kind=_judges_zygote(tests)
-        ),
+        dataclasses.replace(program, zygote_kind=kind),
+        dataclasses.replace(judge, payload=payload, zygote_kind=kind),
         limits,
         judge_limits,
     )
@@ -240,9 +245,14 @@ def _journal_bytes(asked: str) -> int:
 _NUMPY = re.compile(r"\bnp\.")
 
 
-def _judges_zygote(tests: Function | Asserts) -> ZygoteKind | None:
-    """The zygote with numpy, for tests that use it without naming it; None: found by its bytes."""
-    return ZygoteKind.SCI if isinstance(tests, Asserts) and _NUMPY.search(tests.code) else None
+def _zygote_of_both(program: Program, judge: Program, tests: Function | Asserts) -> ZygoteKind:
+    """The zygote of a program and its judge: with numpy for both if one of them names it.
+
+    Arrays of numpy cross by value, and each side makes them again.
+    """
+    uses_numpy = isinstance(tests, Asserts) and _NUMPY.search(tests.code) is not None
+    is_scientific = ZygoteKind.SCI in {zygote_kind_of(program), zygote_kind_of(judge)}
+    return ZygoteKind.SCI if uses_numpy or is_scientific else ZygoteKind.STD
 
 
 def _findings_of(pair: Pair, record: JudgesRecord) -> Findings:

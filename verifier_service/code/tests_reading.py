@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from verifier_service.code.assertions import AssertionCode
+from verifier_service.code.assertions import ENTRY, AssertionCode
 from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import TESTS_FILE
+from verifier_service.code.records_in_text import RecordClass
 from verifier_service.code.result_uses import Span
 from verifier_service.code.syntax_tree import walk
 from verifier_service.code.unittest_text import CountedClass
@@ -72,6 +73,12 @@ class Reading:
     """Modules that the code imports and that stand for the program."""
     exceptions: frozenset[str]
     """Names that the code uses as exceptions."""
+    records: Mapping[str, RecordClass]
+    """Classes of the code whose objects cross by value, by name."""
+    python_names: frozenset[str]
+    """Names of functions of Python, such as `sum`, that are the program's in this code."""
+    is_entry_of_python: bool
+    """Whether the entry point has a name that means Python's in this code, see `ENTRY`."""
     answering: frozenset[str]
     """Makers of objects of the program that the code uses as such, see `ObjectUses`."""
 
@@ -116,7 +123,7 @@ def read_test_code(tests: Mapping[str, Any]) -> Reading:
             raise NotApart(why)
         lacks_call = bool(entry_point) and source.defines_uncalled_check()
         if lacks_call:
-            source.add_call("check", entry_point)
+            source.add_call("check", source.entry_name)
         return _reading_of(source, count_tests(source, tests["code"]), lacks_call=lacks_call)
     except (SyntaxError, ValueError) as error:
         raise BadTests(str(error)) from error
@@ -149,6 +156,9 @@ def _reading_of(source: AssertionCode, counted: CountedTests, *, lacks_call: boo
         free_names=tuple(source.free_names()),
         program_modules=tuple(source.program_modules()),
         exceptions=source.exception_names(),
+        records=source.records,
+        python_names=source.python_names,
+        is_entry_of_python=source.entry_name == ENTRY,
         answering=source.object_uses.answering,
     )
 

@@ -7,16 +7,24 @@ the sender's objects claimed to be equal to.
 
 from __future__ import annotations
 
+import base64
+import builtins
 import datetime
+import importlib
 import json
+import keyword
+import pathlib
 import socket
-from collections import Counter, OrderedDict, deque
+import uuid
+from collections import Counter, OrderedDict, deque, namedtuple
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from verifier_service import frames
+from verifier_service.code.matches import MATCH_TYPES, FoundMatch
 
 MAX_FRAME_BYTES = 16 * 2**20
 MAX_DEPTH = 200
@@ -64,6 +72,9 @@ def encode(value: Any, handle: SendHandle, depth: int = 0) -> Any:
     for base, tag in _SEQUENCES:
         if kind is base or (isinstance(value, base) and kind.__module__ != "builtins"):
             items = list(base.__iter__(value))
+            if base is tuple and (names := _field_names(kind, len(items))):
+                parts = [encode(item, handle, depth + 1) for item in items]
+                return ["namedtuple", kind.__name__, list(names), *parts]
             return [tag, *(encode(item, handle, depth + 1) for item in items)]
     if kind in _VIEWS:
         return [_VIEWS[kind], *(encode(item, handle, depth + 1) for item in value)]
@@ -78,6 +89,10 @@ def encode(value: Any, handle: SendHandle, depth: int = 0) -> Any:
     for base, tag, text in _TEXTS:
         if kind is base:
             return [tag, text(value)]
+    if kind in MATCH_TYPES:
+        return ["Match", *(encode(part, handle, depth + 1) for part in FoundMatch.parts_of(value))]
+    if isinstance(value, type):
+        return ["type", _TYPE_NAMES[value]] if value in _TYPE_NAMES else handle(value)
     return _encode_subclass(value, handle, depth)
 
 
@@ -85,13 +100,36 @@ def _encode_subclass(value: Any, handle: SendHandle, depth: int) -> Any:
     for base, copy in _COPIES:
         if isinstance(value, base):
             return encode(copy(value), handle, depth)
-    if (
-        type(value).__module__ == "numpy"
-        and hasattr(value, "item")
-        and not getattr(value, "ndim", 1)
-    ):
-        return encode(value.item(), handle, depth)
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        if type(value).__name__ == "ndarray" and value.dtype.kind in _ARRAY_KINDS:
+            return _encode_array(value)
+        if not getattr(value, "ndim", 1):
+            return encode(value.item(), handle, depth)
     return handle(value)
+
+
+def _encode_array(array: Any) -> Any:
+    """An array of numbers or texts of numpy: its type, its shape and its bytes.
+
+    A table without rows is a list. As an array it would be close to every row of its width, since
+    numpy compares it with none of them.
+    """
+    if not array.size and array.ndim > 1:
+        return encode(array.tolist(), _refuse)
+    content = base64.b64encode(array.tobytes()).decode()
+    return ["ndarray", array.dtype.str, list(map(int, array.shape)), content]
+
+
+def _refuse(value: Any) -> Any:
+    raise NotPlain(type(value).__name__)
+
+
+def _field_names(kind: Any, length: int) -> tuple[str, ...]:
+    """Names of the fields of a class of named tuples; none if it is no such class."""
+    names = kind.__dict__.get("_fields")
+    if not isinstance(names, tuple) or len(names) != length:
+        return ()
+    return names if all(_is_name(name) and name[0] != "_" for name in names) else ()
 
 
 def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
@@ -128,14 +166,59 @@ def decode(data: Any, handle: ReceiveHandle, depth: int = 0) -> Any:
                 for key, value in map(_pair, parts)
             ]
             return _whole(_MAPPING_TYPES[tag](dict(pairs)), pairs)
+        if tag == "namedtuple":
+            return _named_tuple(
+                parts[0], parts[1], [decode(p, handle, depth + 1) for p in parts[2:]]
+            )
+        if tag == "Match":
+            return FoundMatch.from_parts(*(decode(part, handle, depth + 1) for part in parts))
+        if tag == "ndarray":
+            return _array(*parts)
         if tag in _READERS:
             (text,) = parts
             if not isinstance(text, str):
                 raise Malformed(f"{tag} is not text")
             return _READERS[tag](text)
-    except (TypeError, ValueError, ArithmeticError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError, ImportError) as error:
         raise Malformed(f"not a {tag}") from error
     return handle(data)
+
+
+def _named_tuple(name: Any, names: Any, items: list[Any]) -> tuple[Any, ...]:
+    """A named tuple. It has no names if one of them would replace what a tuple answers.
+
+    A field `index` that can be called would let the program answer where the test asks a tuple.
+    """
+    if not (_is_name(name) and isinstance(names, list) and all(map(_is_name, names))):
+        raise Malformed("no names of a named tuple")
+    if len(set(names)) != len(items) or any(name.startswith("_") for name in names):
+        raise Malformed("not a name for each item")
+    fields = zip(names, items, strict=True)
+    if any(hasattr(tuple, name) and callable(item) for name, item in fields):
+        return tuple(items)
+    found: tuple[Any, ...] = _tuple_class(name, tuple(names))(*items)
+    return found
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+
+
+@lru_cache(maxsize=100)
+def _tuple_class(name: str, names: tuple[str, ...]) -> Any:
+    return namedtuple(name, names)
+
+
+def _array(kind: str, shape: list[int], content: str) -> Any:
+    """An array of numpy. Raises ImportError: this process has no numpy."""
+    numpy = importlib.import_module("numpy")
+    dtype = numpy.dtype(kind)
+    if dtype.kind not in _ARRAY_KINDS or not all(type(size) is int for size in shape):
+        raise Malformed("not an array of numbers or texts")
+    if len(shape) > 1 and 0 in shape:
+        raise Malformed("a table without rows or columns")
+    flat = numpy.frombuffer(base64.b64decode(content, validate=True), dtype)
+    return flat.reshape(shape).copy()
 
 
 def _whole(container: Any, items: list[Any]) -> Any:
@@ -185,6 +268,9 @@ def receive_message(connection: socket.socket) -> tuple[Any, int]:
         raise Malformed("not JSON") from error
 
 
+_ARRAY_KINDS = "biufcSUMm"
+"""Kinds of numpy's types whose values are their bytes: numbers, texts, dates."""
+
 _SEQUENCES: tuple[tuple[Any, str], ...] = (
     (list, "list"), (tuple, "tuple"), (set, "set"), (frozenset, "frozenset"),
 )  # fmt: skip
@@ -217,6 +303,10 @@ _TEXTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
         lambda value: f"{value.days} {value.seconds} {value.microseconds}",
     ),
     (range, "range", lambda value: f"{value.start} {value.stop} {value.step}"),
+    (pathlib.PosixPath, "PosixPath", str),
+    (pathlib.PurePosixPath, "PurePosixPath", str),
+    (pathlib.PureWindowsPath, "PureWindowsPath", str),
+    (uuid.UUID, "UUID", str),
 )
 
 
@@ -244,7 +334,30 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "time": datetime.time.fromisoformat,
     "timedelta": lambda text: datetime.timedelta(*map(int, text.split(" "))),
     "range": lambda text: range(*map(int, text.split(" "))),
+    "PosixPath": pathlib.PosixPath,
+    "PurePosixPath": pathlib.PurePosixPath,
+    "PureWindowsPath": pathlib.PureWindowsPath,
+    "UUID": uuid.UUID,
+    "type": lambda text: _TYPES[text],
 }
+
+_TYPES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(bool, int, float, str, list, tuple, set, frozenset, dict, object, type(None)),
+        *(Counter, OrderedDict, deque),
+        *(kind for kind, _, _ in _TEXTS),
+        *(
+            kind
+            for kind in vars(builtins).values()
+            if isinstance(kind, type) and issubclass(kind, Exception)
+        ),
+    )
+}
+"""Types that both processes have, by name. A type is a value: neither side calls the other's."""
+_TYPE_NAMES = {kind: name for name, kind in _TYPES.items()}
+BUILT_IN_TYPES = frozenset(name for name in _TYPES if hasattr(builtins, name))
+"""Names of the types of Python that cross as values."""
 
 _COPIES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (bool, bool),

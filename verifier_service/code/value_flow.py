@@ -13,9 +13,11 @@ import ast
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from verifier_service.code.syntax_tree import children, inner_nodes
+from verifier_service.code.value_codec import BUILT_IN_TYPES
 
 OWN = "<own>"
 """Maker of an object of the tests' own that is no plain data: a function, an iterator."""
@@ -91,12 +93,6 @@ _MAKERS_OF_OWN = {
     "io": frozenset({"StringIO", "BytesIO"}),
     "re": frozenset({"compile", "match", "search", "fullmatch", "finditer"}),
     "operator": frozenset({"itemgetter", "attrgetter", "methodcaller"}),
-    "numpy": frozenset(
-        {
-            *("array", "asarray", "arange", "zeros", "ones", "full", "empty", "eye", "identity"),
-            *("linspace", "logspace", "vstack", "hstack", "concatenate", "stack", "diag"),
-        }
-    ),
 }
 """Functions of the judge's modules whose results are no plain data."""
 _MODULES_OF_OWN = frozenset({"itertools", "sympy"})
@@ -111,6 +107,7 @@ class ValueFlow:
         program_names: names that the program provides.
         program_modules: names under which the program is imported as a module.
         candidate: makers of the argument with which the judge calls `check(candidate)`.
+        records: fields of the classes of the tests whose objects cross by value, by name.
     """
 
     def __init__(
@@ -120,6 +117,7 @@ class ValueFlow:
         program_names: Set[str],
         program_modules: Set[str],
         candidate: frozenset[str] = frozenset(),
+        records: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ) -> None:
         self.nodes = _from_the_leaves(tree)
         """All nodes in the order of the text, children before their parents."""
@@ -128,6 +126,9 @@ class ValueFlow:
         self._names = program_names
         self._program_modules = program_modules
         self._candidate = candidate
+        self._records = records
+        self.record_fields: frozenset[str] = frozenset().union(*records.values())
+        """Fields of the tests' own objects that cross by value."""
         self._parents: dict[ast.AST, _Scope] = {}
         self._scopes: dict[ast.AST, _Scope] = {}
         self._functions: dict[str, list[_Function]] = {}
@@ -163,6 +164,8 @@ class ValueFlow:
         """
         if isinstance(function, ast.Name):
             name = function.id
+            if name in self._names and hasattr(builtins, name):
+                return "", ""
             if name in self._imports:
                 return self._imports[name]
             is_builtin = name not in self._functions and hasattr(builtins, name)
@@ -179,6 +182,11 @@ class ValueFlow:
         """The imported package that a function is of; empty if it is of none."""
         module, _ = self.origin_of(function)
         return "" if module == "builtins" and isinstance(function, ast.Name) else module
+
+    def uses(self, *names: str) -> bool:
+        """Whether the test code has one of these names, imported or not."""
+        used = {node.id for node in self.nodes if isinstance(node, ast.Name)}
+        return not used.isdisjoint(names) or any(map(self.imports, names))
 
     def imports(self, package: str) -> bool:
         """Whether the test code imports a package, or something of it."""
@@ -246,7 +254,7 @@ class ValueFlow:
             return _OWN
         if name in self._names:
             return Held(frozenset({self._aliases.get(name, name)}))
-        if callable(getattr(builtins, name, None)):
+        if callable(getattr(builtins, name, None)) and name not in BUILT_IN_TYPES:
             return _OWN
         return _NOTHING
 
@@ -367,6 +375,8 @@ class ValueFlow:
             return Held(makers)
         if name in self._functions:
             return self._results.get(name, _NOTHING)
+        if name in self._records:
+            return Held(inside=self._together([*node.args, *(one.value for one in node.keywords)]))
         if self._is_own_class(name) or self._makes_own(node.func):
             return Held(_OWN.itself, self._elements(node.args)) if name in _COPIES else _OWN
         if name in _COPIES:
