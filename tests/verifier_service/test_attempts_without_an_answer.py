@@ -22,10 +22,10 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
 
 DATA = Path(__file__).parents[1] / "data" / "attempts_without_an_answer.jsonl"
-OTHER_REFERENCES = ("x", "B")
-"""References that no attempt is aimed at, so that every completion meets two at least."""
+OTHER_REFERENCES = ("B",)
+"""References that few attempts are aimed at, so that every completion meets two at least."""
 MIN_ATTEMPTS = 300
-SAMPLED = 7
+SAMPLED = 12
 """One in so many right answers meets a reference that is not its own."""
 
 
@@ -70,7 +70,6 @@ PAID: dict[str, tuple[str, ...]] = {
         r"\boxed{5 \equiv 6}",
         r"\boxed{5 := 6}",
     ),
-    "a quotient by zero is taken for 0": (r"\boxed{\frac{5-5}{0}}",),
     "the last side of a chain that is no identity is taken": (r"\boxed{x + 1 = 2x = x^2}",),
     "the last of all options is taken": (
         r"\boxed{A = B = C = D}",
@@ -99,9 +98,103 @@ PAID: dict[str, tuple[str, ...]] = {
         "1,234",
         r"\boxed{1,234}",
         r"\boxed{1 234}",
+        r"\boxed{(\sqrt{x})^2}",
+        r"\boxed{\sqrt{x}\sqrt{x}}",
     ),
+    "words behind a number are taken for a unit": (
+        r"\boxed{5 \text{ mod 3}}",
+        r"\boxed{5 \text{ negative}}",
+        r"\boxed{5 \text{ lakh}}",
+        r"\boxed{5 \text{ crore}}",
+        r"\boxed{5 \text{ minus}}",
+        r"\boxed{5 \text{ half}}",
+        r"\boxed{5 \text{ quarters}}",
+        r"\boxed{5 \text{ gross}}",
+        r"\boxed{5 \text{ point five}}",
+        r"\boxed{5 \text{ at most}}",
+        r"\boxed{5 \text{ excluded}}",
+        r"\boxed{5 \text{ is too large}}",
+        r"\boxed{5 \text{ too many}}",
+        r"\boxed{5 \text{ fewer}}",
+        r"\boxed{5 \text{ doubled}}",
+        r"\boxed{5 \text{ tripled}}",
+        "The answer is 5 doubled.",
+        "The answer is 5 crore.",
+        "The answer is 5 point five.",
+        "The answer is 5 minus.",
+        "The answer is 5 at most.",
+        "The answer is 5 is too large.",
+        "The answer is 5 fewer.",
+    ),
+    "a negation is not read": (
+        r"\boxed{x \not= 5}",
+        r"So $x \not= 5$.",
+        r"\boxed{\text{not } x = 5}",
+        r"\boxed{not x = 5}",
+        r"\boxed{wrong = 5}",
+        r"\boxed{x \not\in \{1, 2\}}",
+        r"\boxed{x \not\in [1, 2]}",
+    ),
+    "texts are equal but for an article, case or a colon": (
+        r"\boxed{a sin x}",
+        r"\boxed{a cos x + b}",
+        r"\boxed{XYZ}",
+        r"\boxed{ABC}",
+        r"\boxed{xyZ}",
+        r"\boxed{1: 2}",
+        "1, 2",
+    ),
+    "the right side of an equation is taken": (
+        r"\boxed{\log a = 5}",
+        r"\boxed{\ln k = 5}",
+        r"\boxed{\sin a = 5}",
+        r"\boxed{n! = 5}",
+        r"\boxed{|a-5| = 5}",
+        "The answer is 5 which is wrong.",
+        "The answer is 5 after doubling.",
+    ),
+    "functions that agree on an interval only are taken for equal": (
+        r"\boxed{|x-10|}",
+        r"\boxed{\sqrt{(x-10)^2}}",
+        r"\boxed{|10-x|}",
+        r"\boxed{|x-1000|}",
+        r"\boxed{\sqrt{(x-1000)^2}}",
+        r"\boxed{\min(x, 1000)}",
+        r"\boxed{\max(x, -1000)}",
+        r"\boxed{\max(x, 1000)}",
+        r"\boxed{x + \lfloor \frac{x^2}{10^9} \rfloor}",
+        r"\boxed{\lfloor \frac{x^2}{10^9} \rfloor}",
+    ),
+    "a value in a sentence that denies, bounds or doubles it is taken": (
+        "There are fewer than 5.",
+        "There are fewer than 6.",
+        "It equals anything but 5.",
+        "Hence it is impossible to get 5.",
+        "We ruled out 5.",
+        "The result differs from 5.",
+        "It is less than 5.",
+        "It exceeds 5.",
+        "5 is too small.",
+        "The answer would be 5 if the order mattered.",
+        "It lies between 4 and 5.",
+        "The answer is 5 as well as 6.",
+        "The answer is 5, if we trust the first method; the second gives 6.",
+        "The answer is $5$. Or $6$.",
+        "The answer is $5$ when $n$ is odd, and $6$ when $n$ is even.",
+        "The answer is 5. Or 6.",
+        "The answer is $5$ for odd n, $6$ for even n.",
+        "The answer is $5$ if I am lucky, else $6$.",
+        "The answer is 5 and the answer is 6.",
+        "Either the answer is 5 or the answer is 6.",
+        "I choose both: 5, 6.",
+        "<answer>The answer is 5 or the answer is 6.</answer>",
+    ),
+    "a quotient by zero is taken for 0": (r"\boxed{\frac{5-5}{0}}",),
 }
 """Attempts that are accepted wrongly, by the reason; whoever mends one takes it out."""
+
+UNSTEADY = {r"\boxed{\frac{5-5}{0}}"}
+"""Attempts that are accepted in some processes: sympy's order follows PYTHONHASHSEED."""
 
 REASONS = {completion: reason for reason, all_of_it in PAID.items() for completion in all_of_it}
 
@@ -113,7 +206,8 @@ def parameters() -> list[Any]:
     for attempt in ATTEMPTS:
         numbers[attempt.kind] += 1
         reason = REASONS.get(attempt.completion)
-        marks = [] if reason is None else [pytest.mark.xfail(strict=True, reason=reason)]
+        is_steady = attempt.completion not in UNSTEADY
+        marks = [] if reason is None else [pytest.mark.xfail(strict=is_steady, reason=reason)]
         name = f"{attempt.kind}-{numbers[attempt.kind]}"
         found.append(pytest.param(attempt, id=name, marks=marks))
     return found
