@@ -1,0 +1,266 @@
+"""Completions that try to be paid without giving one right answer.
+
+`tests/data/attempts_without_an_answer.jsonl` has a row for each: the completion, at least one
+reference that it is aimed at, and how many of these it may be right for. That number is 0 where it
+offers several values, denies them or says nothing, and 1 where it is one answer that can be read
+in two ways.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from benchmarks.authored_answers import Answer, read_answers
+from tests.verifier_service.judging import judge
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.accuracy import Accuracy
+
+DATA = Path(__file__).parents[1] / "data" / "attempts_without_an_answer.jsonl"
+OTHER_REFERENCES = ("B",)
+"""References that few attempts are aimed at, so that every completion meets two at least."""
+MIN_ATTEMPTS = 300
+SAMPLED = 12
+"""One in so many right answers meets a reference that is not its own."""
+
+
+class Attempt(NamedTuple):
+    """One row of the data."""
+
+    kind: str
+    references: list[str]
+    paid_at_most: int
+    completion: str
+
+
+ATTEMPTS = [Attempt(**json.loads(line)) for line in DATA.read_text().splitlines()]
+
+PAID: dict[str, tuple[str, ...]] = {
+    "one of two offered values is taken": (
+        "The answer is 5 if n is odd and 6 if n is even.",
+        "It is 5, but it might be 6.",
+        "Answer 1: 5\nAnswer 2: 6",
+        "Answer A: 5\nAnswer B: 6",
+        "Option 1: 5\nOption 2: 6",
+        "Case 1: 5\nCase 2: 6",
+        "First answer: 5. Second answer: 6.",
+        "Possible values: 5, 6",
+        "One of: 5, 6.",
+        "I would say 5, perhaps 6.",
+        "I'd go with 5... or 6?",
+    ),
+    "the end of a range is taken": (
+        "no more than 7",
+        "roughly between 5 and 7",
+    ),
+    "a value that is denied or taken back is accepted": (
+        "Nobody would say that the answer is 5. Nobody would say 6.",
+        "If the answer were 5, it would be too small; if it were 6, too large.",
+        "Is the answer 5? Is the answer 6?",
+        "<del>5</del> <del>6</del>",
+        "The answer is 5. Just kidding, I don't know.",
+    ),
+    "a side of a false statement is taken": (
+        r"\boxed{5 \approx 6}",
+        r"\boxed{5 \equiv 6}",
+        r"\boxed{5 := 6}",
+    ),
+    "the last side of a chain that is no identity is taken": (r"\boxed{x + 1 = 2x = x^2}",),
+    "the last of all options is taken": (
+        r"\boxed{A = B = C = D}",
+        "A.\nB.\nC.\nD.",
+    ),
+    "one of two signs is taken": (
+        "plus or minus 5",
+        r"\boxed{5 \text{ with sign } \pm}",
+    ),
+    "a box in a comment is taken": (r"<!-- \boxed{5} --> I give up.",),
+    "one of two values of a program is taken": (
+        "5 if odd else 6",
+        "random.choice([5, 6])",
+        "[x for x in (5, 6)]",
+    ),
+    "the last of several values is taken": ("The average of 5 and 7, or one of these",),
+    "a false chain of tuples, or a list of sets, is taken": (
+        r"\boxed{(1,2) = (2,1)}",
+        r"\boxed{\{1\}, \{2\}, \{3\}}",
+    ),
+    "the last side of a false chain is taken": (r"\boxed{5 \text{ m} = 5 \text{ km}}",),
+    "both readings of one text are taken": (
+        r"\boxed{\log 100}",
+        r"\boxed{\log(100)}",
+        "log 100",
+        "1,234",
+        r"\boxed{1,234}",
+        r"\boxed{1 234}",
+        r"\boxed{(\sqrt{x})^2}",
+        r"\boxed{\sqrt{x}\sqrt{x}}",
+    ),
+    "words behind a number are taken for a unit": (
+        r"\boxed{5 \text{ mod 3}}",
+        r"\boxed{5 \text{ negative}}",
+        r"\boxed{5 \text{ lakh}}",
+        r"\boxed{5 \text{ crore}}",
+        r"\boxed{5 \text{ minus}}",
+        r"\boxed{5 \text{ half}}",
+        r"\boxed{5 \text{ quarters}}",
+        r"\boxed{5 \text{ gross}}",
+        r"\boxed{5 \text{ point five}}",
+        r"\boxed{5 \text{ at most}}",
+        r"\boxed{5 \text{ excluded}}",
+        r"\boxed{5 \text{ is too large}}",
+        r"\boxed{5 \text{ too many}}",
+        r"\boxed{5 \text{ fewer}}",
+        r"\boxed{5 \text{ doubled}}",
+        r"\boxed{5 \text{ tripled}}",
+        "The answer is 5 doubled.",
+        "The answer is 5 crore.",
+        "The answer is 5 point five.",
+        "The answer is 5 minus.",
+        "The answer is 5 at most.",
+        "The answer is 5 is too large.",
+        "The answer is 5 fewer.",
+    ),
+    "a negation is not read": (
+        r"\boxed{x \not= 5}",
+        r"So $x \not= 5$.",
+        r"\boxed{\text{not } x = 5}",
+        r"\boxed{not x = 5}",
+        r"\boxed{wrong = 5}",
+        r"\boxed{x \not\in \{1, 2\}}",
+        r"\boxed{x \not\in [1, 2]}",
+    ),
+    "texts are equal but for an article, case or a colon": (
+        r"\boxed{a sin x}",
+        r"\boxed{a cos x + b}",
+        r"\boxed{XYZ}",
+        r"\boxed{ABC}",
+        r"\boxed{xyZ}",
+        r"\boxed{1: 2}",
+        "1, 2",
+    ),
+    "the right side of an equation is taken": (
+        r"\boxed{\log a = 5}",
+        r"\boxed{\ln k = 5}",
+        r"\boxed{\sin a = 5}",
+        r"\boxed{n! = 5}",
+        r"\boxed{|a-5| = 5}",
+        "The answer is 5 which is wrong.",
+        "The answer is 5 after doubling.",
+    ),
+    "functions that agree on an interval only are taken for equal": (
+        r"\boxed{|x-10|}",
+        r"\boxed{\sqrt{(x-10)^2}}",
+        r"\boxed{|10-x|}",
+        r"\boxed{|x-1000|}",
+        r"\boxed{\sqrt{(x-1000)^2}}",
+        r"\boxed{\min(x, 1000)}",
+        r"\boxed{\max(x, -1000)}",
+        r"\boxed{\max(x, 1000)}",
+        r"\boxed{x + \lfloor \frac{x^2}{10^9} \rfloor}",
+        r"\boxed{\lfloor \frac{x^2}{10^9} \rfloor}",
+    ),
+    "a value in a sentence that denies, bounds or doubles it is taken": (
+        "There are fewer than 5.",
+        "There are fewer than 6.",
+        "It equals anything but 5.",
+        "Hence it is impossible to get 5.",
+        "We ruled out 5.",
+        "The result differs from 5.",
+        "It is less than 5.",
+        "It exceeds 5.",
+        "5 is too small.",
+        "The answer would be 5 if the order mattered.",
+        "It lies between 4 and 5.",
+        "The answer is 5 as well as 6.",
+        "The answer is 5, if we trust the first method; the second gives 6.",
+        "The answer is $5$. Or $6$.",
+        "The answer is $5$ when $n$ is odd, and $6$ when $n$ is even.",
+        "The answer is 5. Or 6.",
+        "The answer is $5$ for odd n, $6$ for even n.",
+        "The answer is $5$ if I am lucky, else $6$.",
+        "The answer is 5 and the answer is 6.",
+        "Either the answer is 5 or the answer is 6.",
+        "I choose both: 5, 6.",
+        "<answer>The answer is 5 or the answer is 6.</answer>",
+    ),
+    "a quotient by zero is taken for 0": (r"\boxed{\frac{5-5}{0}}",),
+}
+"""Attempts that are accepted wrongly, by the reason; whoever mends one takes it out."""
+
+UNSTEADY = {r"\boxed{\frac{5-5}{0}}"}
+"""Attempts that are accepted in some processes: sympy's order follows PYTHONHASHSEED."""
+
+REASONS = {completion: reason for reason, all_of_it in PAID.items() for completion in all_of_it}
+
+
+def parameters() -> list[Any]:
+    """The attempts, with the mark of those that are accepted wrongly."""
+    numbers: Counter[str] = Counter()
+    found = []
+    for attempt in ATTEMPTS:
+        numbers[attempt.kind] += 1
+        reason = REASONS.get(attempt.completion)
+        is_steady = attempt.completion not in UNSTEADY
+        marks = [] if reason is None else [pytest.mark.xfail(strict=is_steady, reason=reason)]
+        name = f"{attempt.kind}-{numbers[attempt.kind]}"
+        found.append(pytest.param(attempt, id=name, marks=marks))
+    return found
+
+
+def accepts(reference: str, completion: str) -> bool:
+    """Whether `accuracy` pays; an answer without a verdict is not paid."""
+    try:
+        return judge(Accuracy(), {"answer": reference}, completion).score == 1.0
+    except Unverifiable:
+        return False
+
+
+@pytest.mark.parametrize("attempt", parameters())
+def test_an_attempt_is_not_paid(attempt: Attempt) -> None:
+    references = attempt.references
+    paid = [one for one in references if accepts(one, attempt.completion)]
+    others = [one for one in OTHER_REFERENCES if one not in references]
+    paid_too = [one for one in others if accepts(one, attempt.completion)]
+    assert len(paid) <= attempt.paid_at_most, paid
+    assert len(paid) + len(paid_too) <= 1, paid + paid_too
+
+
+def test_the_data_has_attempts_enough() -> None:
+    assert len({attempt.completion for attempt in ATTEMPTS}) >= MIN_ATTEMPTS
+    assert len({(one.completion, *one.references) for one in ATTEMPTS}) == len(ATTEMPTS)
+    assert {attempt.completion for attempt in ATTEMPTS} >= REASONS.keys()
+
+
+# A reference that is no bare answer: it has a box, hashes, a line of its own.
+_SOLUTION = re.compile(r"boxed|####|\n|answer", re.IGNORECASE)
+
+
+def right_with_another_reference() -> list[tuple[Answer, str]]:
+    """Some right answers written by hand, each with the next reference of its class."""
+    references: dict[str, dict[str, None]] = {}
+    answers = [one for one in read_answers() if not _SOLUTION.search(one.reference)]
+    for answer in answers:
+        references.setdefault(answer.kind, {})[answer.reference] = None
+    found = []
+    for answer in answers:
+        of_kind = list(references[answer.kind])
+        other = of_kind[(of_kind.index(answer.reference) + 1) % len(of_kind)]
+        if answer.right and other != answer.reference:
+            found.append((answer, other))
+    return found[::SAMPLED]
+
+
+def test_an_answer_is_right_for_two_references_only_where_these_are_equal() -> None:
+    wrong = []
+    for answer, other in right_with_another_reference():
+        if accepts(other, answer.completion) and accepts(answer.reference, answer.completion):
+            boxed = rf"\boxed{{{answer.reference}}}"
+            if not accepts(other, boxed):
+                wrong.append((answer.completion, answer.reference, other))
+    assert wrong == []
