@@ -72,7 +72,7 @@ def parse_number(text: str) -> Number:
         if abs(int(exponent)) > MAX_DIGITS:
             raise Unreadable("too large an exponent")
         value *= Fraction(10) ** int(exponent)
-        places = max((places or 0) - int(exponent), 1)
+        places = (places or 0) - int(exponent)
     return Number(value, places)
 
 

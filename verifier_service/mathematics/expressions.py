@@ -17,7 +17,7 @@ class Number:
 
     value: Fraction
     decimals: int | None = None
-    """Digits after the point; None where it was written without one."""
+    """Digits after the point; None where it was written without one, negative for `1.5e6`."""
 
 
 @dataclass(frozen=True, slots=True)

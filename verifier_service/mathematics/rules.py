@@ -15,3 +15,5 @@ class Rules:
     order_matters: bool
     tolerance: float
     """Relative, between 0 and 0.1, for numbers of which one is written as a decimal."""
+    rounding: int | None
+    """Significant digits from which a decimal equals what it rounds to; see `Accuracy`."""

@@ -97,6 +97,15 @@ class Accuracy(SettlingVerifier):
         "with so many places also equals values that round to it",
     )
 
+    rounding: int | None = Field(
+        default=None,
+        ge=1,
+        le=15,
+        description="significant digits: a decimal of so many or more equals what rounds to it, on "
+        "either side: with 3, 85.71 equals 600/7 and 3.14 equals pi. null: decimals of six places "
+        "or more do",
+    )
+
     @model_validator(mode="after")
     def _only_in_default_mode(self) -> Self:
         useless = self.model_fields_set & {
@@ -105,6 +114,7 @@ class Accuracy(SettlingVerifier):
             "percent",
             "order_matters",
             "tolerance",
+            "rounding",
         }
         if self.mode != "default" and useless:
             raise ValueError(f"{', '.join(sorted(useless))}: no effect in mode {self.mode}")
@@ -175,7 +185,7 @@ class Accuracy(SettlingVerifier):
     @property
     def rules(self) -> Rules:
         """The options that decide what counts as equal."""
-        return Rules(self.units, self.percent, self.order_matters, self.tolerance)
+        return Rules(self.units, self.percent, self.order_matters, self.tolerance, self.rounding)
 
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
         from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
