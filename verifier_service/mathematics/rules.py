@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Form = Literal["value", "evaluated", "same"]
+"""The likeness to the reference that is asked for: of the value, or of the form too."""
+FormFault = Literal["unevaluated", "other_form"]
+"""Faults in the form of an answer whose value is right."""
+
 
 @dataclass(frozen=True)
 class Rules:
