@@ -55,3 +55,8 @@ def test_free_text_is_hardly_ever_accepted_wrongly(found: dict[str, Rates]) -> N
     rates_of_text = found["evouna_text"]
     num_wrong = rates_of_text.wrong_accepted + rates_of_text.wrong_refused
     assert rates_of_text.wrong_accepted <= 0.01 * num_wrong
+
+
+def test_hardly_any_wrong_computed_answer_is_accepted(found: dict[str, Rates]) -> None:
+    assert found["rg_computed"].wrong_accepted <= 2
+    assert found["expert_tests"].wrong_accepted == 0

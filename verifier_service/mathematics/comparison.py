@@ -11,10 +11,17 @@ from verifier_service.mathematics.answer_parser import parse_answer, parse_as_li
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.extraction import Joint
+from verifier_service.mathematics.form import (
+    joins_sets,
+    leaves_more,
+    leaves_operation,
+    same_form,
+    text_leaves_operation,
+)
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
-from verifier_service.mathematics.plain_text import text_key
-from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.plain_text import text_key, without_delimiters
+from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.value_comparison import same_time, same_value
 from verifier_service.mathematics.values import Quantity, Several, Time, Value, Words
 from verifier_service.mathematics.wording import read_as_time
@@ -94,6 +101,51 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if None in verdicts and _marks(left.text) != _marks(right.text):
         return False
     return None if None in verdicts else False
+
+
+class UnreadableForm(Exception):
+    """The reference has a form that nothing here can read."""
+
+
+def wrong_form(reference: AnswerReading, answer: AnswerReading, form: Form) -> FormFault | None:
+    """The fault in the form of an answer whose value is right; None without one.
+
+    Signs of operations decide about a text that has no value here. An operation of the reference
+    allows those of the answer.
+
+    Raises:
+        UnreadableForm: the form must be the reference's, and that has no value here.
+    """
+    if form == "value" or (reference.key == answer.key and answer.key):
+        return None
+    if answer.option is not None:
+        if not answer.option.text:
+            return None
+        chosen = reference.option.text if reference.option else ""
+        expected = read_answer(chosen) if chosen else reference
+        return wrong_form(expected, read_answer(answer.option.text), form)
+    if not _leaves_operation(reference) and (
+        _leaves_operation(answer) or _leaves_more(answer, reference)
+    ):
+        return "unevaluated"
+    if form == "evaluated":
+        return None
+    if not reference.values:
+        raise UnreadableForm
+    is_same = bool(answer.values) and same_form(reference.values[0], answer.values[0])
+    return None if is_same else "other_form"
+
+
+def _leaves_operation(one: AnswerReading) -> bool:
+    if one.values:
+        return leaves_operation(one.values[0]) or joins_sets(one.text, one.values[0])
+    return text_leaves_operation(without_delimiters(one.text))
+
+
+def _leaves_more(answer: AnswerReading, reference: AnswerReading) -> bool:
+    if not answer.values or not reference.values:
+        return False
+    return leaves_more(answer.values[0], reference.values[0])
 
 
 # A mark that math-verify does not see: `\bar`, `'`, `...`, the `^*` of `x^*`, the `^{+` of

@@ -18,6 +18,7 @@ from typing import Any
 
 import mpmath
 
+from verifier_service.mathematics.decimals import largest_gap
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
@@ -34,7 +35,6 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.magnitude import differ_in_size
 from verifier_service.mathematics.notation import Unreadable
-from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE
 
 MAX_EXACT_BITS = 20_000
 """Most bits of the numerator or denominator of an exact value."""
@@ -395,13 +395,15 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
         left: an expression.
         right: another; the result does not depend on their order.
         tolerance: a relative difference that is allowed where a number has a decimal point; 0 for
-            none. An exact number is met more closely than that: see `_meets`.
+            none. Last places bound it further: see `decimals.largest_gap`.
     """
     if left == right:
         return True
     if isinstance(left, Number) and isinstance(right, Number):
+        if left.value == right.value:
+            return True
         approximate = tolerance if left.decimals or right.decimals else 0.0
-        return _meets(left, left.value, right, right.value, approximate)
+        return _are_close(left, right, (left.value, right.value), {}, approximate)
     ends = (_infinite(left), _infinite(right))
     if any(ends):
         return ends[0] == ends[1]
@@ -433,12 +435,7 @@ def _same_exactly(
         one, other = _exact_if_defined(left, point), _exact_if_defined(right, point)
         if one is None or other is None:
             continue
-        is_met = (
-            one == other or _is_close(one, other, tolerance)
-            if names
-            else _meets(left, one, right, other, tolerance)
-        )
-        if not is_met:
+        if one != other and not _are_close(left, right, (one, other), point, tolerance):
             return False
         num_compared += 1
     return True if num_compared >= (3 if names else 1) else None
@@ -451,37 +448,25 @@ def _exact_if_defined(expression: Expression, point: Mapping[str, Fraction]) -> 
         return None
 
 
-MAX_EXACT_GAP = Fraction(1, 10**6)
-"""Largest difference of a decimal from the integer or fraction that it equals."""
-
-
-def _meets(
-    left: Expression, one: Fraction, right: Expression, other: Fraction, tolerance: float
+def _are_close(
+    left: Expression,
+    right: Expression,
+    values: tuple[Fraction, Fraction],
+    point: Mapping[str, Fraction],
+    tolerance: float,
 ) -> bool:
-    """Whether two constants of these values are equal, one of which may be a rounded decimal.
+    """Whether two expressions with these values at a point are equal, of which one may be rounded.
 
-    An integer or fraction is met within MAX_EXACT_GAP, or by a decimal that it rounds to: 38 is not
-    38.0000021, nor 123456789 123456700.0, but 1000/3 is 333.33333. A tolerance above the default is
-    asked for, and holds for integers too.
+    38 is not 38.0000021, nor 123456789 123456700.0, but 1000/3 is 333.33333.
     """
-    if one == other:
-        return True
-    if not _is_close(one, other, tolerance):
+    gap, size = abs(values[0] - values[1]), max(map(abs, values))
+    if not tolerance or gap > Fraction(repr(tolerance)) * size:
         return False
-    rounded = [side for side in (left, right) if has_decimals(side)]
-    if len(rounded) != 1 or tolerance > DECIMAL_TOLERANCE:
-        return True
-    (decimal,) = rounded
-    gap = MAX_EXACT_GAP
-    if isinstance(decimal, Number):
-        gap = max(gap, Fraction(1, 2 * 10 ** (decimal.decimals or 0)))
-    return abs(one - other) <= gap
-
-
-def _is_close(one: Fraction, other: Fraction, tolerance: float) -> bool:
-    """Whether two rationals agree within a relative tolerance; false where it is 0."""
-    return bool(tolerance) and abs(one - other) <= Fraction(repr(tolerance)) * max(
-        abs(one), abs(other)
+    return bool(
+        gap
+        <= largest_gap(
+            left, right, size, tolerance, lambda one: exact(one, point), is_constant=not point
+        )
     )
 
 
@@ -556,7 +541,16 @@ def _same_at(
         is_real = all(abs(mpmath.im(value)) <= abs(value) * 1e-40 for value in (one, other))
         gap, size = abs(one - other), max(abs(one), abs(other))
         if gap <= tolerance * size:
-            return True, is_real
+            largest = largest_gap(
+                left,
+                right,
+                size,
+                tolerance,
+                lambda part: numeric(part, point, DIGITS),
+                is_constant=not point,
+            )
+            if gap <= largest:
+                return True, is_real
         if gap > size * mpmath.mpf(10) ** (-DIGITS // 2):
             return False, is_real
     with mpmath.workdps(MORE_DIGITS):

@@ -72,7 +72,7 @@ def parse_number(text: str) -> Number:
         if abs(int(exponent)) > MAX_DIGITS:
             raise Unreadable("too large an exponent")
         value *= Fraction(10) ** int(exponent)
-        places = max((places or 0) - int(exponent), 1)
+        places = (places or 0) - int(exponent)
     return Number(value, places)
 
 
@@ -190,13 +190,13 @@ class _ExpressionParser:
         if part is None:
             self.position = start
             return None
-        return Number(whole.value + part)
+        return Number(whole.value + part.value, None, part.is_reduced)
 
-    def _proper_fraction(self) -> Fraction | None:
+    def _proper_fraction(self) -> Number | None:
         """The fraction at the position; None unless it lies between 0 and 1."""
         if self._is_function("frac"):
             part = self._power()
-            return part.value if isinstance(part, Number) and 0 < part.value < 1 else None
+            return part if isinstance(part, Number) and 0 < part.value < 1 else None
         following = self.tokens[self.position : self.position + 3]
         if len(following) < 3 or following[1].text != "/":
             return None
@@ -206,8 +206,11 @@ class _ExpressionParser:
         if not (above.text.isdigit() and below.text.isdigit()):
             return None
         self.position += 3
-        numerator, denominator = parse_number(above.text).value, parse_number(below.text).value
-        return numerator / denominator if 0 < numerator < denominator else None
+        numerator, denominator = parse_number(above.text), parse_number(below.text)
+        if not 0 < numerator.value < denominator.value:
+            return None
+        part = quotient(numerator, denominator)
+        return part if isinstance(part, Number) else None
 
     def _implicit(self) -> list[Expression]:
         """The factors that follow without a sign between them: `x(y + 1)` after 2."""

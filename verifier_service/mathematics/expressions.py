@@ -7,7 +7,7 @@ package builds or runs source code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 
@@ -17,7 +17,9 @@ class Number:
 
     value: Fraction
     decimals: int | None = None
-    """Digits after the point; None where it was written without one."""
+    """Digits after the point; None where it was written without one, negative for `1.5e6`."""
+    is_reduced: bool = field(default=True, compare=False, repr=False)
+    """False for a fraction whose numbers could be cancelled, such as 2/4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ CONSTANTS = frozenset({"e", "i", "pi", "infty"})
 def negative(expression: Expression) -> Expression:
     """Minus the expression."""
     if isinstance(expression, Number):
-        return Number(-expression.value, expression.decimals)
+        return Number(-expression.value, expression.decimals, expression.is_reduced)
     return Product((MINUS_ONE, expression))
 
 
@@ -85,8 +87,16 @@ def quotient(numerator: Expression, denominator: Expression) -> Expression:
         and denominator.decimals is None
         and denominator.value
     ):
-        return Number(numerator.value / denominator.value)
+        value = numerator.value / denominator.value
+        return Number(value, None, _is_reduced(numerator, denominator, value))
     return Product((numerator, Power(denominator, MINUS_ONE)))
+
+
+def _is_reduced(numerator: Number, denominator: Number, value: Fraction) -> bool:
+    """Whether two whole numbers, over each other, are the fraction itself."""
+    if numerator.value.denominator > 1 or not (numerator.is_reduced and denominator.is_reduced):
+        return False
+    return 1 < value.denominator == abs(denominator.value)
 
 
 def is_constant(symbol: Symbol) -> bool:

@@ -13,6 +13,7 @@ from verifier_service.mathematics.expression_parser import parse_expression, par
 from verifier_service.mathematics.expressions import (
     Expression,
     Number,
+    Power,
     Product,
     difference,
     negative,
@@ -226,8 +227,16 @@ def _scaled(
         return Quantity(expression, currency or unit, words)
     factor, words = scale
     unit = read_unit([token for token in rest[1:] if token.text != "of"])
-    expression = Product((expression, Number(Fraction(factor))))
+    expression = Product((expression, _as_power_of_ten(factor)))
     return Quantity(expression, currency or unit, () if unit else words)
+
+
+def _as_power_of_ten(factor: int) -> Expression:
+    """A scale as `3 * 10^6` has it, so that nobody takes `3 million` for a product."""
+    exponent = len(str(factor)) - 1
+    if factor != 10**exponent:
+        return Number(Fraction(factor))
+    return Power(Number(Fraction(10)), Number(Fraction(exponent)))
 
 
 def _with_signs(value: Quantity) -> Value:

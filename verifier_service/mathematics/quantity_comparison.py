@@ -7,6 +7,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 
+from verifier_service.mathematics.decimals import (
+    half_unit,
+    plain_decimal,
+    significant_digits,
+)
 from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
 from verifier_service.mathematics.expressions import (
     Call,
@@ -33,7 +38,7 @@ def same_quantity(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if left.base or right.base:
         return _same_based(left, right)
     if rules.units == "ignore":
-        return _same_expression(left.expression, right.expression, rules)
+        return same_expression(left.expression, right.expression, rules)
     if _name_different_things(left.words, right.words):
         return False
     if _is_percent(left) or _is_percent(right):
@@ -45,10 +50,10 @@ def same_quantity(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
         if plain.words:  # 3 hours, 3 students
             return False
         if _is_angle(measured.unit) and has_symbol(plain.expression, "pi"):
-            return _same_expression(_in_radians(measured), plain.expression, rules)
+            return same_expression(_in_radians(measured), plain.expression, rules)
         if rules.units == "require":
             return False
-    return _same_expression(left.expression, right.expression, rules)
+    return same_expression(left.expression, right.expression, rules)
 
 
 def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
@@ -89,13 +94,13 @@ def _in_radians(value: Quantity) -> Expression:
 
 def _same_percent(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if _is_percent(left) and _is_percent(right):
-        return _same_expression(left.expression, right.expression, rules)
+        return same_expression(left.expression, right.expression, rules)
     percent, plain = (left, right) if _is_percent(left) else (right, left)
     share = quotient(percent.expression, Number(Fraction(100)))
-    verdict = _same_expression(share, plain.expression, rules)
+    verdict = same_expression(share, plain.expression, rules)
     if verdict or rules.percent == "strict":
         return verdict
-    return _same_expression(percent.expression, plain.expression, rules)
+    return same_expression(percent.expression, plain.expression, rules)
 
 
 def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
@@ -103,12 +108,12 @@ def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None
         return False
     if {left.unit.dimension, right.unit.dimension} == {(("angle", 1),), (("radian", 1),)}:
         angle, radian = (left, right) if _is_angle(left.unit) else (right, left)
-        return _same_expression(_in_radians(angle), radian.expression, rules)
+        return same_expression(_in_radians(angle), radian.expression, rules)
     if left.unit.dimension != right.unit.dimension:
         return False
     if left.unit == right.unit:
-        return _same_expression(left.expression, right.expression, rules)
-    return _same_expression(_in_base_units(left), _in_base_units(right), rules)
+        return same_expression(left.expression, right.expression, rules)
+    return same_expression(_in_base_units(left), _in_base_units(right), rules)
 
 
 def _in_base_units(value: Quantity) -> Expression:
@@ -118,12 +123,12 @@ def _in_base_units(value: Quantity) -> Expression:
     return difference(scaled, Number(-value.unit.offset)) if value.unit.offset else scaled
 
 
-def _same_expression(left: Expression, right: Expression, rules: Rules) -> bool | None:
+def same_expression(left: Expression, right: Expression, rules: Rules) -> bool | None:
     """Whether two expressions are equal, or differ in their conventions only."""
     verdict = same(left, right, rules.tolerance)
     if verdict is not False:
         return verdict
-    if _rounds_to(left, right, rules.tolerance):
+    if _is_rounded(left, right, rules):
         return True
     # `log` alone is natural to some and decimal to others.
     one, other = with_decimal_logarithms(left), with_decimal_logarithms(right)
@@ -142,22 +147,39 @@ def with_decimal_logarithms(expression: Expression) -> Expression:
     return changed
 
 
-def _rounds_to(left: Expression, right: Expression, tolerance: float) -> bool:
-    """Whether one side is a decimal of enough places, and the other side rounds to it."""
-    places = rounding_places(tolerance)
-    for literal, other in ((left, right), (right, left)):
-        if not isinstance(literal, Number) or (literal.decimals or 0) < places or variables(other):
-            continue
-        half = Fraction(1, 2 * 10 ** (literal.decimals or 0))
-        if abs(literal.value) <= half:
-            continue
-        try:
-            gap = abs(numeric(difference(other, literal), {}, DIGITS))
-        except (Undefined, Unreadable):
-            continue
-        if gap <= float(half) * (1 + 1e-9):
-            return True
-    return False
+MIN_DIGITS_OF_ROUNDED = 4
+"""Significant digits without which no decimal of many places is a rounded value: 0.000002."""
+
+
+def _is_rounded(left: Expression, right: Expression, rules: Rules) -> bool:
+    """Whether one side is a decimal of enough digits, and the other side rounds to it."""
+    return any(
+        _may_be_rounded(literal, rules) and _rounds_to(other, literal)
+        for literal, other in ((left, right), (right, left))
+    )
+
+
+def _may_be_rounded(expression: Expression, rules: Rules) -> bool:
+    decimal = plain_decimal(expression)
+    if decimal is None:
+        return False
+    num_digits = significant_digits(decimal)
+    if rules.rounding is not None and num_digits >= rules.rounding:
+        return True
+    has_places = (decimal.decimals or 0) >= rounding_places(rules.tolerance)
+    return has_places and expression == decimal and num_digits >= MIN_DIGITS_OF_ROUNDED
+
+
+def _rounds_to(value: Expression, rounded: Expression) -> bool:
+    decimal = plain_decimal(rounded)
+    if decimal is None or not decimal.value or variables(value):
+        return False
+    half_of_one = float(half_unit(decimal) / abs(decimal.value)) * (1 + 1e-9)
+    try:
+        gap = abs(numeric(difference(value, rounded), {}, DIGITS))
+        return bool(gap <= abs(numeric(rounded, {}, DIGITS)) * half_of_one)
+    except (Undefined, Unreadable):
+        return False
 
 
 _MAX_PARAMETERS = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from verifier_service.mathematics.evaluation import DIGITS, NotExact, Undefined, exact, numeric
@@ -99,7 +100,13 @@ def _linearly_solved(left: Expression, sign: str, right: Expression) -> Ranges |
     if linear is None:
         return None
     name, slope, offset = linear
-    return _half_line(name, Number(-offset / slope), sign, below=slope > 0 or sign == "!=")
+    solved = _half_line(name, Number(-offset / slope), sign, below=slope > 0 or sign == "!=")
+    return Ranges(_unsolved(*solved.pieces), name)
+
+
+def _unsolved(*pieces: Range) -> tuple[Range, ...]:
+    """Ranges that an inequality describes before it is solved."""
+    return tuple(replace(piece, is_solved=False) for piece in pieces)
 
 
 def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
@@ -112,9 +119,10 @@ def _distance(left: Expression, sign: str, right: Expression) -> Ranges | None:
             return None
         closed = sign == "<="
         if is_near:
-            return Ranges((Range(negative(bound), closed, bound, closed),), variable.name)
+            near = Range(negative(bound), closed, bound, closed)
+            return Ranges(_unsolved(near), variable.name)
         outer = (Range(None, False, negative(bound), closed), Range(bound, closed, None, False))
-        return Ranges(outer, variable.name)
+        return Ranges(_unsolved(*outer), variable.name)
     return None
 
 
@@ -161,8 +169,8 @@ def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Range
 
     low, high = solve(piece.low), solve(piece.high)
     if slope > 0:
-        return Ranges((Range(low, piece.low_closed, high, piece.high_closed),), name)
-    return Ranges((Range(high, piece.high_closed, low, piece.low_closed),), name)
+        return Ranges(_unsolved(Range(low, piece.low_closed, high, piece.high_closed)), name)
+    return Ranges(_unsolved(Range(high, piece.high_closed, low, piece.low_closed)), name)
 
 
 def interval(items: Sequence[Value], brackets: str) -> Ranges | None:
@@ -275,7 +283,8 @@ def _intersection(left: Sequence[Range], right: Sequence[Range]) -> tuple[Range,
                     return None
                 if order > 0 or (order == 0 and not (start_closed and end_closed)):
                     continue
-            found.append(Range(start, start_closed, end, end_closed))
+            is_solved = one.is_solved and other.is_solved
+            found.append(Range(start, start_closed, end, end_closed, is_solved))
     return tuple(found)
 
 

@@ -25,7 +25,11 @@ from verifier_service.mathematics.expressions import (
 )
 from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
-from verifier_service.mathematics.quantity_comparison import same_quantity, with_decimal_logarithms
+from verifier_service.mathematics.quantity_comparison import (
+    same_expression,
+    same_quantity,
+    with_decimal_logarithms,
+)
 from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.values import (
@@ -373,7 +377,7 @@ def _same_range(one: Range, other: Range, rules: Rules) -> bool | None:
         if end is None or other_end is None:
             verdicts.append(end is other_end)
         else:
-            verdicts += (is_same, same(end, other_end, rules.tolerance))
+            verdicts += (is_same, same_expression(end, other_end, rules))
     return _all(verdicts)
 
 

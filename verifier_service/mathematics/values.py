@@ -6,7 +6,7 @@ forgets how it was written. `answer_parser` makes values from texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from verifier_service.mathematics.expressions import Expression
 from verifier_service.mathematics.units import Unit
@@ -53,6 +53,8 @@ class Range:
     low_closed: bool
     high: Expression | None
     high_closed: bool
+    is_solved: bool = field(default=True, compare=False)
+    """False where the bounds follow from an inequality that is not solved: `2x < 6`."""
 
 
 @dataclass(frozen=True, slots=True)

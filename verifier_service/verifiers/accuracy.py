@@ -8,7 +8,7 @@ math-verify.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -22,7 +22,7 @@ from verifier_service.mathematics.extraction import (
     extract,
 )
 from verifier_service.mathematics.reference_answer import NoAnswer, answer_of_reference
-from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import acceptable_answers, bad
@@ -52,6 +52,22 @@ class AccuracyReason(Reason):
         "ambiguous_answer",
         "0: the completion offers different values for one answer.",
     )
+    UNEVALUATED = (
+        "unevaluated",
+        "0: the value is right, but the answer leaves an operation to do that the reference does "
+        "not have, such as 37*24 for 888 (option `form`).",
+    )
+    OTHER_FORM = (
+        "other_form",
+        "0: the value is right, but the form is not the reference's, such as factored instead of "
+        "expanded (option `form`).",
+    )
+
+
+_REASONS: Mapping[FormFault, AccuracyReason] = {
+    "unevaluated": AccuracyReason.UNEVALUATED,
+    "other_form": AccuracyReason.OTHER_FORM,
+}
 
 
 class Accuracy(SettlingVerifier):
@@ -97,6 +113,22 @@ class Accuracy(SettlingVerifier):
         "with so many places also equals values that round to it",
     )
 
+    rounding: int | None = Field(
+        default=None,
+        ge=1,
+        le=15,
+        description="significant digits: a decimal of so many or more equals what rounds to it, on "
+        "either side: with 3, 85.71 equals 600/7 and 3.14 equals pi. null: decimals of six places "
+        "or more do",
+    )
+
+    form: Form = Field(
+        default="value",
+        description="value: only the value counts; evaluated: an answer must not leave an "
+        "operation to do that the reference does not have: 37*24 for 888; same: nor have another "
+        "form: (x+1)^2 for x^2+2x+1",
+    )
+
     @model_validator(mode="after")
     def _only_in_default_mode(self) -> Self:
         useless = self.model_fields_set & {
@@ -105,6 +137,8 @@ class Accuracy(SettlingVerifier):
             "percent",
             "order_matters",
             "tolerance",
+            "rounding",
+            "form",
         }
         if self.mode != "default" and useless:
             raise ValueError(f"{', '.join(sorted(useless))}: no effect in mode {self.mode}")
@@ -134,8 +168,12 @@ class Accuracy(SettlingVerifier):
                 return Judgement(0.0, EngineReason.TOO_LARGE, extracted)
             answer = _reading_of(found)
             verdicts = [comparison.same_answer(one, answer, rules) for one in references]
-            if True in verdicts:
+            equal = [one for one, same in zip(references, verdicts, strict=True) if same]
+            fault = self._fault_of_form(equal, answer)
+            if equal and fault is None:
                 return Judgement(1.0, AccuracyReason.EQUAL, extracted)
+            if fault is not None and None not in verdicts:
+                return Judgement(0.0, fault, extracted)
             if not all_readable:
                 raise bad("answer", "it cannot be read, so only the same text would be equal")
             if found.joint == "or":
@@ -160,22 +198,51 @@ class Accuracy(SettlingVerifier):
         def settle(question: OpenQuestion) -> Judgement:
             # math-verify sees open pairs only: it could overrule references that differ.
             answer = comparison.read_answer(question)
+            faults: list[AccuracyReason] = []
             for text in texts:
                 one = comparison.read_answer(text)
-                if comparison.same_answer(one, answer, rules) is not None:
+                is_same = comparison.same_answer(one, answer, rules)
+                if is_same is False:
                     continue
-                if math_verify_comparison.accepts_either_way(text, question):
+                if is_same is None and not math_verify_comparison.accepts_either_way(
+                    text, question
+                ):
+                    continue
+                fault = self._fault_of_form([one], answer)
+                if fault is None:
                     return Judgement(1.0, AccuracyReason.EQUAL, question)
+                faults.append(fault)
+            if faults:
+                return Judgement(0.0, faults[0], question)
             if _offers_alternatives(answer, rules):
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, question)
             return Judgement(0.0, AccuracyReason.DIFFERENT, question)
 
         return settle
 
+    def _fault_of_form(
+        self, equal: Sequence[AnswerReading], answer: AnswerReading
+    ) -> AccuracyReason | None:
+        """The fault in the form of an answer that equals references; None if one allows it.
+
+        Raises:
+            Unverifiable: the form must be that of a reference that cannot be read.
+        """
+        if self.form == "value":
+            return None
+        from verifier_service.mathematics import comparison  # noqa: PLC0415
+
+        try:
+            faults = [comparison.wrong_form(one, answer, self.form) for one in equal]
+        except comparison.UnreadableForm as error:
+            raise bad("answer", "its form cannot be read, which `form` same asks for") from error
+        found = [_REASONS[fault] for fault in faults if fault is not None]
+        return found[0] if found and len(found) == len(faults) else None
+
     @property
     def rules(self) -> Rules:
         """The options that decide what counts as equal."""
-        return Rules(self.units, self.percent, self.order_matters, self.tolerance)
+        return Rules(self.units, self.percent, self.order_matters, self.tolerance, self.rounding)
 
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
         from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
