@@ -8,11 +8,13 @@ math-verify.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from verifier_service.answer_text import SeveralAnswers, answer_part
 from verifier_service.completion import Completion
 from verifier_service.mathematics.extraction import (
     MAX_ANSWER_CHARACTERS,
@@ -21,6 +23,7 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
+from verifier_service.mathematics.plain_text import text_key
 from verifier_service.mathematics.reference_answer import NoAnswer, answer_of_reference
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
 
 # The API process imports this module for its options and must stay free of sympy and mpmath. So
 # modules that need those are imported inside the functions that use them.
+
+
+MAX_TAG_CHARACTERS = 40
+"""Most characters around an answer that repeats its reference: of tags, and of `</think>`."""
 
 
 class AccuracyReason(Reason):
@@ -126,7 +133,7 @@ class Accuracy(SettlingVerifier):
         all_readable = all(one.values or _can_be_read(one.text) for one in references)
 
         def judge(completion: Completion) -> Judgement | Undecided:
-            found = extract(completion.text, self.extract)
+            found = self._final_answer(completion.text, references)
             if found is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
             extracted = found.text
@@ -177,6 +184,21 @@ class Accuracy(SettlingVerifier):
         """The options that decide what counts as equal."""
         return Rules(self.units, self.percent, self.order_matters, self.tolerance)
 
+    def _final_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
+        """The final answer; where a sentence or the whole text repeats a reference, that."""
+        found = extract(text, self.extract)
+        if found is not None and found.sentence:
+            sentence = text_key(found.sentence)
+            if any(sentence == one.key for one in references):
+                return Extraction(found.source, (found.sentence,))
+        max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
+        if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
+            whole = _whole_answer(text)
+            is_other = whole and (found is None or found.text != whole)
+            if is_other and any(whole == _as_written(one.text) for one in references):
+                return Extraction("math", (whole,))
+        return found
+
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
         from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
 
@@ -196,6 +218,23 @@ class Accuracy(SettlingVerifier):
             return Judgement(0.0, AccuracyReason.DIFFERENT, answer.text)
 
         return judge
+
+
+def _whole_answer(text: str) -> str:
+    """The content of the answer tag, or without one everything after the reasoning."""
+    try:
+        return _as_written(answer_part(text) or "")
+    except SeveralAnswers:
+        return ""
+
+
+def _as_written(text: str) -> str:
+    """A text with single spaces and without a final full stop; its lines stay lines."""
+    return _SPACES.sub(" ", text.strip()).removesuffix(".")
+
+
+# Spaces and tabs in a line.
+_SPACES = re.compile(r"[ \t]+")
 
 
 def _reading_of(found: Extraction) -> AnswerReading:
