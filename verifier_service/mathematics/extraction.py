@@ -10,6 +10,7 @@ import re
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, get_args
 
 from verifier_service.answer_text import after_reasoning
@@ -53,7 +54,9 @@ class Extraction:
         return (" or " if self.joint == "or" else ", ").join(self.statements)
 
 
-def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None:
+def extract(
+    text: str, sources: Sequence[Source] = SOURCES, tags: Sequence[str] = ("answer",)
+) -> Extraction | None:
     """The final answer of a completion; None where it has none.
 
     Only what follows the reasoning counts: reasoning that never ends has no answer after it.
@@ -64,15 +67,20 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
     '\\\\frac{1}{2}'
     >>> extract("<think>Perhaps 3.") is None
     True
+
+    Args:
+        text: the completion.
+        sources: where to look, in that order.
+        tags: names of the tags that the source `answer_tag` looks for.
     """
     after = (after_reasoning(text) or "").strip(_BLANK)
     if not after:
         return None
     main = _without_notes(after)
-    found = _first(main, sources)
+    found = _first(main, sources, tags)
     if main != after and (found is None or found.source not in _ANNOUNCED):
         # The note holds the tag, the box or the phrase that the text before it lacks.
-        in_note = _first(after, sources)
+        in_note = _first(after, sources, tags)
         if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
             found = in_note
     if found is None or not any(found.statements):
@@ -91,13 +99,13 @@ def _in_words(found: Extraction) -> Extraction:
     return replace(found, statements=(words,), sentence=sentence)
 
 
-def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
+def _first(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
     """The extraction of the first source that finds one.
 
     The sources after `answer_phrase` do not see values that are said not to be the answer.
     """
     for source in sources:
-        found = _FINDERS[source](text)
+        found = _answer_tag(text, tags) if source == "answer_tag" else _FINDERS[source](text)
         if found is not None:
             return found
         if source == "answer_phrase":
@@ -124,14 +132,20 @@ _ANNOUNCED: frozenset[Source] = frozenset({"answer_tag", "boxed", "hashes", "ans
 _NOTHING: tuple[str, ...] = ()
 """No statement: a source found the place of the answer, and no answer there."""
 _BLANK = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff"
-# The content of an answer tag, closed or not: the `2` of `<answer>2</answer>`.
-_ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|(?=<answer>)|\Z)", re.DOTALL)
 
 
-def _answer_tag(text: str) -> Extraction | None:
-    if "<answer>" not in text:  # faster than the search
+@lru_cache(maxsize=64)
+def _tag_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """The pattern of a tag's content, closed or not: the `2` of `<answer>2</answer>`."""
+    names = "|".join(map(re.escape, tags))
+    return re.compile(rf"<({names})>(.*?)(?:</\1>|(?=<(?:{names})>)|\Z)", re.DOTALL)
+
+
+def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
+    if not any(f"<{name}>" in text for name in names):
         return None
-    tags = [(tag.start(), tag.end(), tag[1].strip(_BLANK)) for tag in _ANSWER_TAG.finditer(text)]
+    found_tags = _tag_pattern(tuple(names)).finditer(text)
+    tags = [(tag.start(), tag.end(), tag[2].strip(_BLANK)) for tag in found_tags]
     statements, joint = _closing_statement(text, tags)
     if len(statements) != 1:
         return Extraction("answer_tag", statements, joint)
@@ -767,8 +781,7 @@ def _choices(line: str) -> Extraction | None:
     return Extraction("last_expression", chosen, "or") if chosen else None
 
 
-_FINDERS: dict[Source, Callable[[str], Extraction | None]] = {
-    "answer_tag": _answer_tag,
+_FINDERS: dict[str, Callable[[str], Extraction | None]] = {
     "boxed": _boxed,
     "hashes": _hashes,
     "answer_phrase": _answer_phrase,

@@ -174,6 +174,27 @@ def rewritten(text: str) -> str:
     return _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
 
 
+# A number with a decimal comma, perhaps with points between groups of digits: `3,5`, `1.234,5`,
+# `3{,}5`. In `1,2,3` and `1, 2` the commas separate elements.
+_DECIMAL_COMMA = re.compile(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d}]|[.,]\d|\{,\})"
+)
+# Digits in several groups with points between them: `1.234.567`.
+_POINTED_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,]\d|\d)")
+
+
+def with_decimal_points(text: str) -> str:
+    """The text with decimal points in place of decimal commas.
+
+    >>> with_decimal_points("3,5"), with_decimal_points("1.234,5"), with_decimal_points("(3,5; 4)")
+    ('3.5', '1234.5', '(3.5; 4)')
+    >>> with_decimal_points("1,2,3"), with_decimal_points("1, 2")
+    ('1,2,3', '1, 2')
+    """
+    text = _DECIMAL_COMMA.sub(lambda number: number[1].replace(".", "") + "." + number[2], text)
+    return _POINTED_GROUPS.sub(lambda number: number[0].replace(".", ""), text)
+
+
 def without_remark(text: str) -> str:
     """The text without a remark in brackets at its end that changes nothing of what it says.
 
