@@ -10,18 +10,27 @@ import re
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, get_args
 
 from verifier_service.answer_text import after_reasoning
+from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import is_disowned
+from verifier_service.mathematics.markdown import (
+    closing_line,
+    listed_values,
+    without_marks,
+    without_opening,
+)
 from verifier_service.mathematics.notation import brace_pairs
 from verifier_service.mathematics.option_letters import chosen_letters
+from verifier_service.mathematics.plain_text import text_command_arguments
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 MAX_BARE_CHARACTERS = 120
-"""Longest text or last line that can be an answer without anything around it."""
+"""Longest text or last line with words that can be an answer without anything around it."""
 MAX_ANSWER_CHARACTERS = 10_000
 """Longest answer that is compared."""
 
@@ -36,6 +45,8 @@ class Extraction:
     source: Source
     statements: tuple[str, ...]
     joint: Joint = "list"
+    sentence: str = ""
+    """The sentence that states the answer in words; empty where the statement is no part of one."""
 
     @property
     def text(self) -> str:
@@ -43,7 +54,9 @@ class Extraction:
         return (" or " if self.joint == "or" else ", ").join(self.statements)
 
 
-def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None:
+def extract(
+    text: str, sources: Sequence[Source] = SOURCES, tags: Sequence[str] = ("answer",)
+) -> Extraction | None:
     """The final answer of a completion; None where it has none.
 
     Only what follows the reasoning counts: reasoning that never ends has no answer after it.
@@ -54,26 +67,45 @@ def extract(text: str, sources: Sequence[Source] = SOURCES) -> Extraction | None
     '\\\\frac{1}{2}'
     >>> extract("<think>Perhaps 3.") is None
     True
+
+    Args:
+        text: the completion.
+        sources: where to look, in that order.
+        tags: names of the tags that the source `answer_tag` looks for.
     """
     after = (after_reasoning(text) or "").strip(_BLANK)
     if not after:
         return None
     main = _without_notes(after)
-    found = _first(main, sources)
-    if found is None and main != after:
-        found = _first(after, sources)
+    found = _first(main, sources, tags)
+    if main != after and (found is None or found.source not in _ANNOUNCED):
+        # The note holds the tag, the box or the phrase that the text before it lacks.
+        in_note = _first(after, sources, tags)
+        if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
+            found = in_note
     if found is None or not any(found.statements):
         return None
-    return replace(found, statements=tuple(filter(None, found.statements)))
+    return _in_words(replace(found, statements=tuple(filter(None, found.statements))))
 
 
-def _first(text: str, sources: Sequence[Source]) -> Extraction | None:
+def _in_words(found: Extraction) -> Extraction:
+    """The extraction with the words that its sentence states: `Yes` of `Yes, it is`."""
+    sentence = found.statements[0]
+    if len(found.statements) > 1 or " " not in sentence:
+        return found
+    words = stated_words(text_command_arguments(sentence))
+    if words is None or words == sentence:
+        return found
+    return replace(found, statements=(words,), sentence=sentence)
+
+
+def _first(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
     """The extraction of the first source that finds one.
 
     The sources after `answer_phrase` do not see values that are said not to be the answer.
     """
     for source in sources:
-        found = _FINDERS[source](text)
+        found = _answer_tag(text, tags) if source == "answer_tag" else _FINDERS[source](text)
         if found is not None:
             return found
         if source == "answer_phrase":
@@ -95,17 +127,25 @@ def _without_notes(text: str) -> str:
     return text[:end]
 
 
+_ANNOUNCED: frozenset[Source] = frozenset({"answer_tag", "boxed", "hashes", "answer_phrase"})
+"""Sources whose answers are said to be answers."""
 _NOTHING: tuple[str, ...] = ()
 """No statement: a source found the place of the answer, and no answer there."""
 _BLANK = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff"
-# The content of an answer tag, closed or not: the `2` of `<answer>2</answer>`.
-_ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|(?=<answer>)|\Z)", re.DOTALL)
 
 
-def _answer_tag(text: str) -> Extraction | None:
-    tags = [(tag.start(), tag.end(), tag[1].strip(_BLANK)) for tag in _ANSWER_TAG.finditer(text)]
-    if not tags:
+@lru_cache(maxsize=64)
+def _tag_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """The pattern of a tag's content, closed or not: the `2` of `<answer>2</answer>`."""
+    names = "|".join(map(re.escape, tags))
+    return re.compile(rf"<({names})>(.*?)(?:</\1>|(?=<(?:{names})>)|\Z)", re.DOTALL)
+
+
+def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
+    if not any(f"<{name}>" in text for name in names):
         return None
+    found_tags = _tag_pattern(tuple(names)).finditer(text)
+    tags = [(tag.start(), tag.end(), tag[2].strip(_BLANK)) for tag in found_tags]
     statements, joint = _closing_statement(text, tags)
     if len(statements) != 1:
         return Extraction("answer_tag", statements, joint)
@@ -120,11 +160,15 @@ def _answer_tag(text: str) -> Extraction | None:
             found = finder(inside)
             if found is not None and _is_wordy(inside):
                 return Extraction("answer_tag", found.statements, found.joint)
-    return Extraction("answer_tag", (_sentence_math(inside) or inside,))
+    return Extraction("answer_tag", (_sentence_math(inside) or without_marks(inside),))
 
 
 # The beginning of a box: `\boxed{`, or the `\boxed` of `\boxed 5`.
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(?:\{|(?=[\w\\-]))")
+# The same, or a box whose backslash is lost or became `\x08` on the way: `boxed{5}`.
+_DAMAGED_BOX = re.compile(
+    rf"{_BOX.pattern}|(?<![A-Za-z\\])(?:boxed|\x08oxed)\{{(?=\s{{0,9}}[^\s}}])"
+)
 # A sign or factor before a box, in the same formula: the `-` of `$-\boxed{2}$`.
 _FACTOR = re.compile(r"(?:[$=(]|\\\[)\s*(-|−|-?\d+(?:\.\d+)?)\s*$")
 # The content of a box without braces: the `5` of `\boxed 5`.
@@ -197,14 +241,15 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
     None where there is no box at all. Where no box closes, the first one is given: with the text up
     to the end of its mathematics, or without content where the text breaks off.
     """
-    first = _BOX.search(text)
+    box = _DAMAGED_BOX if _has_damaged_box(text) else _BOX
+    first = box.search(text)
     if first is None:
         return None
     found: list[tuple[int, int, str]] = []
     unclosed = None
     position = first.start()
     closing = brace_pairs(text, position)
-    while (match := _BOX.search(text, position)) is not None:
+    while (match := box.search(text, position)) is not None:
         position = match.end()
         if text[position - 1] == "{":
             end = closing.get(position - 1)
@@ -223,6 +268,11 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
         inside = text[unclosed.end() : end_of_math.start()] if end_of_math else ""
         return [(unclosed.start(), len(text), inside.strip())]
     return found or None
+
+
+def _has_damaged_box(text: str) -> bool:
+    start = text.find("oxed{")
+    return start >= 0 and text.count("oxed{", start) > text.count("\\boxed{", max(0, start - 2))
 
 
 def _is_same_statement(gap: str) -> bool:
@@ -252,9 +302,9 @@ _HASHES = re.compile(r"####[ \t]*([^\n]*)")
 
 
 def _hashes(text: str) -> Extraction | None:
-    found = list(_HASHES.finditer(text))
-    if not found:
+    if "####" not in text:
         return None
+    found = list(_HASHES.finditer(text))
     last = found[-1]
     line = last[1].strip()
     is_heading = line.startswith("#") or (
@@ -293,7 +343,7 @@ def _answer_phrase(text: str) -> Extraction | None:
             else:
                 last = match
         if last is not None:
-            rest = _BULLET.sub("", text[last.end() :].lstrip(" *:\n\t"))
+            rest = _rest_behind(text, last.end())
             statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
             if not statement:
                 return Extraction("answer_phrase", _NOTHING)
@@ -320,8 +370,12 @@ def _behind_disowned(text: str) -> str:
     return text[last.end() :].lstrip(" *:\n\t").partition("\n")[2].strip(_BLANK)
 
 
-# The bullet of a list: the `- ` of `- 12`.
-_BULLET = re.compile(r"^[-*•]\s+")
+def _rest_behind(text: str, end: int) -> str:
+    """The text behind the announcement of an answer, without marks at the start of its line."""
+    rest = text[end:].lstrip(" *:\n\t")
+    return without_opening(rest) if "\n" in text[end : len(text) - len(rest)] else rest
+
+
 # The beginning of a statement that gives no answer: `not known`, `unclear`.
 _DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
 # An alternative in brackets, behind the first one: `5 (or 6)`.
@@ -473,23 +527,27 @@ _CONCLUDES = re.compile(
 
 
 def _trimmed(line: str) -> str:
-    """A line without spaces, stars and full stops around it."""
-    return line.strip().strip("*").strip().rstrip(".").strip()
+    """A line without Markdown, spaces, stars and full stops around it."""
+    return without_marks(line.strip()).strip("*").strip().rstrip(".").strip()
 
 
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
-    if _is_bare(text):
-        bare = _sentence_math(_without_aside(text)) or _trimmed(_LEAD_IN.sub("", text))
+    if _is_bare(text) or _is_block(text):
+        line = text if "\n" in text else closing_line(text)
+        bare = _sentence_math(_without_aside(line)) or _trimmed(_LEAD_IN.sub("", line))
         return Extraction("math", (bare,))
+    if listed := listed_values(text):
+        return Extraction("math", tuple(dict.fromkeys(listed)))
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
     if _has_open_display(rest) or (found and _breaks_off(rest)):
         return Extraction("math", _NOTHING)
-    last_line = text[text.rfind("\n") + 1 :]
+    last_line = closing_line(text)
+    if found and stated_words(last_line) is not None:
+        return Extraction("math", (last_line,))
     if _is_bare(last_line) and not _OPENING.search(last_line) and not _DISPLAY_END.match(last_line):
-        bare = _trimmed(last_line)
-        return Extraction("math", (bare,))
+        return Extraction("math", (_trimmed(last_line),))
     if not found:
         return None
     if any(character.isdigit() for character in rest):
@@ -561,8 +619,8 @@ _MATH_WORDS = frozenset(
 def _is_bare(text: str) -> bool:
     """Whether a text is an answer without anything around it."""
     return (
-        len(text) <= MAX_BARE_CHARACTERS
-        and "\n" not in text.strip()
+        "\n" not in text.strip()
+        and (len(text) <= MAX_BARE_CHARACTERS or is_formula(text))
         and bool(_FILLED.search(text))
         and not _is_wordy(text)
         and not _leads_to_a_number(text)
@@ -587,7 +645,46 @@ _NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", r
 
 def _is_wordy(text: str) -> bool:
     words = _LETTERS.findall(_COMMAND.sub(" ", text))
-    return sum(word.lower() not in _MATH_WORDS for word in words) > 3
+    return sum(word.lower() not in _MATH_WORDS for word in words) > 3 and not is_formula(text)
+
+
+# The beginning of an environment that is an answer by itself: `\begin{pmatrix}`.
+_ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z]{1,20}\*?)\}")
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+
+
+def _is_block(text: str) -> bool:
+    """Whether a text in several lines is one environment, or one formula in brackets."""
+    text = text.strip()
+    if (environment := _ENVIRONMENT.match(text)) is not None:
+        end = f"\\end{{{environment[1]}}}"
+        is_display = environment[1] in _ENVIRONMENTS
+        return not is_display and text.endswith(end) and text.count(environment[0]) == 1
+    return text[-1:] == _BRACKETS.get(text[:1], "") != "" and is_formula(text)
+
+
+# Letters that begin or end no factor: the `so` of `so 3 + 4`, the `the` of `to the left`.
+_PROSE = re.compile(
+    r"(?<![A-Za-z])[A-Za-z]{2,}(?=\s+\w|\s*[:;.!?\"'’])|\w\s+[A-Za-z]{2,}"
+    r"|[A-Za-z]{4,}|[^\W\d_A-Za-zα-ωΑ-Ω]"
+)
+# A sign that only a formula has: `+`, `=`, `^`.
+_OPERATOR = re.compile(r"[-+*/^=<>_,\\]")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a text is a formula altogether, whatever its length: `4ab + 3cd + ... + 7ij`."""
+    if len(text) > MAX_ANSWER_CHARACTERS or not _OPERATOR.search(text):
+        return False
+    return _PROSE.search(_NAME.sub(_without_name, text)) is None
+
+
+# A command, or a word that may be the name of a function: `\cdot`, `sin`.
+_NAME = re.compile(r"\\[a-zA-Z]+\*?|[A-Za-z]{2,}")
+
+
+def _without_name(name: re.Match[str]) -> str:
+    return "," if name[0][0] == "\\" or name[0].lower() in _MATH_WORDS else name[0]
 
 
 # A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
@@ -618,6 +715,8 @@ def _last_expression(text: str) -> Extraction | None:
     lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
     line = lines[-1] if lines else ""
     choices = _choices(line)
+    if choices is None and stated_words(sentence := closing_line(line)) is not None:
+        return Extraction("last_expression", (sentence,))
     if choices is not None or _REFUSED.search(line):
         return choices
     sentences = _SENTENCE.split(line)
@@ -682,8 +781,7 @@ def _choices(line: str) -> Extraction | None:
     return Extraction("last_expression", chosen, "or") if chosen else None
 
 
-_FINDERS: dict[Source, Callable[[str], Extraction | None]] = {
-    "answer_tag": _answer_tag,
+_FINDERS: dict[str, Callable[[str], Extraction | None]] = {
     "boxed": _boxed,
     "hashes": _hashes,
     "answer_phrase": _answer_phrase,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+MAX_REMARKED_CHARACTERS = 400
+"""Longest text at whose end a remark is sought: the search takes quadratic time at worst."""
 # Delimiters around a whole text: `$$2$$`, `$2$`, `\(2\)`, `\[2\]`.
 _DELIMITED = re.compile(
     r"\s*(?:\$\$(?P<a>[^$]*)\$\$|\$(?P<b>[^$]*)\$|\\\((?P<c>.*)\\\)|\\\[(?P<d>.*)\\\])\s*",
@@ -57,16 +59,39 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (_ORDINAL_ENDING.pattern, ""),
         # The letter x as a sign of multiplication: `2 x 10^3`.
         (r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))", "*"),
-        # Words in brackets after an answer: `8 (the smallest such integer)`. Words that change what
-        # the answer says, such as `(not mod 7)`, stay.
-        (
-            r"(?<=\S)\s+\((?=(?:[a-z]{2,}[ ,]+){2,}[a-z]{2,}\)\s*$)"
-            r"(?![^()]*\b(?:mod|not|or|perhaps|maybe|wrong|incorrect|sin|cos|tan|ln|log|sqrt)\b)"
-            r"[^()]*\)\s*$",
-            "",
-        ),
     )
 )
+
+# Words that change what an answer says, so that they are no mere remark: `not`, `mod`, `million`.
+_TELLING = (
+    r"mod|modulo|base|binary|hex|not|no|none|never|or|nor|either|neither|perhaps|maybe|possibl[ey]|"
+    r"might|could|may|wrong|incorrect|false|invalid|un\w+|unless|except\w*|exclud\w+|without|if|when|"
+    r"where|for|but|both|and|also|too|other|others|another|alternativ\w+|instead|rather|else|"
+    r"plus|minus|times|over|negative|positive|squared|cubed|half|twice|double|hundreds?|"
+    r"thousands?|millions?|billions?|percent|dozens?|approx\w*|about|around|roughly|nearly|almost|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|zero|"
+    r"sin|cos|tan|ln|log|sqrt|exp|per|less|more|least|most|than|sold|left|right|open|closed"
+)
+_LONE_REMARKS = (
+    r"exact|verified|checked|proved|proven|simplified|reduced|minimum|maximum|minimal|maximal|only|"
+    r"final|answer|solution|required|optimal|integer|constant|confirmed|correct"
+)
+_REMARK_WORDS = (
+    rf"(?!(?:[a-z'’-]+[ ,]+)*(?:{_TELLING})\b)"
+    rf"(?:[a-z'’-]{{2,}}(?:[ ,]+[a-z'’-]+)*[ ,]+[a-z'’-]{{2,}}|{_LONE_REMARKS})"
+)
+_TEXT = r"\\(?:text|textrm|textbf|textit|mathrm|mbox)\s*\{\s*"
+# A remark in brackets at the end of an answer, or a sign that ends a proof: `(as required)`,
+# `\text{ (the only root)}`, `(\text{minimum})`, `\checkmark`.
+_REMARK = re.compile(
+    r"(?<=[^\s~])(?:\\[ ,;:]|\\q?quad|[\s~])*"
+    rf"(?:(?P<brackets>[(\[])\s*(?:{_TEXT})?{_REMARK_WORDS}\s*\}}?\s*[)\]]"
+    rf"|{_TEXT}[(\[]\s*{_REMARK_WORDS}\s*[)\]]\s*\}}"
+    r"|(?<=[^a-zA-Z\\])\\(?:checkmark|blacksquare|square|Box|qed)|[✓✔✅∎■])[\s.]*$"
+)
+
+# The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.
+_REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
 
 # Commands that only size or set what follows, and dollars: `\left`, `\displaystyle`.
 _DRESS = re.compile(r"\\(?:left|right|displaystyle|bigg?|Bigg?)(?![a-zA-Z])|\$")
@@ -138,6 +163,7 @@ def rewritten(text: str) -> str:
     >>> rewritten("3 out of 4"), rewritten("1,234,567"), rewritten("2 x 10^3")
     ('3/4', '1234567', '2*10^3')
     """
+    text = without_remark(text)
     words = without_text_commands(text)
     if "\\" not in words:
         text = words
@@ -146,6 +172,41 @@ def rewritten(text: str) -> str:
     if text.startswith(_BRACKETS):  # (3,100) is a pair
         return text
     return _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
+
+
+# A number with a decimal comma, perhaps with points between groups of digits: `3,5`, `1.234,5`,
+# `3{,}5`. In `1,2,3` and `1, 2` the commas separate elements.
+_DECIMAL_COMMA = re.compile(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d}]|[.,]\d|\{,\})"
+)
+# Digits in several groups with points between them: `1.234.567`.
+_POINTED_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,]\d|\d)")
+
+
+def with_decimal_points(text: str) -> str:
+    """The text with decimal points in place of decimal commas.
+
+    >>> with_decimal_points("3,5"), with_decimal_points("1.234,5"), with_decimal_points("(3,5; 4)")
+    ('3.5', '1234.5', '(3.5; 4)')
+    >>> with_decimal_points("1,2,3"), with_decimal_points("1, 2")
+    ('1,2,3', '1, 2')
+    """
+    text = _DECIMAL_COMMA.sub(lambda number: number[1].replace(".", "") + "." + number[2], text)
+    return _POINTED_GROUPS.sub(lambda number: number[0].replace(".", ""), text)
+
+
+def without_remark(text: str) -> str:
+    """The text without a remark in brackets at its end that changes nothing of what it says.
+
+    >>> without_remark("8 (the smallest such integer)"), without_remark(r"e \\text{ (exact)}")
+    ('8', 'e')
+    >>> without_remark("8 (mod 9)"), without_remark("8 (or nine)")
+    ('8 (mod 9)', '8 (or nine)')
+    """
+    if len(text) > MAX_REMARKED_CHARACTERS or not _REMARK_END.search(text, len(text) - 16):
+        return text
+    match = _REMARK.search(text)
+    return text[: match.start()] if match else text
 
 
 def has_grouped_digits(text: str) -> bool:

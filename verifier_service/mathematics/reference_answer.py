@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from verifier_service.mathematics.extraction import Source, extract
+from verifier_service.mathematics.plain_text import unwrapped
+from verifier_service.mathematics.program_values import Lists, answers_in_value
 
 MAX_WORDS = 40
 """Most words of an answer in prose: a text with more is a solution."""
@@ -25,6 +27,18 @@ MAX_WORDS_OF_SENTENCES = 8
 
 class NoAnswer(ValueError):
     """A reference has no final answer; the message says what it is."""
+
+
+def answers_of_reference(text: str, lists: Lists = "auto") -> list[str]:
+    """The acceptable answers in a reference: several where it is a JSON list of alternatives.
+
+    >>> answers_of_reference('["\\\\\\\\frac12", "0.5"]')
+    ['\\\\frac12', '0.5']
+
+    Raises:
+        NoAnswer: as `answer_of_reference`.
+    """
+    return [answer_of_reference(one) for one in answers_in_value(text, lists)]
 
 
 def answer_of_reference(text: str) -> str:
@@ -48,7 +62,36 @@ def answer_of_reference(text: str) -> str:
         return found.text
     if _is_solution(text):
         raise NoAnswer("it is a text without a box, `####` or `The answer is`")
-    return text
+    return _without_environment(text) if "\\begin" in text else text
+
+
+# An environment that only sets its rows: `\begin{align} x &= 1 \\ y &= 2 \end{align}`.
+_ENVIRONMENT = re.compile(
+    r"\\begin\{(?P<name>(?:align|aligned|equation|gather|gathered|split|eqnarray|multline)\*?)\}"
+    r"(?P<rows>.*)\\end\{(?P=name)\}",
+    re.DOTALL,
+)
+# A command for the number of a row: `\tag{1}`, `\nonumber`.
+_NUMBERING = re.compile(r"\\(?:tag\*?|label)\s*\{[^{}]*\}|\\(?:nonumber|notag)(?![a-zA-Z])")
+# The end of a row, perhaps with the space below it: `\\`, `\\[2pt]`.
+_ROW_END = re.compile(r"\\\\(?:\s*\[[\d.]+\s*[a-z]{2}\])?")
+
+
+def _without_environment(text: str) -> str:
+    """The formulas that an environment sets; of a chain in several rows its two ends."""
+    environment = _ENVIRONMENT.fullmatch(unwrapped(text))
+    if environment is None:
+        return text
+    formulas: list[tuple[str, str]] = []
+    for row in _ROW_END.split(_NUMBERING.sub("", environment["rows"])):
+        left, _, right = (part.strip() for part in row.partition("&"))
+        right = right.replace("&", " ")
+        if not left and formulas:
+            formulas[-1] = (formulas[-1][0], right or formulas[-1][1])
+        elif left or right:
+            formulas.append((left, right))
+    joined = ", ".join(f"{left} {right}".strip().rstrip(",.;") for left, right in formulas)
+    return _without_environment(joined) if joined.startswith("\\begin") else joined
 
 
 def _is_solution(text: str) -> bool:

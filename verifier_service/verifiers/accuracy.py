@@ -8,11 +8,14 @@ math-verify.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from verifier_service.answer_text import SeveralAnswers, answer_part
 from verifier_service.completion import Completion
 from verifier_service.mathematics.extraction import (
     MAX_ANSWER_CHARACTERS,
@@ -21,7 +24,9 @@ from verifier_service.mathematics.extraction import (
     Source,
     extract,
 )
-from verifier_service.mathematics.reference_answer import NoAnswer, answer_of_reference
+from verifier_service.mathematics.plain_text import text_key, with_decimal_points
+from verifier_service.mathematics.program_values import Lists, answers_in_value
+from verifier_service.mathematics.reference_answer import NoAnswer, answers_of_reference
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
 from verifier_service.reason import EngineReason, Reason
@@ -34,12 +39,17 @@ from verifier_service.verifier import (
     SettlingVerifier,
     Undecided,
 )
+from verifier_service.verifiers.format import TagName
 
 if TYPE_CHECKING:
     from verifier_service.mathematics.comparison import AnswerReading
 
 # The API process imports this module for its options and must stay free of sympy and mpmath. So
 # modules that need those are imported inside the functions that use them.
+
+
+MAX_TAG_CHARACTERS = 40
+"""Most characters around an answer that repeats its reference: of tags, and of `</think>`."""
 
 
 class AccuracyReason(Reason):
@@ -85,7 +95,28 @@ class Accuracy(SettlingVerifier):
         default="default",
         description="math_verify: verify(parse(reference), parse(completion)) with the defaults of "
         "math-verify 0.9; open_r1: with the extraction settings of TRL's and open-r1's "
-        "accuracy_reward. The other options are for the default mode only",
+        "accuracy_reward. The other options are for the default mode only, but for reference_text",
+    )
+    reference_text: Literal["latex", "plain"] = Field(
+        default="latex",
+        description="for the modes of math-verify. latex: a reference without delimiters of "
+        "mathematics is put between dollars; plain: it is given to math-verify as it is, as TRL "
+        "and open-r1 do",
+    )
+    reference_list: Lists = Field(
+        default="auto",
+        description="a reference that is the text of a JSON or Python list. any: its elements are "
+        "alternatives; all: they are one answer together; auto: any where they stand in quotes "
+        '(["4", "5"]), else brackets of mathematics ([1, 2])',
+    )
+    decimal_comma: bool = Field(
+        default=False, description="whether 3,5 is 3.5, in references and in completions"
+    )
+    tags: tuple[TagName, ...] = Field(
+        default=("answer",),
+        min_length=1,
+        max_length=8,
+        description="tags that the source answer_tag looks for, such as answer, solution, choice",
     )
     extract: tuple[Source, ...] = Field(
         default=SOURCES,
@@ -130,17 +161,12 @@ class Accuracy(SettlingVerifier):
     )
 
     @model_validator(mode="after")
-    def _only_in_default_mode(self) -> Self:
-        useless = self.model_fields_set & {
-            "extract",
-            "units",
-            "percent",
-            "order_matters",
-            "tolerance",
-            "rounding",
-            "form",
-        }
-        if self.mode != "default" and useless:
+    def _only_where_they_count(self) -> Self:
+        modes = {"type", "name", "weight", "mode"}
+        useless = self.model_fields_set - modes - {"reference_text"}
+        if self.mode == "default":
+            useless = self.model_fields_set & {"reference_text"}
+        if useless:
             raise ValueError(f"{', '.join(sorted(useless))}: no effect in mode {self.mode}")
         return self
 
@@ -156,11 +182,11 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics import comparison  # noqa: PLC0415
 
         rules = self.rules
-        references = [comparison.read_answer(text) for text in _answer_texts(reference)]
+        references = [comparison.read_answer(text) for text in self._answer_texts(reference)]
         all_readable = all(one.values or _can_be_read(one.text) for one in references)
 
         def judge(completion: Completion) -> Judgement | Undecided:
-            found = extract(completion.text, self.extract)
+            found = self._final_answer(completion.text, references)
             if found is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
             extracted = found.text
@@ -191,7 +217,7 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics import comparison, math_verify_comparison  # noqa: PLC0415
 
         rules = self.rules
-        texts = _answer_texts(reference)
+        texts = self._answer_texts(reference)
         for text in texts:
             math_verify_comparison.evaluate_reference(text)
 
@@ -244,6 +270,47 @@ class Accuracy(SettlingVerifier):
         """The options that decide what counts as equal."""
         return Rules(self.units, self.percent, self.order_matters, self.tolerance, self.rounding)
 
+    def _answer_texts(self, reference: Mapping[str, Any]) -> list[str]:
+        """The acceptable answers; of a whole solution, the answer in it."""
+        texts: list[str] = []
+        for text in acceptable_answers(_with_texts_for_booleans(reference)):
+            try:
+                texts += answers_of_reference(text, self.reference_list)
+            except NoAnswer as error:
+                raise bad("answer", str(error)) from error
+        for text in texts:
+            if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):
+                raise bad("answer", "it has neither letter nor digit")
+            if len(text) > MAX_ANSWER_CHARACTERS:
+                found = f"found {len(text)} characters"
+                raise bad("answer", f"{found}, expected at most {MAX_ANSWER_CHARACTERS}")
+        return [*map(with_decimal_points, texts)] if self.decimal_comma else texts
+
+    def _final_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
+        """The final answer in the notation of `_answer_texts`."""
+        found = self._written_answer(text, references)
+        if found is None:
+            return None
+        statements = tuple(_as_one_answer(one) for one in found.statements)
+        if self.decimal_comma:
+            statements = tuple(map(with_decimal_points, statements))
+        return replace(found, statements=statements)
+
+    def _written_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
+        """The final answer; where a sentence or the whole text repeats a reference, that."""
+        found = extract(text, self.extract, self.tags)
+        if found is not None and found.sentence:
+            sentence = text_key(found.sentence)
+            if any(sentence == one.key for one in references):
+                return Extraction(found.source, (found.sentence,))
+        max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
+        if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
+            whole = _whole_answer(text)
+            is_other = whole and (found is None or found.text != whole)
+            if is_other and any(whole == _as_written(one.text) for one in references):
+                return Extraction("math", (whole,))
+        return found
+
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
         from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
 
@@ -263,6 +330,42 @@ class Accuracy(SettlingVerifier):
             return Judgement(0.0, AccuracyReason.DIFFERENT, answer.text)
 
         return judge
+
+
+def _with_texts_for_booleans(reference: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The reference with `True` and `False` in place of truth values: they are words here."""
+    answer = reference.get("answer")
+    if isinstance(answer, list):
+        texts = [str(one) if isinstance(one, bool) else one for one in answer]
+        return {**reference, "answer": texts}
+    return {**reference, "answer": str(answer)} if isinstance(answer, bool) else reference
+
+
+def _as_one_answer(statement: str) -> str:
+    """A statement; of one that is a JSON or Python value, what it stands for as one answer."""
+    if statement[:1] in _VALUE_BEGINNINGS and ('"' in statement or "'" in statement):
+        return answers_in_value(statement, "all")[0]
+    return statement
+
+
+_VALUE_BEGINNINGS = ("[", "{", "(", "'", '"')
+
+
+def _whole_answer(text: str) -> str:
+    """The content of the answer tag, or without one everything after the reasoning."""
+    try:
+        return _as_written(answer_part(text) or "")
+    except SeveralAnswers:
+        return ""
+
+
+def _as_written(text: str) -> str:
+    """A text with single spaces and without a final full stop; its lines stay lines."""
+    return _SPACES.sub(" ", text.strip()).removesuffix(".")
+
+
+# Spaces and tabs in a line.
+_SPACES = re.compile(r"[ \t]+")
 
 
 def _reading_of(found: Extraction) -> AnswerReading:
@@ -285,22 +388,3 @@ def _can_be_read(text: str) -> bool:
     from verifier_service.mathematics import math_verify_comparison  # noqa: PLC0415
 
     return "\\" not in text or math_verify_comparison.can_read(text)
-
-
-def _answer_texts(reference: Mapping[str, Any]) -> list[str]:
-    """The acceptable answers; of a whole solution, the answer in it."""
-    texts = [_answer_of(text) for text in acceptable_answers(reference)]
-    for text in texts:
-        if not any(map(str.isalnum, text)) and text not in ("∅", "∞"):
-            raise bad("answer", "it has neither letter nor digit")
-        if len(text) > MAX_ANSWER_CHARACTERS:
-            found = f"found {len(text)} characters"
-            raise bad("answer", f"{found}, expected at most {MAX_ANSWER_CHARACTERS}")
-    return texts
-
-
-def _answer_of(text: str) -> str:
-    try:
-        return answer_of_reference(text)
-    except NoAnswer as error:
-        raise bad("answer", str(error)) from error

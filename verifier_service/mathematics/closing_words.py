@@ -1,0 +1,160 @@
+"""Answers in words that a closing sentence states: the `Saturday` of `The day is Saturday.`
+
+A sentence that denies, doubts or offers several answers states none. What is taken for the answer
+is the whole end of the sentence, so that `anything but Saturday` stays that.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_CHARACTERS = 300
+"""Longest line that is read."""
+_MAX_WORDS = 5
+"""Most words of an answer."""
+_MAX_WORDS_OF_SUBJECT = 15
+
+# A word that doubts, offers an alternative or sets a condition: `perhaps`, `or`, `if`.
+_DOUBT = re.compile(
+    r"\b(?:or|nor|either|neither|maybe|perhaps|possibl[ey]|probably|presumably|(?-i:may)|might|could|"
+    r"unless|if|whether|alternatively|otherwise|unsure|uncertain|unclear|unknown|unlikely|likely|"
+    r"seems?|appears?|guess(?:es|ed)?|think|thought|believe[sd]?|suppos\w+|assum\w+|suspect|"
+    r"but|though|although|however|except|rather|instead|also|too|both|candidates?|options?|choices?|"
+    r"suggest\w*|say|says|said|claim\w*|sure|certain)\b|[?/]",
+    re.IGNORECASE,
+)
+# A word that denies: `not`, `isn't`, `wrong`.
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|cannot|none|nobody|nothing|hardly|wrong|incorrect\w*|false|untrue|fails?|"
+    r"mistake\w*|impossible|exclud\w+|reject\w*|eliminat\w+|rul(?:ed?|ing)\s+out|den(?:y|ies|ied)|"
+    r"other|another|previous|next|opposite|contrary|far|instead|before|after|until)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+# A sentence with its subject, and what it says of that: `The day`, `Saturday`.
+_STATEMENT = re.compile(
+    r"(?P<subject>[^.!?;]+?)\s+(?:is|are|was|were|equals|must\s+be|will\s+be|would\s+be)\s+"
+    r"(?:thus\s+|therefore\s+|then\s+|indeed\s+|simply\s+|exactly\s+)?(?P<answer>[^.!?;:,]+)",
+    re.IGNORECASE,
+)
+# A word of an answer: `Saturday`, `well-known`.
+_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# What a sentence says is not there: the `no real roots` of `It has no real roots`.
+_NONE = re.compile(
+    r"(?P<subject>.*?)\b(?:has|have|had|there\s+(?:is|are|exists?)|admits?|possess(?:es)?)\s+"
+    r"(?P<answer>(?:no(?:\s+(?:real|integer|rational|positive|complex|such|such\s+real))?"
+    r"|infinitely\s+many)\s+(?:solutions?|roots?|integers?|numbers?|values?|zeros?|intersections?))",
+    re.IGNORECASE,
+)
+# What holds always: the `all real numbers` of `It holds for all real numbers`.
+_ALWAYS = re.compile(
+    r"(?P<subject>.*?)\b(?:holds?|(?:is|are)\s+(?:true|satisfied|valid))\s+for\s+"
+    r"(?P<answer>(?:all|any|every)\s+real\s+(?:numbers?|values?))(?:\s+(?:of\s+)?[a-z])?",
+    re.IGNORECASE,
+)
+# What does not exist: the `does not exist` of `The limit does not exist`.
+_MISSING = re.compile(
+    r"(?P<subject>.*?)\b(?P<answer>does\s+not\s+exist|diverges|converges)", re.IGNORECASE
+)
+_SET_PHRASES = (_NONE, _ALWAYS, _MISSING)
+# The beginning of a line that answers yes or no: the `Yes, ` of `Yes, it is.`
+_YES_OR_NO = re.compile(
+    r"(?:(?P<yes>yes)\b(?:[,.!:;–—-]|\s|$)"
+    r"|(?P<no>no)\b(?:[,.!:;–—]|\s*$|\s+(?=(?:it|they|he|she|this|that|we|you|i)\b)))\s*",
+    re.IGNORECASE,
+)
+# A denial behind `Yes`, for which `Yes` is no clear answer: `not`, `no`.
+_AGAINST_YES = re.compile(r"\b(?:no|not|never|cannot|neither|nor|wrong|false)\b|n['’]t\b", re.I)
+# Words behind `No` that say yes: `yes`, or `it is` alone.
+_AGAINST_NO = re.compile(
+    r"\byes\b|^(?:it|they|he|she|this|that|there|we|you|i)\s+"
+    r"(?:is|are|was|were|does|do|did|can|will|would|has|have|must)[\s.!]*$",
+    re.IGNORECASE,
+)
+# The space between two sentences.
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+# Mathematics whose content does not matter: `$x^2 = -1$`.
+_MATHEMATICS = re.compile(r"\$[^$]+\$|\\\((?:(?!\\\)).)*\\\)")
+# A thing in front of its formula: the `equation $` of `the equation $x^2 = -1$ has no solution`.
+_NAMED = re.compile(
+    r"\b(?:equations?|systems?|inequalit(?:y|ies)|congruences?|polynomials?|functions?|limits?"
+    r"|series|sums?|integrals?)\s+$",
+    re.IGNORECASE,
+)
+
+
+def stated_words(line: str) -> str | None:
+    """The answer in words that a line states; None where it states none, or more than one.
+
+    >>> stated_words("The day is Saturday."), stated_words("Yes, it is.")
+    ('Saturday', 'Yes')
+    >>> stated_words("So the equation has no solution.")
+    'no solution'
+    >>> stated_words("The day is not Saturday."), stated_words("It is Saturday or Sunday.")
+    (None, None)
+    """
+    line = line.strip(" \t*_")
+    if not line or len(line) > MAX_CHARACTERS or line.endswith("?"):
+        return None
+    named = _with_named_mathematics(line)
+    if named is None:
+        return None
+    if (verdict := _YES_OR_NO.match(named)) is not None:
+        return _yes_or_no(verdict, named[verdict.end() :])
+    if any(map(str.isdigit, named)):
+        return None
+    sentences = _BETWEEN_SENTENCES.split(named)
+    answer = _answer_of(sentences[-1], may_be_any=named == line)
+    if answer is None or not _is_whole(line, answer):
+        return None
+    stated = [_parts_of(sentence) for sentence in sentences]
+    same = {words.casefold() for subject, words in stated if subject == stated[-1][0]}
+    return answer if len(same) <= 1 else None
+
+
+def _with_named_mathematics(line: str) -> str | None:
+    """The line with names in place of formulas that stand behind their names; None with others."""
+    if "$" not in line and "\\" not in line:
+        return line
+    formulas = list(_MATHEMATICS.finditer(line))
+    if len(formulas) != 1 or not _NAMED.search(line, 0, formulas[0].start()):
+        return None
+    rest = line[formulas[0].end() :]
+    return None if "$" in rest or "\\" in rest else line[: formulas[0].start()] + rest.lstrip()
+
+
+def _yes_or_no(verdict: re.Match[str], rest: str) -> str | None:
+    against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
+    if against.search(rest) or _DOUBT.search(rest):
+        return None
+    return "Yes" if verdict["yes"] else "No"
+
+
+def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
+    """The answer that a sentence states: a set phrase, or any words behind its `is`."""
+    sentence = sentence.rstrip(" .!*_")
+    if _DOUBT.search(sentence):
+        return None
+    for phrase in _SET_PHRASES:
+        if (match := phrase.fullmatch(sentence)) is not None:
+            return None if _DENIAL.search(match["subject"]) else match["answer"]
+    match = _STATEMENT.fullmatch(sentence)
+    if match is None or not may_be_any or _DENIAL.search(match["subject"]):
+        return None
+    answer = match["answer"].strip(" *_\"“”'")
+    words = answer.split()
+    if len(words) > _MAX_WORDS or len(match["subject"].split()) > _MAX_WORDS_OF_SUBJECT:
+        return None
+    is_denied = len(words) > 1 and _DENIAL.search(answer)
+    return answer if all(map(_WORDS.fullmatch, words)) and not is_denied else None
+
+
+def _parts_of(sentence: str) -> tuple[str, str]:
+    match = _STATEMENT.fullmatch(sentence.rstrip(" .!*_"))
+    return (match["subject"].casefold(), match["answer"]) if match else ("", "")
+
+
+def _is_whole(line: str, answer: str) -> bool:
+    """Whether a line ends with its sentence; one without a full stop may break off."""
+    if line.endswith((".", "!", '"', "”", "**")):
+        return True
+    return len(answer) > 1 and len(line.split()) <= 8
