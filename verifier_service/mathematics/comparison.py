@@ -6,8 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from verifier_service.mathematics.answer_parser import parse_answer, parse_as_list
+from verifier_service.mathematics.answer_parser import (
+    parse_answer,
+    parse_as_list,
+    parse_with_letters,
+)
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.extraction import Joint
@@ -34,6 +39,11 @@ class AnswerReading:
     """Sorted letters of several multiple-choice options: `A, C`."""
     condition: str = ""
     """Condition under which the answer is said to hold; empty without one."""
+
+    @cached_property
+    def with_letters(self) -> tuple[Value, frozenset[str]] | None:
+        """The reading in which short words are products of variables, and its letters."""
+        return parse_with_letters(self.text)
 
 
 # A number in digits, as most answers are: `12`, `-0.5.`.
@@ -86,6 +96,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return True
     if (chosen := _same_option(left, right, rules)) is not None:
         return chosen
+    if _same_letters(left, right, rules):
+        return True
     if not left.values or not right.values:
         return False if _marks(left.text) != _marks(right.text) else _same_unread(left, right)
     verdicts = [same_value(one, other, rules) for one in left.values for other in right.values]
@@ -106,6 +118,34 @@ _MARK = re.compile(
 def _marks(text: str) -> Counter[str]:
     """Accents, primes and dots: texts that differ in them must not reach math-verify."""
     return Counter(_MARK.findall(text.replace("\\prime", "'")))
+
+
+# A short word that may be a product of variables: the `ma` of `F=ma`, the `ab-cd` of `ab-cd`.
+_SHORT_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,6}(?![A-Za-z])")
+# A text that is one word of three letters or more: `cat` and `act` are no products.
+_ONE_WORD = re.compile(r"\s*[A-Za-z]{3,}\s*")
+
+
+def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool:
+    """Whether the sides are equal where short words are products, with the same letters.
+
+    Both must be mathematics of the same variables then. Two measured quantities keep their units.
+    """
+    texts = (left.text, right.text)
+    with_words = [text for text in texts if _SHORT_WORD.search(text)]
+    if not with_words or all(map(_ONE_WORD.fullmatch, texts)):
+        return False
+    if len(with_words) == 2 and all(_is_measured(one) for one in (left, right)):
+        return False
+    one, other = left.with_letters, right.with_letters
+    if one is None or other is None or one[1] != other[1] or not one[1]:
+        return False
+    return same_value(one[0], other[0], rules) is True
+
+
+def _is_measured(one: AnswerReading) -> bool:
+    value = one.values[0] if one.values else None
+    return isinstance(value, Quantity) and value.unit is not None
 
 
 def _time_of(one: AnswerReading) -> Time | None:

@@ -105,7 +105,10 @@ def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None
         angle, radian = (left, right) if _is_angle(left.unit) else (right, left)
         return _same_expression(_in_radians(angle), radian.expression, rules)
     if left.unit.dimension != right.unit.dimension:
-        return False
+        is_money = left.unit.currency == right.unit.dimension or (
+            right.unit.currency == left.unit.dimension
+        )
+        return is_money and _same_expression(left.expression, right.expression, rules)
     if left.unit == right.unit:
         return _same_expression(left.expression, right.expression, rules)
     return _same_expression(_in_base_units(left), _in_base_units(right), rules)

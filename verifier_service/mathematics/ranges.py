@@ -189,6 +189,21 @@ def as_ranges(answer: Value) -> Ranges | None:
     return None
 
 
+def bound_as_relation(ranges: Ranges) -> Relation | None:
+    """The inequality of a variable with one bound that has variables: `y < 2x + 1`; else None."""
+    if ranges.variable is None or len(ranges.pieces) != 1:
+        return None
+    (piece,) = ranges.pieces
+    bound = piece.low if piece.high is None else piece.high
+    if bound is None or (piece.low is not None and piece.high is not None):
+        return None
+    if not variables(bound):
+        return None
+    sign = "<=" if piece.low_closed or piece.high_closed else "<"
+    variable = Symbol(ranges.variable)
+    return Relation(sign, *((variable, bound) if piece.low is None else (bound, variable)))
+
+
 def real_numbers_without(removed: Value) -> Ranges:
     """All real numbers except one or several values. Raises Unreadable for anything else."""
     points = removed.items if isinstance(removed, Several) else (removed,)

@@ -26,7 +26,7 @@ from verifier_service.mathematics.expressions import (
 from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
 from verifier_service.mathematics.quantity_comparison import same_quantity, with_decimal_logarithms
-from verifier_service.mathematics.ranges import as_ranges
+from verifier_service.mathematics.ranges import as_ranges, bound_as_relation
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.values import (
     Grid,
@@ -59,6 +59,8 @@ def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
             return same_value(left.value, right, rules)
         case Relation(), Relation():
             return same_relation(left, right, rules.tolerance)
+        case Relation(), Ranges() if (bound := bound_as_relation(right)) is not None:
+            return same_relation(left, bound, rules.tolerance)
         case Relation(), Quantity():
             return _gives(left, right, rules)
         case Several(), Several():
@@ -138,9 +140,24 @@ def _same_named(left: Named, right: Named, rules: Rules) -> bool | None:
             return False
         value = _renamed(right.value, right.argument, left.argument)
         return same_value(left.value, value, rules)
+    if any(
+        one.is_function and one.argument and other.name == "y" and not other.is_function
+        for one, other in ((left, right), (right, left))
+    ):
+        return same_value(left.value, right.value, rules)
     if _name_different_quantities(left.name, right.name):
-        return False
+        return _same_solved(left, right, rules)
     return same_value(left.value, right.value, rules)
+
+
+def _same_solved(left: Named, right: Named, rules: Rules) -> bool | None:
+    """Whether one equation is solved for two of its variables: `x = 2y`, `y = x/2`."""
+    one, other = _as_relation(left), _as_relation(right)
+    if one is None or other is None:
+        return False
+    if left.name not in variables(other.right) or right.name not in variables(one.right):
+        return False
+    return same_equation(one, other, rules.tolerance)
 
 
 _LABELS = frozenset(
@@ -151,6 +168,7 @@ _GREEK_NAMES = GREEK | {"infty"}
 
 def _name_different_quantities(left: str, right: str) -> bool:
     """Whether two names cannot stand for one quantity: two symbols, or two words."""
+    left, right = left.removeprefix("angle"), right.removeprefix("angle")
     one, other = _squeezed(left).lower(), _squeezed(right).lower()
     if left == right or {one, other} & _LABELS:
         return False
@@ -355,7 +373,8 @@ def _same_ranges(left: Ranges | None, right: Ranges, rules: Rules) -> bool | Non
     if left is None:
         return False
     if left.variable and right.variable and left.variable != right.variable:
-        return False
+        one, other = bound_as_relation(left), bound_as_relation(right)
+        return one is not None and other is not None and same_relation(one, other, rules.tolerance)
     return same_elements(
         left.pieces,
         right.pieces,
