@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from verifier_service.mathematics.combinatorics import with_binomials
 from verifier_service.mathematics.conditions import is_condition, without_condition
 from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
 from verifier_service.mathematics.expression_parser import parse_expression
@@ -31,13 +32,11 @@ from verifier_service.mathematics.plain_text import (
 )
 from verifier_service.mathematics.quantities import read_compound, read_quantity
 from verifier_service.mathematics.ranges import (
-    as_ranges,
     combine_ranges,
     interval,
-    real_numbers_without,
     solve_inequality,
-    union,
 )
+from verifier_service.mathematics.set_operations import combined
 from verifier_service.mathematics.splitting import (
     is_bracketed,
     split_at,
@@ -47,7 +46,6 @@ from verifier_service.mathematics.splitting import (
     split_sets,
 )
 from verifier_service.mathematics.values import (
-    EVERYTHING,
     Grid,
     Named,
     Quantity,
@@ -94,7 +92,7 @@ def parse_answer(text: str) -> Value:
     text = unwrapped(text)
     if not text or is_date_in_digits(text):
         return Words(text)
-    text = rewritten(text)
+    text = with_binomials(rewritten(text))
     tokens = tokenize(without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
@@ -118,7 +116,7 @@ def parse_with_letters(text: str) -> tuple[Value, frozenset[str]] | None:
         The value and its letters; None where no word can be such a product, or where this reading
         is no mathematics.
     """
-    text = rewritten(unwrapped(text))
+    text = with_binomials(rewritten(unwrapped(text)))
     try:
         tokens = tokenize(without_delimiters(text), words_as_letters=True)
         value = _AnswerParser(tokens).answer() if tokens else None
@@ -300,15 +298,10 @@ class _AnswerParser:
 
     def _union(self) -> Value | None:
         """`(0, 1) \\cup (2, 3)`, `\\mathbb{R} \\setminus \\{0\\}`."""
-        parts, has_difference = split_sets(self.tokens)
+        parts, operators = split_sets(self.tokens)
         if len(parts) == 1:
             return None
-        sets = self._items(parts)
-        if not has_difference:
-            return union(sets)
-        if as_ranges(sets[0]) != EVERYTHING or len(sets) > 2:
-            raise Unreadable("a difference of sets")
-        return real_numbers_without(sets[1])
+        return combined(self._items(parts), operators)
 
     def _bracketed(self) -> Value | None:
         """`(1, 2)`, `{1, 2}`, `(0, 1]`, `{x | x > 0}`; None for an expression in brackets."""
@@ -361,8 +354,12 @@ class _AnswerParser:
                 name = Words(f"{_name(element)} in {whole[0]}")
                 return Several("tuple", (name, self._nested(condition).answer()), "{|}")
         if len(element) == 1:
-            is_variable = element[0].kind is Kind.LETTER
-            return self._nested(condition).answer() if is_variable else None
+            if element[0].kind is not Kind.LETTER:
+                return None
+            found = self._nested(condition).answer()
+            if isinstance(found, Ranges) and found.variable == element[0].text:
+                return replace(found, variable=None)
+            return found
         return Several("tuple", (self._item(element), Words(_name(condition))), "{|}")
 
     # Environments of LaTeX

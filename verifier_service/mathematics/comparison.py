@@ -16,12 +16,22 @@ from verifier_service.mathematics.answer_parser import (
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.extraction import Joint
+from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.plain_text import text_key
+from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.value_comparison import same_time, same_value
-from verifier_service.mathematics.values import Quantity, Several, Time, Value, Words
+from verifier_service.mathematics.values import (
+    Quantity,
+    Ranges,
+    Relation,
+    Several,
+    Time,
+    Value,
+    Words,
+)
 from verifier_service.mathematics.wording import read_as_time
 
 
@@ -96,7 +106,7 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return True
     if (chosen := _same_option(left, right, rules)) is not None:
         return chosen
-    if _same_letters(left, right, rules):
+    if _same_letters(left, right, rules) or _same_inequalities(left, right):
         return True
     if not left.values or not right.values:
         return False if _marks(left.text) != _marks(right.text) else _same_unread(left, right)
@@ -122,6 +132,8 @@ def _marks(text: str) -> Counter[str]:
 
 # A short word that may be a product of variables: the `ma` of `F=ma`, the `ab-cd` of `ab-cd`.
 _SHORT_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,6}(?![A-Za-z])")
+# Everything but letters outside commands: the `\\frac{` and the `}{2}` of `\\frac{ab}{2}`.
+_NO_LETTERS = re.compile(r"\\[A-Za-z]+|[^A-Za-z]+")
 # A text that is one word of three letters or more: `cat` and `act` are no products.
 _ONE_WORD = re.compile(r"\s*[A-Za-z]{3,}\s*")
 
@@ -132,6 +144,8 @@ def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bo
     Both must be mathematics of the same variables then. Two measured quantities keep their units.
     """
     texts = (left.text, right.text)
+    if _letters_of(left.text) != _letters_of(right.text):
+        return False
     with_words = [text for text in texts if _SHORT_WORD.search(text)]
     if not with_words or all(map(_ONE_WORD.fullmatch, texts)):
         return False
@@ -141,6 +155,31 @@ def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bo
     if one is None or other is None or one[1] != other[1] or not one[1]:
         return False
     return same_value(one[0], other[0], rules) is True
+
+
+def _letters_of(text: str) -> set[str]:
+    """The letters of a text that stand in no LaTeX command."""
+    return set(_NO_LETTERS.sub("", text))
+
+
+def _same_inequalities(left: AnswerReading, right: AnswerReading) -> bool:
+    """Whether the sides are inequalities or ranges with the same solutions."""
+    if len(left.values) != 1 or len(right.values) != 1:
+        return False
+    sides = [
+        value if isinstance(value, Relation) else as_ranges(value)
+        for value in (left.values[0], right.values[0])
+    ]
+    if not any(isinstance(side, Relation) for side in sides):
+        return False
+    one, other = sides
+    if one is None or other is None or any(_is_equation(side) for side in (one, other)):
+        return False
+    return same_solutions(one, other) is True
+
+
+def _is_equation(side: Relation | Ranges) -> bool:
+    return isinstance(side, Relation) and side.sign == "="
 
 
 def _is_measured(one: AnswerReading) -> bool:

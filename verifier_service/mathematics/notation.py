@@ -396,7 +396,7 @@ def _letters(word: str, spaced: bool, tokens: list[Token]) -> None:
 MAX_LETTERS = 6
 """Most letters of a word that may be a product of variables."""
 # Short runs of letters, perhaps with minus signs between them: `ma`, `ab-cd`.
-_LETTERS = re.compile(rf"[A-Za-z]{{1,{MAX_LETTERS}}}(?:-[A-Za-z]{{1,{MAX_LETTERS}}})*")
+_LETTERS = re.compile(rf"[A-Za-z]{{1,{MAX_LETTERS}}}(?:-[A-Za-z]{{1,{MAX_LETTERS}}}){{0,20}}")
 # What may follow an operand behind white space: an operator, a bracket that closes, the end.
 _NO_OPERAND_AHEAD = re.compile(
     r"\s*(?:[-+*/=<>,;:.)\]}!|&]|$|\\(?:[,;:!\\}]|(?:cdot|times|div|pm|mp|leq?|geq?|neq?|lt|gt|"

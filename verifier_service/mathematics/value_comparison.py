@@ -28,6 +28,7 @@ from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
 from verifier_service.mathematics.quantity_comparison import same_quantity, with_decimal_logarithms
 from verifier_service.mathematics.ranges import as_ranges, bound_as_relation
 from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.set_operations import joined
 from verifier_service.mathematics.values import (
     Grid,
     Named,
@@ -376,11 +377,15 @@ def _same_ranges(left: Ranges | None, right: Ranges, rules: Rules) -> bool | Non
         one, other = bound_as_relation(left), bound_as_relation(right)
         return one is not None and other is not None and same_relation(one, other, rules.tolerance)
     return same_elements(
-        left.pieces,
-        right.pieces,
+        _joined(left),
+        _joined(right),
         lambda one, other: _same_range(one, other, rules),
         repeats_count=True,
     )
+
+
+def _joined(ranges: Ranges) -> tuple[Range, ...]:
+    return joined(ranges.pieces) if len(ranges.pieces) > 1 else ranges.pieces
 
 
 def _same_range(one: Range, other: Range, rules: Rules) -> bool | None:
