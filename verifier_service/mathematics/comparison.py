@@ -13,13 +13,18 @@ from verifier_service.mathematics.answer_parser import (
     parse_as_list,
     parse_with_letters,
 )
+from verifier_service.mathematics.chemistry import (
+    Chemistry,
+    read_chemistry,
+    same_chemistry,
+)
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
-from verifier_service.mathematics.plain_text import text_key
+from verifier_service.mathematics.plain_text import text_key, unwrapped
 from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.value_comparison import same_time, same_value
@@ -55,6 +60,11 @@ class AnswerReading:
         """The reading in which short words are products of variables, and its letters."""
         return parse_with_letters(self.text)
 
+    @cached_property
+    def chemistry(self) -> Chemistry | None:
+        """The chemical formula or reaction that the text can be."""
+        return read_chemistry(unwrapped(self.text))
+
 
 # A number in digits, as most answers are: `12`, `-0.5.`.
 _PLAIN_NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASCII)
@@ -75,6 +85,8 @@ def read_answer(text: str) -> AnswerReading:
     as_time = read_as_time(text)
     if as_time is not None:
         values.append(as_time)
+    if not values and (chemistry := read_chemistry(unwrapped(text))) is not None:
+        values.append(Words(str(chemistry)))
     return AnswerReading(
         text,
         text_key(text),
@@ -107,6 +119,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if (chosen := _same_option(left, right, rules)) is not None:
         return chosen
     if _same_letters(left, right, rules) or _same_inequalities(left, right):
+        return True
+    if same_chemistry(left.chemistry, right.chemistry):
         return True
     if not left.values or not right.values:
         return False if _marks(left.text) != _marks(right.text) else _same_unread(left, right)
