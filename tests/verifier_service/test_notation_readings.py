@@ -25,7 +25,7 @@ CASES = [
     ("abc", ["bca", "cab"], []),
     ("ab+bc+ca", ["ac+ab+bc"], []),
     ("is", ["si"], []),
-    ("my", ["ym"], []),
+    ("my", ["ym", r"m \cdot y"], []),
     ("of", ["fo"], []),
     ("me", ["em"], []),
     (r"\frac{ab}{cd}", [r"\frac{ba}{dc}"], []),
@@ -284,7 +284,6 @@ CASES = [
         ],
         [r"\mathbb{R}\setminus\{1\}", r"\{1,2\}", r"\mathbb R"],
     ),
-    (r"\{x \mid x\in\mathbb{R}, x\ne0\}", [r"\mathbb{R}\setminus\{0\}", r"x\neq0"], []),
     (
         r"[0,\infty)\setminus\{1\}",
         [r"[0,1)\cup(1,\infty)", r"x\ge0, x\ne1", r"[0,\infty) - \{1\}"],
@@ -546,22 +545,99 @@ CASES = [
     (r"\frac{C_4^2}{C_6^2}", [r"\frac25"], []),
     ("2C_5^2", ["20"], ["10"]),
     ("C(5,2)", [], ["(5,2)"]),
+    (r"\sum_{k=1}^n k^2", [], [r"\sum_{i=1}^{n} k^2", r"\sum_{k=0}^{n-1} k^2"]),
+    (r"\sum_{n=0}^\infty x^n", [], [r"\sum_{n=1}^\infty x^n"]),
+    (r"\sum_{n=0}^\infty x^n+1", [], [r"\sum_{n=0}^\infty (x^n+1)"]),
+    (r"k\sum_{k=1}^n k", [], [r"i\sum_{i=1}^n i"]),
+    (
+        r"2\sum_{k=0}^{\infty} \frac{x^{2k+1}}{2k+1}",
+        [r"2\sum_{n=0}^{\infty} \frac{x^{2n+1}}{2n+1}"],
+        [],
+    ),
     # Formulas and reactions of chemistry are told by their elements, numbers and charges.
-    ("NaCl", [r"\mathrm{NaCl}", r"\text{NaCl}"], []),
-    ("H2O", [], ["H2O2", r"\ce{HO2}", r"\ce{H2O2}", "H2", "HO", "H3O"]),
+    (
+        "H2O",
+        [
+            r"\ce{H2O}",
+            "H_2O",
+            r"\mathrm{H_2O}",
+            r"\text{H}_2\text{O}",
+            r"\mathrm{H}_{2}\mathrm{O}",
+            r"\text{H}_{2}\text{O}",
+            "H₂O",
+            r"\text{H}_2O",
+        ],
+        ["H2O2", r"\ce{HO2}", r"\ce{H2O2}", "H2", "HO", "H3O"],
+    ),
+    (
+        "CO2",
+        [r"\ce{CO2}", "CO_2", r"\mathrm{CO}_2", r"\text{CO}_2", r"\mathrm{CO_2}"],
+        [r"\ce{CO}", r"\ce{C2O}", r"\ce{SO2}"],
+    ),
+    (
+        "H2SO4",
+        [r"\ce{H2SO4}", r"\mathrm{H_2SO_4}", "H_2SO_4", r"\text{H}_2\text{SO}_4", "H₂SO₄"],
+        [],
+    ),
+    ("NaCl", [r"\ce{NaCl}", r"\mathrm{NaCl}", r"\text{NaCl}"], []),
+    (
+        "Ca(OH)2",
+        [r"\ce{Ca(OH)2}", r"\mathrm{Ca(OH)_2}", "Ca(OH)_2", r"\text{Ca(OH)}_2"],
+        [r"\ce{CaOH2}", r"\ce{CaOH}"],
+    ),
+    ("C6H12O6", [r"\ce{C6H12O6}", "C_6H_{12}O_6", r"\mathrm{C_6H_{12}O_6}"], []),
+    ("Fe2O3", [r"\ce{Fe2O3}", r"\mathrm{Fe_2O_3}", "Fe_2O_3", r"\text{Fe}_2\text{O}_3"], []),
+    (
+        "SO4^2-",
+        [r"\ce{SO4^2-}", r"\mathrm{SO_4^{2-}}", "SO_4^{2-}", r"\ce{SO4^{2-}}", r"\text{SO}_4^{2-}"],
+        [r"\ce{SO3^2-}", r"\ce{SO4}", r"\ce{SO4^-}", r"\ce{SO4^2+}"],
+    ),
+    (
+        "Na+",
+        [r"\ce{Na+}", r"\mathrm{Na^+}", "Na^+", r"\ce{Na^+}", r"\text{Na}^+"],
+        [r"\ce{Na}", r"\ce{Na-}", r"\ce{K+}"],
+    ),
+    (
+        "2H2 + O2 -> 2H2O",
+        [
+            r"\ce{2H2 + O2 -> 2H2O}",
+            r"2H_2 + O_2 \rightarrow 2H_2O",
+            r"\mathrm{2H_2 + O_2 \to 2H_2O}",
+            "O2 + 2H2 -> 2H2O",
+            r"2\text{H}_2 + \text{O}_2 \rightarrow 2\text{H}_2\text{O}",
+            "2 H2 + O2 → 2 H2O",
+            r"2H_2+O_2 \longrightarrow 2H_2O",
+            "2H2 + O2 = 2H2O",
+            r"2\mathrm{H}_2+\mathrm{O}_2=2\mathrm{H}_2\mathrm{O}",
+        ],
+        [],
+    ),
+    (
+        "CH4 + 2O2 -> CO2 + 2H2O",
+        [
+            r"\ce{CH4 + 2O2 -> CO2 + 2H2O}",
+            r"CH_4 + 2O_2 \to CO_2 + 2H_2O",
+            r"CH_4+2O_2\rightarrow 2H_2O + CO_2",
+        ],
+        [],
+    ),
+    ("CuSO4.5H2O", [r"\ce{CuSO4.5H2O}", r"CuSO_4 \cdot 5H_2O", r"\mathrm{CuSO_4\cdot 5H_2O}"], []),
+    (r"\ce{CH3COOH}", ["CH3COOH", r"\mathrm{CH_3COOH}", "CH_3COOH"], []),
+    (r"\ce{^{14}_6C}", [r"{}^{14}_{6}\mathrm{C}", "^{14}_6C"], [r"\ce{^{12}_6C}"]),
+    ("NH4+", [r"\mathrm{NH_4^+}", r"\ce{NH4+}"], []),
+    (
+        r"\ce{N2 + 3H2 <=> 2NH3}",
+        [r"N_2+3H_2 \rightleftharpoons 2NH_3", r"\mathrm{N_2 + 3H_2 \rightleftharpoons 2NH_3}"],
+        [],
+    ),
     ("CO", [], ["Co", r"\ce{Co}"]),
-    ("CO2", [], [r"\ce{CO}", r"\ce{C2O}", r"\ce{SO2}"]),
     (
         r"\ce{2H2 + O2 -> 2H2O}",
         [],
         ["H2 + O2 -> H2O", "2H2O -> 2H2 + O2", "2H2 + O2 -> 2H2O2", "2H2 + 2O -> 2H2O"],
     ),
-    ("SO4^2-", [], [r"\ce{SO3^2-}", r"\ce{SO4}", r"\ce{SO4^-}", r"\ce{SO4^2+}"]),
-    ("Na+", [], [r"\ce{Na}", r"\ce{Na-}", r"\ce{K+}"]),
-    ("Ca(OH)2", [], [r"\ce{CaOH2}", r"\ce{CaOH}"]),
     ("2H2O", [], ["H2O"]),
     ("NO2", [], ["N2O", r"\ce{N2O}"]),
-    (r"\ce{^{14}_6C}", [], [r"\ce{^{12}_6C}"]),
     # Inequalities in one variable are equal where they have the same solutions.
     (
         r"x^2\ge4",
@@ -623,7 +699,13 @@ CASES = [
     # Bound names say nothing; whole multiples of a period shift a family onto itself.
     (
         r"x=k\pi, k\in\mathbb{Z}",
-        [r"x = n\pi, n \in \mathbb{Z}", r"k\pi", r"\pi k, k\in \mathbb Z"],
+        [
+            r"x = n\pi, n \in \mathbb{Z}",
+            r"\{k\pi \mid k\in\mathbb{Z}\}",
+            r"k\pi",
+            r"\pi k, k\in \mathbb Z",
+            r"x=\pi n \ (n\in\mathbb{Z})",
+        ],
         [],
     ),
     (
@@ -631,19 +713,39 @@ CASES = [
         [
             r"\frac{\pi}{2}+n\pi, n\in\mathbb Z",
             r"\frac{(2k+1)\pi}{2}",
+            r"-\frac{\pi}{2}+k\pi",
             r"x=\frac{\pi}{2}+k\pi, k\in\mathbb{Z}",
         ],
         [],
     ),
     (
         r"\frac{\pi}{4}+2k\pi",
-        [r"\frac{\pi}{4}+2\pi n", r"2\pi k+\frac\pi4", r"\frac{(8k+1)\pi}{4}"],
+        [
+            r"\frac{\pi}{4}+2\pi n",
+            r"2\pi k+\frac\pi4",
+            r"\frac{9\pi}{4}+2k\pi",
+            r"\frac{(8k+1)\pi}{4}",
+        ],
         [],
+    ),
+    (
+        r"\bigcup_{k\in\mathbb{Z}} (k\pi,(k+1)\pi)",
+        [
+            r"\bigcup_{n\in\mathbb{Z}} (n\pi,(n+1)\pi)",
+            r"\bigcup_{k \in \mathbb Z}\left(k\pi, k\pi+\pi\right)",
+        ],
+        [
+            r"\bigcup_{k\in\mathbb{Z}} (2k\pi,(2k+1)\pi)",
+            r"\bigcup_{k\in\mathbb{N}} (k\pi,(k+1)\pi)",
+            r"\bigcup_{k\in\mathbb{Z}} [k\pi,(k+1)\pi]",
+            r"(0,\pi)",
+        ],
     ),
     (
         r"(2k\pi, 2k\pi+\pi), k\in\mathbb{Z}",
         [
             r"(2n\pi,2n\pi+\pi), n\in\mathbb{Z}",
+            r"(2k\pi,(2k+1)\pi) (k\in\mathbb{Z})",
             r"2k\pi<x<2k\pi+\pi, k\in\mathbb{Z}",
             r"(2k\pi, \pi+2k\pi), k\in\mathbb{Z}",
         ],
@@ -670,19 +772,17 @@ CASES = [
         [r"\sum_{k=0}^{\infty} \frac{(-1)^k x^{2k}}{(2k)!}"],
         [],
     ),
-    (r"\sum_{k=1}^n k^2", [r"\frac{n(n+1)(2n+1)}{6}"], []),
+    (r"\sum_{k=1}^n k^2", [r"\sum_{i=1}^{n} i^2", r"\frac{n(n+1)(2n+1)}{6}"], []),
+    (r"\prod_{k=1}^n k", [r"\prod_{i=1}^n i"], []),
     (r"\int_0^1 x^2 dx", [r"\int_0^1 t^2 dt", r"\frac13"], []),
-    (r"x=30^\circ+360^\circ k", [r"x=30^\circ+360^\circ n"], []),
+    (r"1+\sum_{n=1}^\infty x^n", [r"\sum_{k=1}^\infty x^k + 1"], []),
+    (r"\sum_{n=1}^{\infty}\frac{x^n}{n}", [r"\sum_{n=0}^{\infty}\frac{x^{n+1}}{n+1}"], []),
     (
-        r"\bigcup_{k\in\mathbb{Z}} (k\pi,(k+1)\pi)",
+        r"x\in\left[k\pi-\frac{\pi}{6},k\pi+\frac{\pi}{3}\right], k\in\mathbb Z",
+        [r"\left[n\pi-\frac\pi6,n\pi+\frac\pi3\right] (n\in\mathbb{Z})"],
         [],
-        [
-            r"\bigcup_{k\in\mathbb{Z}} (2k\pi,(2k+1)\pi)",
-            r"\bigcup_{k\in\mathbb{N}} (k\pi,(k+1)\pi)",
-            r"\bigcup_{k\in\mathbb{Z}} [k\pi,(k+1)\pi]",
-            r"(0,\pi)",
-        ],
     ),
+    (r"x=30^\circ+360^\circ k", [r"x=30^\circ+360^\circ n"], []),
     (r"k\pi", [], [r"2k\pi", r"\frac{k\pi}{2}", r"\pi"]),
     (r"\frac\pi2+k\pi", [], [r"\frac\pi2+2k\pi", r"k\pi", r"\frac\pi4+k\pi"]),
     (
@@ -694,6 +794,16 @@ CASES = [
             r"[2k\pi,2k\pi+\pi], k\in\mathbb Z",
         ],
     ),
+    (r"k\pi, k\in\mathbb{N}", [], [r"k\pi+\pi, k\in\mathbb{N}"]),
+    (
+        r"\{k\pi \mid k\in\mathbb{Z}\}",
+        [r"\{n\pi \mid n\in\mathbb{Z}\}"],
+        [r"\{k\pi \mid k\in\mathbb{N}\}"],
+    ),
+    ("(0,k)", [], ["(0,n)"]),
+    (r"\frac{\pi}{3}+2k\pi", [], [r"-\frac{\pi}{3}+2k\pi"]),
+    (r"-\frac{\pi}{3}+2k\pi", [r"\frac{5\pi}{3}+2n\pi"], []),
+    ("kx", [], ["nx"]),
 ]
 
 

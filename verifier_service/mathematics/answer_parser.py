@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from verifier_service.mathematics.combinatorics import with_binomials
-from verifier_service.mathematics.conditions import is_condition, without_condition
+from verifier_service.mathematics.conditions import (
+    is_condition,
+    without_condition,
+    without_union_over_integers,
+)
 from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
 from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import (
@@ -59,6 +63,8 @@ from verifier_service.mathematics.wording import is_date_in_digits, read_phrase
 
 MAX_DEPTH = 12
 """Deepest nesting of lists, relations and brackets."""
+_MAX_MEMBERSHIP = 7
+"""Tokens of `k \\in \\mathbb{Z}`, and of one more sign; longer conditions say more."""
 CHAIN_TOLERANCE = 1e-6
 """Relative difference that is allowed between the sides of `1/3 = 0.333333 = ...`."""
 
@@ -157,7 +163,7 @@ class _AnswerParser:
 
     def item(self) -> Value:
         """One element of a list, or the only one."""
-        self.tokens = without_condition(self.tokens)
+        self.tokens = without_union_over_integers(without_condition(self.tokens))
         if not self.tokens:
             raise Unreadable("an empty item")
         for parse in (
@@ -346,6 +352,8 @@ class _AnswerParser:
         if split is None:
             return None
         element, condition = split
+        if len(element) > 1 and is_condition(condition) and len(condition) < _MAX_MEMBERSHIP:
+            return self._item(element)  # \{k\pi | k \in \mathbb{Z}\}
         texts = [token.text for token in element]
         if "∈" in texts:
             element = element[: texts.index("∈")]

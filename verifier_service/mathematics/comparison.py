@@ -24,11 +24,14 @@ from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
+from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import text_key, unwrapped
 from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.value_comparison import same_time, same_value
 from verifier_service.mathematics.values import (
+    Named,
     Quantity,
     Ranges,
     Relation,
@@ -122,6 +125,10 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return True
     if same_chemistry(left.chemistry, right.chemistry):
         return True
+    if _same_family(left, right):
+        return True
+    if same_series(left.text, right.text, rules.tolerance):
+        return True
     if not left.values or not right.values:
         return False if _marks(left.text) != _marks(right.text) else _same_unread(left, right)
     verdicts = [same_value(one, other, rules) for one in left.values for other in right.values]
@@ -147,7 +154,7 @@ def _marks(text: str) -> Counter[str]:
 # A short word that may be a product of variables: the `ma` of `F=ma`, the `ab-cd` of `ab-cd`.
 _SHORT_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,6}(?![A-Za-z])")
 # Everything but letters outside commands: the `\\frac{` and the `}{2}` of `\\frac{ab}{2}`.
-_NO_LETTERS = re.compile(r"\\[A-Za-z]+|[^A-Za-z]+")
+_NO_LETTERS = re.compile(r"\\[A-Za-z]+|[^A-Za-z]")
 # A text that is one word of three letters or more: `cat` and `act` are no products.
 _ONE_WORD = re.compile(r"\s*[A-Za-z]{3,}\s*")
 
@@ -194,6 +201,23 @@ def _same_inequalities(left: AnswerReading, right: AnswerReading) -> bool:
 
 def _is_equation(side: Relation | Ranges) -> bool:
     return isinstance(side, Relation) and side.sign == "="
+
+
+def _same_family(left: AnswerReading, right: AnswerReading) -> bool:
+    """Whether the sides are one family over the integers: `x = k\\pi`, `n\\pi + \\pi`."""
+    if not {left.condition, right.condition} <= {"", "integer"}:
+        return False
+    sides = [
+        value.value if isinstance(value, Named) else value
+        for value in (*left.values[:1], *right.values[:1])
+    ]
+    if len(sides) < 2 or not all(isinstance(one, Quantity) and one.unit is None for one in sides):
+        return False
+    names = {
+        value.name for one in (left, right) for value in one.values if isinstance(value, Named)
+    }
+    one, other = (side.expression for side in sides if isinstance(side, Quantity))
+    return len(names) < 2 and same_family(one, other)
 
 
 def _is_measured(one: AnswerReading) -> bool:

@@ -22,6 +22,7 @@ from verifier_service.mathematics.expressions import (
     with_parts,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places
 from verifier_service.mathematics.units import Unit
@@ -165,7 +166,6 @@ def _rounds_to(left: Expression, right: Expression, tolerance: float) -> bool:
 
 _MAX_PARAMETERS = 3
 """Largest number of names that are tried in each order."""
-_INTEGER_NAMES = frozenset("k n m l j N K M".split())
 # The name of an arbitrary constant: `C`, `c_1`.
 _CONSTANT_NAME = re.compile(r"[A-DcKk](?:_\w)?")
 
@@ -179,7 +179,7 @@ def _with_same_parameters(left: Expression, right: Expression) -> Iterator[Expre
     names = {*only_left, *only_right}
     are_integers = (
         len(only_left) == 1
-        and names <= _INTEGER_NAMES
+        and names <= INTEGER_NAMES
         and has_symbol(left, "pi")
         and has_symbol(right, "pi")
     )

@@ -19,12 +19,14 @@ from verifier_service.mathematics.expressions import (
     Product,
     Sum,
     Symbol,
+    has_symbol,
     substitute,
     variables,
     walk,
 )
 from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
+from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.quantity_comparison import same_quantity, with_decimal_logarithms
 from verifier_service.mathematics.ranges import as_ranges, bound_as_relation
 from verifier_service.mathematics.rules import Rules
@@ -378,10 +380,38 @@ def _same_ranges(left: Ranges | None, right: Ranges, rules: Rules) -> bool | Non
         return one is not None and other is not None and same_relation(one, other, rules.tolerance)
     return same_elements(
         _joined(left),
-        _joined(right),
+        _joined(_with_integer_of(right, left)),
         lambda one, other: _same_range(one, other, rules),
         repeats_count=True,
     )
+
+
+def _with_integer_of(ranges: Ranges, other: Ranges) -> Ranges:
+    """Ranges over an integer beside pi, with the name that the other side gives that integer."""
+    own, names = _ends_of(ranges), _ends_of(other)
+    letters = [{name for end in ends for name in variables(end)} for ends in (own, names)]
+    only_own, only_other = letters[0] - letters[1], letters[1] - letters[0]
+    if not len(only_own) == len(only_other) == 1 or not only_own | only_other <= INTEGER_NAMES:
+        return ranges
+    if not all(has_symbol(end, "pi") or not variables(end) for end in (*own, *names)):
+        return ranges
+    rename = {only_own.pop(): Symbol(only_other.pop())}
+    return Ranges(
+        tuple(
+            Range(
+                piece.low and substitute(piece.low, rename),
+                piece.low_closed,
+                piece.high and substitute(piece.high, rename),
+                piece.high_closed,
+            )
+            for piece in ranges.pieces
+        ),
+        ranges.variable,
+    )
+
+
+def _ends_of(ranges: Ranges) -> list[Expression]:
+    return [end for piece in ranges.pieces for end in (piece.low, piece.high) if end is not None]
 
 
 def _joined(ranges: Ranges) -> tuple[Range, ...]:
