@@ -48,6 +48,6 @@ def test_numbers_and_arguments_of_any_size_and_number_are_read_or_refused(text: 
     "text",
     [r"\mathbb{R} \setminus \{1\} \setminus \{2\}", r"\mathbb{R} \cup \{1\} \setminus \{2\}"],
 )
-def test_a_difference_of_more_than_two_sets_is_not_read(text: str) -> None:
+def test_sets_joined_in_several_ways_are_not_read(text: str) -> None:
     with pytest.raises(Unreadable):
         parse_answer(text)

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from verifier_service.mathematics.conditions import is_condition, without_condition
+from verifier_service.mathematics.combinatorics import with_binomials
+from verifier_service.mathematics.conditions import (
+    is_condition,
+    without_condition,
+    without_union_over_integers,
+)
 from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
 from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import (
@@ -29,15 +34,13 @@ from verifier_service.mathematics.plain_text import (
     unwrapped,
     without_delimiters,
 )
-from verifier_service.mathematics.quantities import read_quantity
+from verifier_service.mathematics.quantities import read_compound, read_quantity
 from verifier_service.mathematics.ranges import (
-    as_ranges,
     combine_ranges,
     interval,
-    real_numbers_without,
     solve_inequality,
-    union,
 )
+from verifier_service.mathematics.set_operations import combined
 from verifier_service.mathematics.splitting import (
     is_bracketed,
     split_at,
@@ -47,7 +50,6 @@ from verifier_service.mathematics.splitting import (
     split_sets,
 )
 from verifier_service.mathematics.values import (
-    EVERYTHING,
     Grid,
     Named,
     Quantity,
@@ -61,6 +63,8 @@ from verifier_service.mathematics.wording import is_date_in_digits, read_phrase
 
 MAX_DEPTH = 12
 """Deepest nesting of lists, relations and brackets."""
+_MAX_MEMBERSHIP = 7
+"""Tokens of `k \\in \\mathbb{Z}`, and of one more sign; longer conditions say more."""
 CHAIN_TOLERANCE = 1e-6
 """Relative difference that is allowed between the sides of `1/3 = 0.333333 = ...`."""
 
@@ -94,7 +98,7 @@ def parse_answer(text: str) -> Value:
     text = unwrapped(text)
     if not text or is_date_in_digits(text):
         return Words(text)
-    text = rewritten(text)
+    text = with_binomials(rewritten(text))
     tokens = tokenize(without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
@@ -111,6 +115,23 @@ def parse_as_list(text: str) -> Value | None:
         return None
 
 
+def parse_with_letters(text: str) -> tuple[Value, frozenset[str]] | None:
+    """The reading of a text in which short words are products of variables: `ax-ay`, `ma`.
+
+    Returns:
+        The value and its letters; None where no word can be such a product, or where this reading
+        is no mathematics.
+    """
+    text = with_binomials(rewritten(unwrapped(text)))
+    try:
+        tokens = tokenize(without_delimiters(text), words_as_letters=True)
+        value = _AnswerParser(tokens).answer() if tokens else None
+    except (Unreadable, RecursionError):
+        return None
+    letters = frozenset(token.text for token in tokens if token.kind is Kind.LETTER)
+    return None if value is None else (value, letters)
+
+
 class _AnswerParser:
     """Parses the tokens of one answer, or of a part of one at some depth."""
 
@@ -125,6 +146,8 @@ class _AnswerParser:
         parts, joints = split_list(self.tokens)
         if len(parts) == 1:
             return self._item(parts[0])
+        if (amount := read_compound(self.tokens)) is not None:  # 2 hours and 30 minutes
+            return amount
         kept = [part for part in parts if not is_condition(part)]
         if not kept:
             raise Unreadable("a list without items")
@@ -140,7 +163,7 @@ class _AnswerParser:
 
     def item(self) -> Value:
         """One element of a list, or the only one."""
-        self.tokens = without_condition(self.tokens)
+        self.tokens = without_union_over_integers(without_condition(self.tokens))
         if not self.tokens:
             raise Unreadable("an empty item")
         for parse in (
@@ -148,6 +171,7 @@ class _AnswerParser:
             self._labelled,
             self._relation,
             self._union,
+            self._point,
             self._bracketed,
             self._environment,
             self._quantity,
@@ -227,6 +251,7 @@ class _AnswerParser:
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
+        parts = [_without_bar(parts[0]), *parts[1:]]
         for parse in (self._function, self._named, self._named_tuple):
             found = parse(parts)
             if found is not None:
@@ -246,7 +271,9 @@ class _AnswerParser:
         return _constant_chain(sides)
 
     def _function(self, parts: list[list[Token]]) -> Value | None:
-        """`f(x) = x^2`, `f(2) = 4`."""
+        """`f(x) = x^2`, `f(2) = 4`, and both turned round."""
+        if len(parts) == 2 and _is_turned_round(*parts):
+            parts = parts[::-1]
         head = _function_head(parts[0])
         if head is None:
             return None
@@ -277,15 +304,10 @@ class _AnswerParser:
 
     def _union(self) -> Value | None:
         """`(0, 1) \\cup (2, 3)`, `\\mathbb{R} \\setminus \\{0\\}`."""
-        parts, has_difference = split_sets(self.tokens)
+        parts, operators = split_sets(self.tokens)
         if len(parts) == 1:
             return None
-        sets = self._items(parts)
-        if not has_difference:
-            return union(sets)
-        if as_ranges(sets[0]) != EVERYTHING or len(sets) > 2:
-            raise Unreadable("a difference of sets")
-        return real_numbers_without(sets[1])
+        return combined(self._items(parts), operators)
 
     def _bracketed(self) -> Value | None:
         """`(1, 2)`, `{1, 2}`, `(0, 1]`, `{x | x > 0}`; None for an expression in brackets."""
@@ -302,13 +324,27 @@ class _AnswerParser:
             return self._item(inside) if _is_more_than_expression(inside) else None
         items = self._items(parts)
         if is_set:
-            return Several("set", items)
+            return Several("set", tuple(_flat(items)))
         if opening + closing in ("(]", "[)"):
             ranges = interval(items, opening + closing)
             if ranges is None:
                 raise Unreadable("brackets that do not match")
             return ranges
-        return Several("tuple", items, opening + closing)
+        return _tuples(items, opening + closing)
+
+    def _point(self) -> Value | None:
+        """`P(1, 2)`, `the point (1, 2)`: the coordinates. `C(5, 2)` is a binomial coefficient."""
+        start = 0
+        while start < len(self.tokens) and self.tokens[start].text.lower() in ("the", "point"):
+            start += 1
+        has_word = start > 0 and self.tokens[start - 1].text.lower() == "point"
+        if start < len(self.tokens) - 5 and _names_point(self.tokens[start]):
+            start, has_word = start + 1, True
+        rest = self.tokens[start:]
+        if not has_word or len(rest) < 5 or rest[0].text != "(" or not is_bracketed(rest):
+            return None
+        coordinates = self._nested(rest)._bracketed()
+        return coordinates if isinstance(coordinates, Several) else None
 
     def _set_builder(self, inside: Sequence[Token]) -> Value | None:
         """`{x | x > 0}`: its condition; `{2k | k > 0}`: its element and its condition."""
@@ -316,6 +352,8 @@ class _AnswerParser:
         if split is None:
             return None
         element, condition = split
+        if len(element) > 1 and is_condition(condition) and len(condition) < _MAX_MEMBERSHIP:
+            return self._item(element)  # \{k\pi | k \in \mathbb{Z}\}
         texts = [token.text for token in element]
         if "∈" in texts:
             element = element[: texts.index("∈")]
@@ -324,8 +362,12 @@ class _AnswerParser:
                 name = Words(f"{_name(element)} in {whole[0]}")
                 return Several("tuple", (name, self._nested(condition).answer()), "{|}")
         if len(element) == 1:
-            is_variable = element[0].kind is Kind.LETTER
-            return self._nested(condition).answer() if is_variable else None
+            if element[0].kind is not Kind.LETTER:
+                return None
+            found = self._nested(condition).answer()
+            if isinstance(found, Ranges) and found.variable == element[0].text:
+                return replace(found, variable=None)
+            return found
         return Several("tuple", (self._item(element), Words(_name(condition))), "{|}")
 
     # Environments of LaTeX
@@ -357,12 +399,41 @@ class _AnswerParser:
         return Several("tuple", (self._item(value), self._nested(condition).answer()))
 
 
+def _names_point(token: Token) -> bool:
+    is_letter = token.kind is Kind.LETTER and len(token.text) == 1
+    return is_letter and token.text.isupper() and token.text != "C"
+
+
 def _flat(items: Sequence[Value]) -> list[Value]:
-    """Items with the elements of lists among them in place of the lists."""
+    """Items with the elements of lists among them in place of the lists: `x = ±1` is two items."""
     flat: list[Value] = []
     for item in items:
-        flat += item.items if isinstance(item, Several) and item.kind == "list" else [item]
+        inside = item.value if isinstance(item, Named) and not item.is_function else item
+        if not isinstance(inside, Several) or inside.kind != "list":
+            flat.append(item)
+        elif isinstance(item, Named):
+            flat += [replace(item, value=one) for one in inside.items]
+        else:
+            flat += inside.items
     return flat
+
+
+def _tuples(items: tuple[Value, ...], brackets: str) -> Several:
+    """A tuple; a list of two where one element is a list of two: `(±1, 2)`.
+
+    With two signs in one tuple nobody can tell whether they go together: they stay in it.
+    """
+    lists = [one for one in items if isinstance(one, Several) and one.kind == "list"]
+    if len(lists) != 1 or len(items) < 2:
+        return Several("tuple", items, brackets)
+    (signed,) = lists
+    return Several(
+        "list",
+        tuple(
+            Several("tuple", tuple(value if one is signed else one for one in items), brackets)
+            for value in signed.items
+        ),
+    )
 
 
 def _is_colon(token: Token) -> bool:
@@ -405,6 +476,23 @@ def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
     if len(inside) == 1 and inside[0][0].islower():
         return name, inside[0]
     return f"{name}({''.join(inside)})", None
+
+
+def _is_turned_round(left: Sequence[Token], right: Sequence[Token]) -> bool:
+    """Whether a value stands before its function: `4 = f(2)`, `2x = f(x)`."""
+    head = None if _function_head(left) else _function_head(right)
+    if head is None or _is_name(left):
+        return False
+    letters = {token.text for token in left if token.kind is Kind.LETTER}
+    return letters <= {"e", "i", "pi"} if head[1] is None else head[1] in letters
+
+
+def _without_bar(tokens: list[Token]) -> list[Token]:
+    """The segment `AB` of `\\overline{AB}`; any other tokens as they are."""
+    is_segment = len(tokens) == 5 and tokens[0].text == "overline" and tokens[1].text == "{"
+    if is_segment and all(one.kind is Kind.LETTER and one.text.isupper() for one in tokens[2:4]):
+        return tokens[2:4]
+    return tokens
 
 
 def _variable(value: Value) -> Symbol | None:

@@ -6,8 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from verifier_service.mathematics.answer_parser import parse_answer, parse_as_list
+from verifier_service.mathematics.answer_parser import (
+    parse_answer,
+    parse_as_list,
+    parse_with_letters,
+)
+from verifier_service.mathematics.chemistry import (
+    Chemistry,
+    read_chemistry,
+    same_chemistry,
+)
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.extraction import Joint
@@ -18,12 +28,25 @@ from verifier_service.mathematics.form import (
     same_form,
     text_leaves_operation,
 )
+from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
-from verifier_service.mathematics.plain_text import text_key, without_delimiters
+from verifier_service.mathematics.periodic import same_family
+from verifier_service.mathematics.plain_text import text_key, unwrapped, without_delimiters
+from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.rules import Form, FormFault, Rules
+from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.value_comparison import same_time, same_value
-from verifier_service.mathematics.values import Quantity, Several, Time, Value, Words
+from verifier_service.mathematics.values import (
+    Named,
+    Quantity,
+    Ranges,
+    Relation,
+    Several,
+    Time,
+    Value,
+    Words,
+)
 from verifier_service.mathematics.wording import read_as_time
 
 
@@ -41,6 +64,16 @@ class AnswerReading:
     """Sorted letters of several multiple-choice options: `A, C`."""
     condition: str = ""
     """Condition under which the answer is said to hold; empty without one."""
+
+    @cached_property
+    def with_letters(self) -> tuple[Value, frozenset[str]] | None:
+        """The reading in which short words are products of variables, and its letters."""
+        return parse_with_letters(self.text)
+
+    @cached_property
+    def chemistry(self) -> Chemistry | None:
+        """The chemical formula or reaction that the text can be."""
+        return read_chemistry(unwrapped(self.text))
 
 
 # A number in digits, as most answers are: `12`, `-0.5.`.
@@ -62,6 +95,8 @@ def read_answer(text: str) -> AnswerReading:
     as_time = read_as_time(text)
     if as_time is not None:
         values.append(as_time)
+    if not values and (chemistry := read_chemistry(unwrapped(text))) is not None:
+        values.append(Words(str(chemistry)))
     return AnswerReading(
         text,
         text_key(text),
@@ -93,6 +128,14 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return True
     if (chosen := _same_option(left, right, rules)) is not None:
         return chosen
+    if _same_letters(left, right, rules) or _same_inequalities(left, right):
+        return True
+    if same_chemistry(left.chemistry, right.chemistry):
+        return True
+    if _same_family(left, right):
+        return True
+    if same_series(left.text, right.text, rules.tolerance):
+        return True
     if not left.values or not right.values:
         return False if _marks(left.text) != _marks(right.text) else _same_unread(left, right)
     verdicts = [same_value(one, other, rules) for one in left.values for other in right.values]
@@ -158,6 +201,80 @@ _MARK = re.compile(
 def _marks(text: str) -> Counter[str]:
     """Accents, primes and dots: texts that differ in them must not reach math-verify."""
     return Counter(_MARK.findall(text.replace("\\prime", "'")))
+
+
+# A short word that may be a product of variables: the `ma` of `F=ma`, the `ab-cd` of `ab-cd`.
+_SHORT_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,6}(?![A-Za-z])")
+# Everything but letters outside commands: the `\\frac{` and the `}{2}` of `\\frac{ab}{2}`.
+_NO_LETTERS = re.compile(r"\\[A-Za-z]+|[^A-Za-z]")
+# A text that is one word of three letters or more: `cat` and `act` are no products.
+_ONE_WORD = re.compile(r"\s*[A-Za-z]{3,}\s*")
+
+
+def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool:
+    """Whether the sides are equal where short words are products, with the same letters.
+
+    Both must be mathematics of the same variables then. Two measured quantities keep their units.
+    """
+    texts = (left.text, right.text)
+    if _letters_of(left.text) != _letters_of(right.text):
+        return False
+    with_words = [text for text in texts if _SHORT_WORD.search(text)]
+    if not with_words or all(map(_ONE_WORD.fullmatch, texts)):
+        return False
+    if len(with_words) == 2 and all(_is_measured(one) for one in (left, right)):
+        return False
+    one, other = left.with_letters, right.with_letters
+    if one is None or other is None or one[1] != other[1] or not one[1]:
+        return False
+    return same_value(one[0], other[0], rules) is True
+
+
+def _letters_of(text: str) -> set[str]:
+    """The letters of a text that stand in no LaTeX command."""
+    return set(_NO_LETTERS.sub("", text))
+
+
+def _same_inequalities(left: AnswerReading, right: AnswerReading) -> bool:
+    """Whether the sides are inequalities or ranges with the same solutions."""
+    if len(left.values) != 1 or len(right.values) != 1:
+        return False
+    sides = [
+        value if isinstance(value, Relation) else as_ranges(value)
+        for value in (left.values[0], right.values[0])
+    ]
+    if not any(isinstance(side, Relation) for side in sides):
+        return False
+    one, other = sides
+    if one is None or other is None or any(_is_equation(side) for side in (one, other)):
+        return False
+    return same_solutions(one, other) is True
+
+
+def _is_equation(side: Relation | Ranges) -> bool:
+    return isinstance(side, Relation) and side.sign == "="
+
+
+def _same_family(left: AnswerReading, right: AnswerReading) -> bool:
+    """Whether the sides are one family over the integers: `x = k\\pi`, `n\\pi + \\pi`."""
+    if not {left.condition, right.condition} <= {"", "integer"}:
+        return False
+    sides = [
+        value.value if isinstance(value, Named) else value
+        for value in (*left.values[:1], *right.values[:1])
+    ]
+    if len(sides) < 2 or not all(isinstance(one, Quantity) and one.unit is None for one in sides):
+        return False
+    names = {
+        value.name for one in (left, right) for value in one.values if isinstance(value, Named)
+    }
+    one, other = (side.expression for side in sides if isinstance(side, Quantity))
+    return len(names) < 2 and same_family(one, other)
+
+
+def _is_measured(one: AnswerReading) -> bool:
+    value = one.values[0] if one.values else None
+    return isinstance(value, Quantity) and value.unit is not None
 
 
 def _time_of(one: AnswerReading) -> Time | None:

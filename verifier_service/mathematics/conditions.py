@@ -37,8 +37,25 @@ def read_condition(text: str) -> str:
 
 
 def without_condition(tokens: list[Token]) -> list[Token]:
-    """The tokens before the word that begins a condition."""
-    return tokens[: _condition_word(tokens)]
+    """The tokens before the word or the bracket that begins a condition: `k\\pi (k \\in Z)`."""
+    tokens = tokens[: _condition_word(tokens)]
+    if tokens and tokens[-1].text == ")":
+        start = _membership(tokens)
+        if start and tokens[start].text == "(":
+            return tokens[:start]
+    return tokens
+
+
+def without_union_over_integers(tokens: list[Token]) -> list[Token]:
+    """The sets behind `\\bigcup_{k \\in \\mathbb{Z}}`; other tokens as they are."""
+    if _membership(tokens) != _BIG_UNION_INDEX:
+        return tokens
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token.text == "{") - (token.text == "}")
+        if index > _BIG_UNION_INDEX and depth == 0:
+            return tokens[index + 1 :]
+    return tokens
 
 
 def is_condition(tokens: Sequence[Token]) -> bool:
@@ -65,18 +82,32 @@ def _condition_word(tokens: Sequence[Token]) -> int | None:
     return None
 
 
+_BIG_UNION_INDEX = 2
+"""Index of the brace behind the sign and the underscore of a union over an index."""
+
+
 def _membership(tokens: Sequence[Token]) -> int | None:
-    """Index of the comma before `k \\in \\mathbb{Z}`; None without one."""
+    """Index of what stands before `k \\in \\mathbb{Z}`: a comma, a bar, a bracket; else None."""
     if all(token.text != "∈" for token in tokens):
         return None
     depth = 0
     for index, token in enumerate(tokens):
         depth += depth_change(token)
-        if depth or not index or token.text != ",":
-            continue
-        if "∈" in [one.text for one in tokens[index + 1 : index + 4]]:
+        if _may_precede_membership(tokens, index, depth) and "∈" in [
+            one.text for one in tokens[index + 1 : index + 4]
+        ]:
             return index
     return None
+
+
+def _may_precede_membership(tokens: Sequence[Token], index: int, depth: int) -> bool:
+    text = tokens[index].text
+    if text == "{":
+        return index == _BIG_UNION_INDEX and [one.text for one in tokens[:2]] == ["∪", "_"]
+    if not index:
+        return False
+    in_set = depth == 1 and tokens[0].text == "\\{" and text in ("|", "mid", ":")
+    return in_set or (depth == 0 and text == ",") or (depth == 1 and text == "(")
 
 
 def _is_mathematics(token: Token) -> bool:

@@ -334,6 +334,10 @@ _FUNCTIONS: dict[str, Any] = {
     "cosh": mpmath.cosh,
     "tanh": mpmath.tanh,
     "coth": mpmath.coth,
+    "arcsinh": mpmath.asinh,
+    "arccosh": mpmath.acosh,
+    "arctanh": mpmath.atanh,
+    "arccoth": mpmath.acoth,
     "ln": mpmath.log,
     "abs": abs,
     "floor": mpmath.floor,
@@ -551,7 +555,8 @@ def _same_at(
             )
             if gap <= largest:
                 return True, is_real
-        if gap > size * mpmath.mpf(10) ** (-DIGITS // 2):
+        least = mpmath.mpf(10) ** (-DIGITS // 2)
+        if gap > size * least and gap > least:  # below that, both may be zero: sin(pi)
             return False, is_real
     with mpmath.workdps(MORE_DIGITS):
         more = abs(numeric(left, point, MORE_DIGITS) - numeric(right, point, MORE_DIGITS))

@@ -32,10 +32,23 @@ MAX_REPEATING_DIGITS = 100
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⌊": "⌋", "⌈": "⌉"}
 _BEGINS_FACTOR = frozenset({"(", "[", "{", "|", "⌊", "⌈"})
-_INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
-_SHORT_INVERSES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
-_WITH_OTHER_INVERSES = frozenset("cot sec csc sinh cosh tanh coth cosec".split())
-"""Functions that have an inverse, like sine, but none that `evaluation` knows."""
+_INVERSES = {
+    name: f"arc{name}" for name in "sin cos tan cot sec csc sinh cosh tanh coth sech csch".split()
+} | {"cosec": "arccsc"}
+"""Functions whose inverse is written with an exponent of -1, and that inverse."""
+_SYNONYMS = {
+    **{f"a{name}": f"arc{name}" for name in _INVERSES},
+    **{f"ar{name}": f"arc{name}" for name in ("sinh", "cosh", "tanh", "coth")},
+    "cosec": "csc",
+    "arctg": "arctan",
+    "arcctg": "arccot",
+}
+"""Other names of functions: `asin`, `arsinh`."""
+_RECIPROCALS = {"sech": "cosh", "csch": "sinh"}
+_INVERSES_OF_RECIPROCALS = {
+    "arcsec": "arccos", "arccsc": "arcsin", "arcsech": "arccosh", "arccsch": "arcsinh",
+}  # fmt: skip
+"""Functions of x, and the functions of 1/x that they are."""
 _NEED_BRACKETS = frozenset({"max", "min", "gcd", "lcm"})
 
 
@@ -410,9 +423,7 @@ class _ExpressionParser:
                 exponent = self._exponent()
         arguments = self._arguments(name)
         if exponent == MINUS_ONE and name in _INVERSES:
-            return Call(_INVERSES[name], arguments)
-        if exponent == MINUS_ONE and name in _WITH_OTHER_INVERSES:
-            raise Unreadable(f"the inverse of {name}")
+            return _call(_INVERSES[name], arguments, base)
         result = _call(name, arguments, base)
         return result if exponent is None else Power(result, exponent)
 
@@ -465,7 +476,20 @@ def _call(name: str, arguments: tuple[Expression, ...], base: Expression | None)
         return Call("log", (*arguments, base))
     if name == "lg":
         return Call("log", (*arguments, Number(Fraction(10))))
-    return Call(_SHORT_INVERSES.get(name, name), arguments)
+    if name == "cbrt":
+        return Power(arguments[0], Number(Fraction(1, 3)))
+    if name == "cis":
+        return Sum((Call("cos", arguments), Product((Symbol("i"), Call("sin", arguments)))))
+    return _named_call(_SYNONYMS.get(name, name), arguments)
+
+
+def _named_call(name: str, arguments: tuple[Expression, ...]) -> Expression:
+    """A function by its usual name; functions that are reciprocals of others become those."""
+    if len(arguments) == 1 and name in _RECIPROCALS:
+        return Power(Call(_RECIPROCALS[name], arguments), MINUS_ONE)
+    if len(arguments) == 1 and name in _INVERSES_OF_RECIPROCALS:
+        return Call(_INVERSES_OF_RECIPROCALS[name], (Power(arguments[0], MINUS_ONE),))
+    return Call(name, arguments)
 
 
 def _radians(degrees: Expression) -> Expression:

@@ -8,6 +8,7 @@ linear in the length of the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -50,7 +51,9 @@ FUNCTIONS = frozenset(
     # Functions and operators with a name of their own, in LaTeX (`\\sin`) or as a word (`sin`).
     (
         "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth log ln lg exp sqrt "
-        "max min gcd lcm abs floor ceil arccot asin acos atan cosec"
+        "max min gcd lcm abs floor ceil arccot asin acos atan cosec csch sech arccsc arcsec "
+        "arcsinh arccosh arctanh arccoth arsinh arcosh artanh arcoth asinh acosh atanh acoth "
+        "acot acsc asec arctg arcctg cbrt cis"
     ).split()
 )
 GREEK = frozenset(
@@ -81,7 +84,8 @@ _FUNCTION_COMMANDS: dict[str, str] = {
     # command: the function that it stands for
     "frac": "frac", "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "nicefrac": "frac",
     "sfrac": "frac", "binom": "binom", "dbinom": "binom", "tbinom": "binom", "boxed": "boxed",
-    "fbox": "boxed",
+    "fbox": "boxed", "tg": "tan", "ctg": "cot", "cotg": "cot", "arctg": "arctan",
+    "arcctg": "arccot",
 }  # fmt: skip
 _COMMAND_TOKENS: dict[str, tuple[Kind, str]] = {
     **{name: (Kind.SIGN, sign) for name, sign in _SIGN_COMMANDS.items()},
@@ -177,8 +181,13 @@ SHORT_WORDS = frozenset(
 """Words of two or three letters; any others are products of variables: `xy`."""
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str, *, words_as_letters: bool = False) -> list[Token]:
     """The tokens of a text.
+
+    Args:
+        text: mathematics, perhaps with words.
+        words_as_letters: whether to read short words as products of variables where they stand as
+            operands: `ma`, `ab-cd`, but not the `cm` of `5 cm` or the `or` of `1 or 2`.
 
     Raises:
         Unreadable: there are more than MAX_TOKENS, or a `\\text{` never closes.
@@ -187,7 +196,9 @@ def tokenize(text: str) -> list[Token]:
     ['frac', '{', '1', '}', '{', '2', '}', 'x', '<=', '3', 'cm']
     """
     tokens: list[Token] = []
-    _scan(_plain(text), tokens)
+    _scan(_plain(text), tokens, words_as_letters=words_as_letters)
+    if words_as_letters:  # the `g` of `2 g h` is no unit either
+        return [one._replace(spaced=False) if one.kind is Kind.LETTER else one for one in tokens]
     return tokens
 
 
@@ -204,7 +215,7 @@ def _plain(text: str) -> str:
     return text.replace("\\newline", " ")
 
 
-def _scan(text: str, tokens: list[Token]) -> None:
+def _scan(text: str, tokens: list[Token], *, words_as_letters: bool = False) -> None:
     position, end, spaced = 0, len(text), False
     while position < end:
         match = _TOKEN.match(text, position)
@@ -229,7 +240,10 @@ def _scan(text: str, tokens: list[Token]) -> None:
             if found in _ESCAPED_SIGNS:
                 tokens.append(Token(Kind.SIGN, _ESCAPED_SIGNS[found], spaced))
         elif kind == "word":
-            _word(found, spaced, tokens)
+            if words_as_letters and _is_operand(found, text, position, spaced, tokens):
+                _letters(found, spaced, tokens)
+            else:
+                _word(found, spaced, tokens)
         elif found != '"' or tokens:  # inches, but not an opening quotation mark
             tokens.append(Token(Kind.SIGN, _SIGN_SYNONYMS.get(found, found), spaced))
         spaced = False
@@ -285,8 +299,13 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
     if end is None:
         raise Unreadable("\\text{ without }")
     inside = text[position + 1 : end].replace("$", "")
+    if inside.strip() in _FUNCTION_COMMANDS:  # \operatorname{tg}
+        tokens.append(Token(Kind.FUNCTION, _FUNCTION_COMMANDS[inside.strip()], spaced))
+        return end + 1
     before = len(tokens)
     _scan(inside, tokens)
+    if len(tokens) > before + 2 and _are_units(tokens[before:]):
+        tokens[before:] = [_as_word(one) for one in tokens[before:]]
     if spaced and len(tokens) > before:
         tokens[before] = tokens[before]._replace(spaced=True)
     if inside.strip().lower() in ("infinity", "pi"):
@@ -297,6 +316,25 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
         # A single letter in \text is a word, not a variable: a choice, a unit.
         tokens[before] = Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")
     return end + 1
+
+
+_BETWEEN_UNITS = frozenset("/ * ^ { } ( ) - .".split())
+
+
+def _are_units(tokens: Sequence[Token]) -> bool:
+    """Whether text is nothing but a product or quotient of units: `m/s`, `m s^{-1}`."""
+    names = [one.text for one in tokens if one.kind in (Kind.LETTER, Kind.WORD)]
+    signs = {one.text for one in tokens if one.kind is Kind.SIGN}
+    return (
+        bool(names)
+        and all(name in UNITS or (len(name) > 2 and name.lower() in UNITS) for name in names)
+        and signs <= _BETWEEN_UNITS
+        and bool(signs & {"/", "*", "^"})
+    )
+
+
+def _as_word(token: Token) -> Token:
+    return token._replace(kind=Kind.WORD) if token.kind is Kind.LETTER else token
 
 
 def matching_brace(text: str, start: int) -> int | None:
@@ -346,6 +384,42 @@ def _word(word: str, spaced: bool, tokens: list[Token]) -> None:
             tokens.append(Token(Kind.LETTER, letter, spaced and index == 0))
     else:
         tokens.append(Token(Kind.WORD, word, spaced))
+
+
+def _letters(word: str, spaced: bool, tokens: list[Token]) -> None:
+    """Add the letters of a word as variables, and the minus signs between its parts."""
+    for index, character in enumerate(word):
+        kind = Kind.SIGN if character == "-" else Kind.LETTER
+        tokens.append(Token(kind, character, spaced and index == 0))
+
+
+MAX_LETTERS = 6
+"""Most letters of a word that may be a product of variables."""
+# Short runs of letters, perhaps with minus signs between them: `ma`, `ab-cd`.
+_LETTERS = re.compile(rf"[A-Za-z]{{1,{MAX_LETTERS}}}(?:-[A-Za-z]{{1,{MAX_LETTERS}}}){{0,20}}")
+# What may follow an operand behind white space: an operator, a bracket that closes, the end.
+_NO_OPERAND_AHEAD = re.compile(
+    r"\s*(?:[-+*/=<>,;:.)\]}!|&]|$|\\(?:[,;:!\\}]|(?:cdot|times|div|pm|mp|leq?|geq?|neq?|lt|gt|"
+    r"approx|right|quad|qquad)(?![a-zA-Z])))"
+)
+
+
+def _is_operand(word: str, text: str, end: int, spaced: bool, tokens: list[Token]) -> bool:
+    """Whether letters may be a product: no other operand stands beside them behind white space."""
+    if not _LETTERS.fullmatch(word) or (len(word) > 2 and word.isupper()):
+        return False
+    is_last = _NO_OPERAND_AHEAD.match(text, end) is not None
+    if not is_last and (text[end : end + 1].isspace() or word.lower() in FUNCTIONS):
+        return False
+    if not spaced or not tokens or not _ends_operand(tokens[-1]):
+        return True
+    return text[end : end + 1] == "^" and word not in UNITS  # \frac{1}{2} at^2, but 5 cm^2
+
+
+def _ends_operand(token: Token) -> bool:
+    if token.kind is Kind.SIGN:
+        return token.text in (")", "]", "}", "\\}", "|", "!", "'", "°", "%")
+    return token.kind is not Kind.FUNCTION
 
 
 def _is_product(word: str) -> bool:

@@ -29,10 +29,21 @@ _ORDINAL_ENDING = re.compile(
 # Digits in groups of three, after the first group: `1,234,567`, `12 000`, `1{,}234`, `1\,234`.
 # Digits, points and commas before it, and an underscore (`x_1, 200`), make it something else.
 _GROUPED = re.compile(
-    r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!: ]|\{,\}|,|,\\!|[ \u202f\u2009\u00a0])\d{3})+)(?![\d])"
+    r"(?<![\d.,])(?<!_)(\d{1,3})"
+    r"((?:(?:\\[,!:; ]|\{,\}|,|,\\!|[ '’_\u202f\u2009\u00a0])\d{3})+)(?![\d])"
+)
+# The same without a plain comma or space, which separate elements in brackets: `(1\,000, 2\,000)`.
+_GROUPED_IN_BRACKETS = re.compile(
+    r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!:;]|\{,\}|,\\!|['’\u202f\u2009])\d{3})+)(?![\d])"
+)
+# Decimals in groups of three behind the point: `0.000\,001`, `3.141 592 654`.
+_GROUPED_DECIMALS = re.compile(
+    r"(?<![\d.,])(\d{1,20}\.\d{3})"
+    r"((?:(?:\\[,:;]|[ \u202f\u2009])\d{3})+(?:(?:\\[,:;]|[\u202f\u2009])\d{1,2})?|"
+    r"(?:\\[,:;]|[\u202f\u2009])\d{1,2})(?![\d.])"
 )
 # A separator of such groups: a comma or a space, each also as LaTeX writes it.
-_GROUP_SEPARATOR = re.compile(r"\\[,!: ]|\{,\}|,\\!|[, \u202f\u2009\u00a0]")
+_GROUP_SEPARATOR = re.compile(r"\\[,!:; ]|\{,\}|,\\!|[, '’_\u202f\u2009\u00a0]")
 _BRACKETS = ("(", "[", "{", "\\{", "\\left")
 
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -57,6 +68,14 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         # The ending of an ordinal number: `5th`.
         (_ORDINAL_ENDING.pattern, ""),
+        # A decimal comma before or behind the sign of the euro: `€12,50`.
+        (r"((?:€|EUR)\s*\d{1,9}),(\d\d)(?!\d)", r"\1.\2"),
+        (r"(?<![\d.,])(\d{1,9}),(\d\d)(?=\s*(?:€|EUR|[Ee]uros?\b))", r"\1.\2"),
+        # A pound sign as a command, and rupees with their full stop: `Rs.500`.
+        (r"\\(?:text)?(?:pounds|sterling)(?![a-zA-Z])", "£"),
+        (r"\b([Rr]s)\.\s*(?=\d)", r"\1 "),
+        # A logarithm with its base, as programs write it: `log10(5)`.
+        (r"(?<![\\A-Za-z])log(2|10)(?=\()", r"\\log_{\1}"),
         # The letter x as a sign of multiplication: `2 x 10^3`.
         (r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))", "*"),
     )
@@ -169,9 +188,14 @@ def rewritten(text: str) -> str:
         text = words
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
-    if text.startswith(_BRACKETS):  # (3,100) is a pair
-        return text
-    return _GROUPED.sub(lambda number: number[1] + _GROUP_SEPARATOR.sub("", number[2]), text)
+    text = _GROUPED_DECIMALS.sub(_joined_groups, text)
+    in_brackets = text.startswith(_BRACKETS)  # (3,100) is a pair
+    return (_GROUPED_IN_BRACKETS if in_brackets else _GROUPED).sub(_joined_groups, text)
+
+
+def _joined_groups(number: re.Match[str]) -> str:
+    """The digits of a number without the separators between its groups."""
+    return number[1] + _GROUP_SEPARATOR.sub("", number[2])
 
 
 # A number with a decimal comma, perhaps with points between groups of digits: `3,5`, `1.234,5`,

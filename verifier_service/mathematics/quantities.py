@@ -46,7 +46,14 @@ _CURRENCIES = frozenset({"$", "€", "£", "¥", "₹"})
 _MODULO = frozenset({"mod", "pmod", "bmod"})
 _BRACES = frozenset({"{", "}"})
 _ROUND_OR_BRACES = frozenset({"(", ")", "{", "}"})
-_MINUTES_AND_SECONDS = {"'": 60, "''": 3600}
+_MINUTES_AND_SECONDS = {"'": 60, '"': 3600}
+_CURRENCY_CODES = frozenset(
+    "USD EUR GBP JPY CNY RMB INR Rs rs CAD AUD NZD HKD SGD CHF SEK NOK DKK KRW BRL ZAR".split()
+)
+"""Names of currencies that may stand before an amount: `USD 5`, `Rs. 500`."""
+_DOLLARS = {"US": "USD", "C": "CAD", "CA": "CAD", "A": "AUD", "AU": "AUD", "NZ": "NZD",
+            "HK": "HKD", "S": "SGD"}  # fmt: skip
+"""Letters before a dollar sign, and the currency that both name."""
 _BEFORE_UNITS = frozenset({"*", ".", "-", "{", "}", "(", ")", "of", "each", "the"})
 _WORD_SIGNS = frozenset({"-", "&", "'", "."})
 _PLAIN_EXPONENTS = {"2": 2, "3": 3, "squared": 2, "cubed": 3}
@@ -69,11 +76,11 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     Raises:
         Unreadable: a part that must be an expression is none.
     """
-    for read in (_read_ratio, _read_residue, _read_with_base, _read_compound):
+    for read in (_read_ratio, _read_residue, _read_with_base, read_compound):
         found = read(tokens)
         if found is not None:
             return found
-    currency, tokens = _split_currency(tokens)
+    currency, tokens = _split_currency(_with_quotients_of_units(tokens))
     if not tokens:
         raise Unreadable("a currency without an amount")
     angle = _read_degrees(tokens)
@@ -136,26 +143,118 @@ def _read_with_base(tokens: Sequence[Token]) -> Quantity | Words | None:
     return Quantity(Number(Fraction(int(digits))), base=base)
 
 
-def _read_compound(tokens: Sequence[Token]) -> Quantity | None:
-    """`1 hour 30 minutes`, `5 ft 3 in`: a sum of quantities of one dimension."""
-    starts = [index for index, token in enumerate(tokens) if token.kind is Kind.NUMBER]
-    if len(starts) < 2 or starts[0] != 0:
+def read_compound(tokens: Sequence[Token]) -> Quantity | None:
+    """`1 hour 30 minutes`, `2 h 30 min`, `5 ft 3 in`, `5'3"`: a sum of ever smaller units.
+
+    Returns:
+        None unless every amount has a unit of one dimension, smaller than the one before it.
+    """
+    parts = _amounts_with_units(_currency_behind(tokens))
+    if len(parts) < 2:
         return None
-    total, first = Fraction(0), None
-    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
-        unit_tokens = tokens[start + 1 : end]
-        if not unit_tokens or any(token.kind is not Kind.WORD for token in unit_tokens):
+    names = [" ".join(token.text.lower() for token in unit) for _, unit in parts]
+    units = [_unit_beside(name, names) or read_unit(unit)
+             for name, (_, unit) in zip(names, parts, strict=True)]  # fmt: skip
+    first, total, size_before = units[0], Fraction(0), None
+    for unit, (amount, _) in zip(units, parts, strict=True):
+        if first is None or unit is None or unit.dimension != first.dimension or unit.offset:
             return None
-        unit = read_unit(unit_tokens)
-        if unit is None or (first is not None and unit.dimension != first.dimension):
+        value = parse_number(amount.text).value
+        if size_before is not None and not value * unit.size < size_before:
             return None
-        first = first or unit
-        total += parse_number(tokens[start].text).value * unit.size
+        total, size_before = total + value * unit.size, unit.size
     return Quantity(Number(total / first.size), first) if first else None
 
 
+def _currency_behind(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens with the currency sign before the first amount behind it: `5 $ 30 cents`."""
+    if len(tokens) > 1 and tokens[0].text in _CURRENCIES and tokens[1].kind is Kind.NUMBER:
+        return (tokens[1], tokens[0]._replace(kind=Kind.WORD), *tokens[2:])
+    return tokens
+
+
+def _amounts_with_units(tokens: Sequence[Token]) -> list[tuple[Token, Sequence[Token]]]:
+    """Each number with the tokens of its unit; empty where the tokens are anything else."""
+    starts = [index for index, token in enumerate(tokens) if token.kind is Kind.NUMBER]
+    if len(starts) < 2 or starts[0] != 0:
+        return []
+    parts = []
+    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        unit = tokens[start + 1 : end]
+        if end < len(tokens) and len(unit) > 1 and _joins_amounts(unit[-1], unit[-2]):
+            unit = unit[:-1]
+        if not unit or not all(_may_name_unit(token) for token in unit):
+            return []
+        parts.append((tokens[start], unit))
+    return parts
+
+
+def _joins_amounts(token: Token, unit: Token) -> bool:
+    """Whether `and`, or a comma behind a unit in words, may stand between amounts."""
+    return token.text.lower() == "and" or (token.text == "," and len(unit.text) > 2)
+
+
+def _may_name_unit(token: Token) -> bool:
+    if token.kind is Kind.WORD:
+        return token.text.lower() not in ("and", "or")
+    return (token.kind is Kind.LETTER and token.text in LETTER_UNITS) or token.text in ("'", '"')
+
+
+_OTHER_MEANINGS = (
+    # Units whose names mean something else beside others: those others, and the meanings.
+    ({"h", "hr", "hrs", "hour", "hours", "s", "sec", "seconds", "min", "minutes"}, {"m": "min"}),
+    ({"'"}, {"'": "ft", '"': "in"}),
+)
+_PARTS_OF_DEGREES = {"minute": 60, "minutes": 60, "min": 60, "second": 3600, "seconds": 3600}
+
+
+def _unit_beside(name: str, names: Sequence[str]) -> Unit | None:
+    """The unit that a name has beside these others only: minutes, the m of `2 h 30 m`."""
+    if names[0] in ("degree", "degrees", "deg") and name in _PARTS_OF_DEGREES:
+        return Unit(DEGREE.dimension, DEGREE.size / _PARTS_OF_DEGREES[name])
+    for others, meanings in _OTHER_MEANINGS:
+        if name in meanings and others.intersection(names):
+            return UNITS[meanings[name]]
+    return None
+
+
+def _with_quotients_of_units(tokens: list[Token]) -> list[Token]:
+    """The tokens with `km / h` in place of `\\frac{\\text{km}}{\\text{h}}`."""
+    for index, token in enumerate(tokens):
+        if index and token.kind is Kind.FUNCTION and token.text == "frac":
+            quotient_of_units = _without_frac(tokens[index + 1 :])
+            if read_unit(quotient_of_units) is not None:
+                return [*tokens[:index], *quotient_of_units]
+    return tokens
+
+
+def _without_frac(arguments: Sequence[Token]) -> list[Token]:
+    """Words in the two groups of a fraction, with `/` between them; empty for other arguments."""
+    groups: list[list[Token]] = []
+    depth = 0
+    for token in arguments:
+        depth -= token.text == "}"
+        if depth:
+            groups[-1].append(token)
+        elif token.text == "{":
+            groups.append([])
+        elif token.text != "}":
+            return []
+        depth += token.text == "{"
+    if len(groups) != 2 or any(one.kind is Kind.LETTER for group in groups for one in group):
+        return []
+    return [*groups[0], Token(Kind.SIGN, "/"), *groups[1]]
+
+
 def _split_currency(tokens: list[Token]) -> tuple[Unit | None, list[Token]]:
-    """The currency whose sign stands before an amount, `$5` or `-$5`, and the other tokens."""
+    """The currency that stands before an amount, `$5`, `-$5`, `USD 5`, and the other tokens."""
+    texts = [token.text for token in tokens[:3]]
+    if "$" in texts and (letters := "".join(texts[: texts.index("$")])) in _DOLLARS:
+        return UNITS[_DOLLARS[letters]], tokens[texts.index("$") + 1 :]
+    if texts[0] in _CURRENCY_CODES and tokens[0].kind is Kind.WORD:
+        after = tokens[2:] if texts[1:2] in (["."], ["$"]) else tokens[1:]
+        if after and after[0].kind is Kind.NUMBER:
+            return UNITS[texts[0]], after
     if tokens[0].kind is Kind.SIGN and tokens[0].text in _CURRENCIES:
         return UNITS[tokens[0].text], tokens[1:]
     if len(tokens) > 1 and tokens[0].text == "-" and tokens[1].text in _CURRENCIES:
@@ -173,15 +272,28 @@ def _read_degrees(tokens: list[Token]) -> Quantity | None:
         return None  # sin 30°: the expression parser knows degrees
     while before and before[-1].text in ("^", "{"):
         before = before[:-1]
-    after = [token for token in tokens[index + 1 :] if token.text not in _BRACES]
+    after = _primes(tokens[index + 1 :])
     if len(after) == 1 and after[0].text in ("C", "F"):
         return Quantity(parse_expression(before), UNITS["°" + after[0].text])
     if not before:
         raise Unreadable("an angle without a number")
     expression, rest = _with_minutes(parse_expression(before), after)
+    if any(token.kind is Kind.LETTER for token in (*before, *rest)):
+        return None  # 30° + 360° k: the expression parser knows degrees
     if any(token.kind is not Kind.WORD for token in rest):
         raise Unreadable("an angle in an expression")
     return Quantity(expression, DEGREE)
+
+
+def _primes(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens behind a degree sign, with `'` and `"` in place of `^{\\prime}` and of two primes."""
+    found: list[Token] = []
+    for token in tokens:
+        if token.text == "'" and found and found[-1].text == "'":
+            found[-1] = token._replace(text='"')
+        elif token.text not in ("{", "}", "^"):
+            found.append(token)
+    return found
 
 
 def _with_minutes(degrees: Expression, tokens: list[Token]) -> tuple[Expression, list[Token]]:

@@ -27,6 +27,7 @@ from verifier_service.mathematics.expressions import (
     with_parts,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places
 from verifier_service.mathematics.units import Unit
@@ -110,7 +111,10 @@ def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None
         angle, radian = (left, right) if _is_angle(left.unit) else (right, left)
         return same_expression(_in_radians(angle), radian.expression, rules)
     if left.unit.dimension != right.unit.dimension:
-        return False
+        is_money = left.unit.currency == right.unit.dimension or (
+            right.unit.currency == left.unit.dimension
+        )
+        return is_money and same_expression(left.expression, right.expression, rules)
     if left.unit == right.unit:
         return same_expression(left.expression, right.expression, rules)
     return same_expression(_in_base_units(left), _in_base_units(right), rules)
@@ -184,7 +188,6 @@ def _rounds_to(value: Expression, rounded: Expression) -> bool:
 
 _MAX_PARAMETERS = 3
 """Largest number of names that are tried in each order."""
-_INTEGER_NAMES = frozenset("k n m l j N K M".split())
 # The name of an arbitrary constant: `C`, `c_1`.
 _CONSTANT_NAME = re.compile(r"[A-DcKk](?:_\w)?")
 
@@ -198,7 +201,7 @@ def _with_same_parameters(left: Expression, right: Expression) -> Iterator[Expre
     names = {*only_left, *only_right}
     are_integers = (
         len(only_left) == 1
-        and names <= _INTEGER_NAMES
+        and names <= INTEGER_NAMES
         and has_symbol(left, "pi")
         and has_symbol(right, "pi")
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -12,12 +11,14 @@ from verifier_service.mathematics.expressions import (
     Call,
     Expression,
     Number,
+    Power,
     Product,
     Symbol,
     difference,
     is_constant,
     negative,
     variables,
+    walk,
 )
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.values import (
@@ -139,7 +140,7 @@ def _half_line(name: str, bound: Expression, sign: str, *, below: bool) -> Range
 def _linear(expression: Expression) -> tuple[str, Fraction, Fraction] | None:
     """Name, slope and value at 0 of a linear expression of one variable; None for any other."""
     names = variables(expression)
-    if len(names) != 1:
+    if len(names) != 1 or any(map(_may_bend, walk(expression))):
         return None
     (name,) = names
     try:
@@ -152,6 +153,13 @@ def _linear(expression: Expression) -> tuple[str, Fraction, Fraction] | None:
     ):
         return None
     return name, slope, values[0]
+
+
+def _may_bend(part: Expression) -> bool:
+    """Whether a part, `|x|` or a root, may look linear at some points and bend at others."""
+    if isinstance(part, Power):
+        return not isinstance(part.exponent, Number) or part.exponent.value.denominator > 1
+    return isinstance(part, Call)
 
 
 def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Ranges:
@@ -197,34 +205,19 @@ def as_ranges(answer: Value) -> Ranges | None:
     return None
 
 
-def real_numbers_without(removed: Value) -> Ranges:
-    """All real numbers except one or several values. Raises Unreadable for anything else."""
-    points = removed.items if isinstance(removed, Several) else (removed,)
-    ends = [point.expression for point in points if isinstance(point, Quantity)]
-    if len(ends) != len(points) or not ends:
-        raise Unreadable("a difference of sets")
-    with contextlib.suppress(NotExact, Undefined):
-        ends.sort(key=lambda end: exact(end, {}))
-    lows: list[Expression | None] = [None, *ends]
-    highs: list[Expression | None] = [*ends, None]
-    return Ranges(
-        tuple(Range(low, False, high, False) for low, high in zip(lows, highs, strict=True))
-    )
-
-
-def union(sets: Sequence[Value]) -> Ranges | Several:
-    """The union of ranges, or of sets that list their elements.
-
-    Raises:
-        Unreadable: one of them is neither, or both kinds occur.
-    """
-    ranges = [one for one in map(as_ranges, sets) if one is not None]
-    if len(ranges) == len(sets):
-        return Ranges(tuple(piece for one in ranges for piece in one.pieces))
-    listed = [one for one in sets if isinstance(one, Several) and one.kind == "set"]
-    if len(listed) == len(sets):
-        return Several("set", tuple(item for one in listed for item in one.items))
-    raise Unreadable("a union of other things than ranges")
+def bound_as_relation(ranges: Ranges) -> Relation | None:
+    """The inequality of a variable with one bound that has variables: `y < 2x + 1`; else None."""
+    if ranges.variable is None or len(ranges.pieces) != 1:
+        return None
+    (piece,) = ranges.pieces
+    bound = piece.low if piece.high is None else piece.high
+    if bound is None or (piece.low is not None and piece.high is not None):
+        return None
+    if not variables(bound):
+        return None
+    sign = "<=" if piece.low_closed or piece.high_closed else "<"
+    variable = Symbol(ranges.variable)
+    return Relation(sign, *((variable, bound) if piece.low is None else (bound, variable)))
 
 
 def combine_ranges(items: Sequence[Value], *, is_union: bool) -> Ranges | Several:
@@ -240,6 +233,8 @@ def combine_ranges(items: Sequence[Value], *, is_union: bool) -> Ranges | Severa
     Raises:
         Unreadable: one of them is no range, or ends cannot be ordered.
     """
+    if is_union:
+        items = [_with_point(item) for item in items]
     ranges = [one for one in map(as_ranges, items) if one is not None]
     if len(ranges) < len(items):
         if all(isinstance(item, Ranges | Named) for item in items):
@@ -256,18 +251,28 @@ def combine_ranges(items: Sequence[Value], *, is_union: bool) -> Ranges | Severa
     return Ranges(tuple(piece for one in ranges for piece in one.pieces), name)
 
 
+def _with_point(item: Value) -> Value:
+    """A number with a name as a range from itself to itself: the `x = 3` of `x < 1 or x = 3`."""
+    if not isinstance(item, Named) or item.is_function or not isinstance(item.value, Quantity):
+        return item
+    if item.value.unit or item.value.words or item.value.base:
+        return item
+    number = item.value.expression
+    return Ranges((Range(number, True, number, True),), item.name)
+
+
 def _common_pieces(ranges: Sequence[Ranges]) -> tuple[Range, ...]:
     """The intersection of all; empty if no number lies in all. Raises Unreadable."""
     common = ranges[0].pieces
     for one in ranges[1:]:
-        met = _intersection(common, one.pieces)
+        met = intersection(common, one.pieces)
         if met is None:
             raise Unreadable("ranges whose ends cannot be ordered")
         common = met
     return common
 
 
-def _intersection(left: Sequence[Range], right: Sequence[Range]) -> tuple[Range, ...] | None:
+def intersection(left: Sequence[Range], right: Sequence[Range]) -> tuple[Range, ...] | None:
     """The intersection of two unions of ranges; None if their ends cannot be ordered."""
     found = []
     for one in left:
@@ -278,7 +283,7 @@ def _intersection(left: Sequence[Range], right: Sequence[Range]) -> tuple[Range,
                 return None
             (start, start_closed), (end, end_closed) = low, high
             if start is not None and end is not None:
-                order = _order(start, end)
+                order = order_of(start, end)
                 if order is None:
                     return None
                 if order > 0 or (order == 0 and not (start_closed and end_closed)):
@@ -300,7 +305,7 @@ def _inner(
         return other, other_closed
     if other is None:
         return one, one_closed
-    order = _order(one, other)
+    order = order_of(one, other)
     if order is None:
         return None
     if order == 0:
@@ -308,7 +313,7 @@ def _inner(
     return (one, one_closed) if order == sign else (other, other_closed)
 
 
-def _order(one: Expression, other: Expression) -> int | None:
+def order_of(one: Expression, other: Expression) -> int | None:
     """-1, 0 or 1 if one is less than, equal to or greater than the other; None if unknown."""
     try:
         gap = exact(difference(one, other), {})

@@ -75,30 +75,49 @@ def _is_joint(token: Token) -> bool:
     return token.kind is Kind.WORD and token.text.lower() in _LIST_WORDS
 
 
-def split_sets(tokens: Sequence[Token]) -> tuple[list[list[Token]], bool]:
-    """The sets of a union or difference, and whether it is a difference.
+def split_sets(tokens: Sequence[Token]) -> tuple[list[list[Token]], list[str]]:
+    """The sets between signs outside brackets, and the signs of union and so on.
 
-    The letter U between two intervals is a union, too: `(0,1) U (2,3)`.
+    The letter U between two intervals is a union, too: `(0,1) U (2,3)`; and a minus sign behind a
+    set and before `\\{` is a difference: `\\mathbb{R} - \\{0\\}`.
     """
     parts: list[list[Token]] = [[]]
-    has_difference = False
+    operators: list[str] = []
     depth = 0
     for index, token in enumerate(tokens):
         depth += depth_change(token)
-        is_between = depth == 0 and 0 < index < len(tokens) - 1
-        if is_between and (token.text == "∪" or _is_letter_union(tokens, index)):
+        operator = _set_operator(tokens, index) if depth == 0 else None
+        if operator and 0 < index < len(tokens) - 1:
             parts.append([])
-        elif is_between and token.text == "∖":
-            parts.append([])
-            has_difference = True
+            operators.append(operator)
         else:
             parts[-1].append(token)
-    return parts, has_difference
+    return parts, operators
+
+
+def _set_operator(tokens: Sequence[Token], index: int) -> str | None:
+    """The set operation of a token outside brackets; None for any other token."""
+    text = tokens[index].text
+    if text in ("∪", "∩", "∖"):
+        return text
+    if text == "U":
+        return "∪" if _is_letter_union(tokens, index) else None
+    if text == "-" and index + 1 < len(tokens) and tokens[index + 1].text == "\\{":
+        return "∖" if _ends_set(tokens[:index]) else None
+    return None
+
+
+def _ends_set(tokens: Sequence[Token]) -> bool:
+    """Whether tokens are a set, and no number before a fractional part: `x - \\{x\\}`."""
+    texts = [token.text for token in tokens]
+    if [text for text in texts if text not in "{}"] == ["R"]:
+        return True
+    return texts[-1:] == ["\\}"] or (texts[-1:] in (["]"], [")"]) and "," in texts)
 
 
 def _is_letter_union(tokens: Sequence[Token], index: int) -> bool:
     return (
-        tokens[index].text == "U"
+        0 < index < len(tokens) - 1
         and tokens[index - 1].text in (")", "]")
         and tokens[index + 1].text in ("(", "[")
     )

@@ -22,6 +22,8 @@ class Unit(NamedTuple):
     """Size of one of this unit, in base units."""
     offset: Fraction = Fraction(0)
     """Zero of this unit's scale, in base units: 273.15 for °C; 0 unless it measures temperature."""
+    currency: Dimension = ()
+    """Dimension of the money that the unit's name can also mean: that of £ for `pounds`."""
 
     def times(self, other: Unit, power: int = 1) -> Unit:
         """This unit times a power of another."""
@@ -83,7 +85,19 @@ _SIZES: tuple[tuple[str, int | str, str], ...] = (
     ("currency€", 1, "€ euro euros EUR eur"),
     ("currency£", 1, "£ GBP gbp"),
     ("currency₹", 1, "₹ rupee rupees Rs rs INR"),
-    ("currency¥", 1, "¥ yen yuan RMB rmb"),
+    ("currency¥", 1, "¥ yen yuan RMB rmb JPY CNY"),
+    ("currencyCAD", 1, "CAD"),
+    ("currencyAUD", 1, "AUD"),
+    ("currencyNZD", 1, "NZD"),
+    ("currencyHKD", 1, "HKD"),
+    ("currencySGD", 1, "SGD"),
+    ("currencyCHF", 1, "CHF"),
+    ("currencySEK", 1, "SEK"),
+    ("currencyNOK", 1, "NOK"),
+    ("currencyDKK", 1, "DKK"),
+    ("currencyKRW", 1, "KRW"),
+    ("currencyBRL", 1, "BRL"),
+    ("currencyZAR", 1, "ZAR"),
     ("angle", "1/180", "° degree degrees deg"),
     ("radian", 1, "rad radian radians rads"),
     ("percent", "1/100", "% percent percents percentage pct"),
@@ -134,6 +148,8 @@ def _table() -> dict[str, Unit]:
     for degree, zero, names in _SCALES_WITH_OFFSET:
         unit = Unit((("temperature", 1),), degree, zero)
         units |= dict.fromkeys(names.split(), unit)
+    for name in ("pound", "pounds"):
+        units[name] = units[name]._replace(currency=units["£"].dimension)
     return units
 
 

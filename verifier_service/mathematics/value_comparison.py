@@ -19,19 +19,22 @@ from verifier_service.mathematics.expressions import (
     Product,
     Sum,
     Symbol,
+    has_symbol,
     substitute,
     variables,
     walk,
 )
 from verifier_service.mathematics.notation import GREEK, Unreadable
 from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
+from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.quantity_comparison import (
     same_expression,
     same_quantity,
     with_decimal_logarithms,
 )
-from verifier_service.mathematics.ranges import as_ranges
+from verifier_service.mathematics.ranges import as_ranges, bound_as_relation
 from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.set_operations import joined
 from verifier_service.mathematics.values import (
     Grid,
     Named,
@@ -63,6 +66,8 @@ def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
             return same_value(left.value, right, rules)
         case Relation(), Relation():
             return same_relation(left, right, rules.tolerance)
+        case Relation(), Ranges() if (bound := bound_as_relation(right)) is not None:
+            return same_relation(left, bound, rules.tolerance)
         case Relation(), Quantity():
             return _gives(left, right, rules)
         case Several(), Several():
@@ -142,9 +147,24 @@ def _same_named(left: Named, right: Named, rules: Rules) -> bool | None:
             return False
         value = _renamed(right.value, right.argument, left.argument)
         return same_value(left.value, value, rules)
+    if any(
+        one.is_function and one.argument and other.name == "y" and not other.is_function
+        for one, other in ((left, right), (right, left))
+    ):
+        return same_value(left.value, right.value, rules)
     if _name_different_quantities(left.name, right.name):
-        return False
+        return _same_solved(left, right, rules)
     return same_value(left.value, right.value, rules)
+
+
+def _same_solved(left: Named, right: Named, rules: Rules) -> bool | None:
+    """Whether one equation is solved for two of its variables: `x = 2y`, `y = x/2`."""
+    one, other = _as_relation(left), _as_relation(right)
+    if one is None or other is None:
+        return False
+    if left.name not in variables(other.right) or right.name not in variables(one.right):
+        return False
+    return same_equation(one, other, rules.tolerance)
 
 
 _LABELS = frozenset(
@@ -155,6 +175,7 @@ _GREEK_NAMES = GREEK | {"infty"}
 
 def _name_different_quantities(left: str, right: str) -> bool:
     """Whether two names cannot stand for one quantity: two symbols, or two words."""
+    left, right = left.removeprefix("angle"), right.removeprefix("angle")
     one, other = _squeezed(left).lower(), _squeezed(right).lower()
     if left == right or {one, other} & _LABELS:
         return False
@@ -359,13 +380,46 @@ def _same_ranges(left: Ranges | None, right: Ranges, rules: Rules) -> bool | Non
     if left is None:
         return False
     if left.variable and right.variable and left.variable != right.variable:
-        return False
+        one, other = bound_as_relation(left), bound_as_relation(right)
+        return one is not None and other is not None and same_relation(one, other, rules.tolerance)
     return same_elements(
-        left.pieces,
-        right.pieces,
+        _joined(left),
+        _joined(_with_integer_of(right, left)),
         lambda one, other: _same_range(one, other, rules),
         repeats_count=True,
     )
+
+
+def _with_integer_of(ranges: Ranges, other: Ranges) -> Ranges:
+    """Ranges over an integer beside pi, with the name that the other side gives that integer."""
+    own, names = _ends_of(ranges), _ends_of(other)
+    letters = [{name for end in ends for name in variables(end)} for ends in (own, names)]
+    only_own, only_other = letters[0] - letters[1], letters[1] - letters[0]
+    if not len(only_own) == len(only_other) == 1 or not only_own | only_other <= INTEGER_NAMES:
+        return ranges
+    if not all(has_symbol(end, "pi") or not variables(end) for end in (*own, *names)):
+        return ranges
+    rename = {only_own.pop(): Symbol(only_other.pop())}
+    return Ranges(
+        tuple(
+            Range(
+                piece.low and substitute(piece.low, rename),
+                piece.low_closed,
+                piece.high and substitute(piece.high, rename),
+                piece.high_closed,
+            )
+            for piece in ranges.pieces
+        ),
+        ranges.variable,
+    )
+
+
+def _ends_of(ranges: Ranges) -> list[Expression]:
+    return [end for piece in ranges.pieces for end in (piece.low, piece.high) if end is not None]
+
+
+def _joined(ranges: Ranges) -> tuple[Range, ...]:
+    return joined(ranges.pieces) if len(ranges.pieces) > 1 else ranges.pieces
 
 
 def _same_range(one: Range, other: Range, rules: Rules) -> bool | None:

@@ -169,7 +169,8 @@ def read_words(tokens: Sequence[Token]) -> Value:
     value = _spelled_value(words)
     if value is not None:
         return value
-    text = " ".join(word for word in words if word not in _ARTICLES and word not in "-&'.")
+    kept = [token.text.lower() for token in tokens if token.text.lower() not in _ARTICLES]
+    text = " ".join(part for word in kept for part in word.split("-") if part not in "&'.")
     return Words(text or " ".join(words))
 
 

@@ -1,0 +1,65 @@
+r"""Whether families of values over the integers are the same: `\pi/2 + k\pi`, `-\pi/2 + n\pi`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
+from verifier_service.mathematics.expressions import (
+    Expression,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    difference,
+    has_symbol,
+    negative,
+    quotient,
+    substitute,
+    variables,
+)
+from verifier_service.mathematics.notation import Unreadable
+
+INTEGER_NAMES = frozenset("k n m l j N K M".split())
+"""Names that stand for an arbitrary integer beside pi."""
+MAX_PERIODS = 1000
+"""Most periods by which the beginnings of two families may differ."""
+
+
+def same_family(left: Expression, right: Expression) -> bool:
+    """Whether two expressions have the same values over all integers, as far as that is known.
+
+    Both must be linear in one integer, whose name says nothing, and hold pi.
+    """
+    families = [_linear(one) for one in (left, right)]
+    if families[0] is None or families[1] is None:
+        return False
+    (start, period), (other_start, other_period) = families[0], families[1]
+    if not same(period, other_period, 0.0) and not same(period, negative(other_period), 0.0):
+        return False
+    gap = difference(start, other_start)
+    try:
+        periods = numeric(quotient(gap, period), {}, DIGITS)
+    except (Undefined, Unreadable):
+        return False
+    if abs(periods) > MAX_PERIODS:
+        return False
+    whole = Number(Fraction(round(float(periods.real))))
+    return same(gap, Product((whole, period)), 0.0) is True
+
+
+def _linear(expression: Expression) -> tuple[Expression, Expression] | None:
+    """The value at 0 and the difference of neighbours; None for any other expression."""
+    names = sorted(variables(expression))
+    if len(names) != 1 or names[0] not in INTEGER_NAMES or not has_symbol(expression, "pi"):
+        return None
+    (name,) = names
+    values = [substitute(expression, _point(name, value)) for value in (0, 1)]
+    period = difference(values[1], values[0])
+    line = Sum((values[0], Product((Symbol(name), period))))
+    return (values[0], period) if same(expression, line, 0.0) else None
+
+
+def _point(name: str, value: int) -> Mapping[str, Expression]:
+    return {name: Number(Fraction(value))}
