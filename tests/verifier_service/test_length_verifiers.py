@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from tests.verifier_service.judging import judge
 from tests.verifier_service.poison import POISON
 from tests.verifier_service.test_score import verdicts
+from verifier_service.chinese_words import MAX_RUN, can_split, chinese_words
 from verifier_service.completion import Completion
 from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.scheduler import Scheduler
@@ -108,6 +109,50 @@ def test_repetition_has_open_r1s_options() -> None:
         Repetition(max_penalty=0.5)
 
 
+@pytest.mark.parametrize("max_penalty", [0.0, -0.5, -2.0, -37.5])
+def test_repetition_takes_a_penalty_of_any_size(max_penalty: float) -> None:
+    verifier = Repetition(ngram_size=2, max_penalty=max_penalty)
+    assert judge(verifier, {}, "that that that that that").score == 0.75 * max_penalty
+    assert verifier.score_if_killed == max_penalty
+    for wrong in (1.0, float("-inf"), float("nan")):
+        with pytest.raises(ValidationError):
+            Repetition(max_penalty=wrong)
+
+
+@pytest.mark.skipif(not can_split(), reason="jieba is not installed: pip install '.[chinese]'")
+@pytest.mark.parametrize(
+    ("mode", "text", "score"),
+    [
+        ("open_r1", "这个这个这个这个这个", -0.75),
+        ("strict", "这个这个这个这个这个", -0.75),
+        ("open_r1", "这个 这个 这个", -0.5),  # the spaces are words: 2 of 4 differ
+        ("strict", "这个 这个 这个", -0.5),  # 1 of 2 differs
+        ("open_r1", "Ab ab", 0.0),
+        ("open_r1", "", 0.0),
+        ("open_r1", "这个", 0.0),
+    ],
+)
+def test_repetition_splits_chinese_into_words(mode: Any, text: str, score: float) -> None:
+    verifier = Repetition(mode=mode, language="zh", ngram_size=2)
+    assert judge(verifier, {}, text).score == score
+
+
+@pytest.mark.skipif(not can_split(), reason="jieba is not installed: pip install '.[chinese]'")
+@pytest.mark.parametrize("piece", ["的", "这个", "中a", "。", " "])
+def test_jieba_gets_no_run_that_takes_it_long(piece: str) -> None:
+    whole, part = piece * (2 * MAX_RUN), piece * (MAX_RUN // len(piece))
+    assert "".join(chinese_words(whole)) == whole
+    assert chinese_words(whole) == chinese_words(part) * (len(whole) // len(part))
+
+
+def test_without_jieba_chinese_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verifier_service.chinese_words.can_split", lambda: False)
+    with pytest.raises(ValidationError, match="zh needs the package jieba, which the service"):
+        Repetition(language="zh")
+    with pytest.raises(ValidationError, match="'en' or 'zh'"):
+        Repetition.model_validate({"language": "de"})
+
+
 @pytest.mark.parametrize("text", ["是的" * 50, "no," * 50, "?!" * 50])
 def test_text_without_white_space_does_not_escape(text: str) -> None:
     assert judge(Repetition(mode="open_r1"), {}, text).score == 0.0
@@ -119,6 +164,39 @@ def test_repetition_stays_between_its_penalty_and_0(text: str, ngram_size: int) 
     for mode in ("strict", "open_r1"):
         verifier = Repetition.model_validate({"mode": mode, "ngram_size": ngram_size})
         assert -1.0 < judge(verifier, {}, text).score <= 0.0
+
+
+# references as open-r1's rewards of length read them
+
+
+@pytest.mark.parametrize("answer", ["unparseable_latex", "yes", "2"])
+def test_a_plain_reference_without_delimiters_is_unread(answer: str) -> None:
+    """open-r1 gives the shortest 0.5, and its cosine 1, where it cannot read the reference."""
+    texts = [r"\boxed{answer}", r"\boxed{answer} " + "x" * 10]
+    assert [one.score for one in plain_lengths(answer, texts)] == [0.5, -0.5]
+    cosine = CosineLength(mode="open_r1", reference_text="plain")
+    assert judge(cosine, {"answer": answer}, texts[0]).reason == "unreadable_reference"
+    assert judge(cosine, {"answer": answer}, texts[0]).score == 1.0
+
+
+def test_a_plain_reference_with_delimiters_is_read() -> None:
+    texts = [r"\boxed{\frac{1}{3}}", r"\boxed{\frac{1}{2}} " + "x" * 10, r"\boxed{\frac{1}{2}}"]
+    found = plain_lengths(r"$\frac{1}{2}$", texts)
+    assert [one.reason for one in found] == ["wrong", "correct", "correct"]
+    assert [one.score for one in found] == [0.0, -0.5, 0.5]
+
+
+def plain_lengths(answer: str, texts: list[str]) -> list[Judgement]:
+    group = [Completion(text) for text in texts]
+    verifier = Length(mode="open_r1", reference_text="plain")
+    judged = map(verifier.prepare_group({"answer": answer}, group), group)
+    return [one for one in judged if isinstance(one, Judgement)]
+
+
+@pytest.mark.parametrize("verifier", [Length, CosineLength])
+def test_the_text_of_the_reference_counts_in_open_r1s_mode_alone(verifier: Any) -> None:
+    with pytest.raises(ValidationError, match="reference_text: no effect in mode strict"):
+        verifier(reference_text="plain")
 
 
 # cosine_length

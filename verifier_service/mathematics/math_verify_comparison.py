@@ -17,6 +17,8 @@ from math_verify import LatexExtractionConfig, parse, verify
 from verifier_service.mathematics.plain_text import unwrapped
 
 PeerMode = Literal["math_verify", "open_r1"]
+ReferenceText = Literal["latex", "plain"]
+"""Reading of a reference without delimiters: as LaTeX altogether, or as math-verify takes it."""
 
 
 def accepts_either_way(left: str, right: str) -> bool:
@@ -76,25 +78,27 @@ class PeerReading:
     """Values and texts that math-verify found; empty where it cannot read the text."""
 
     @classmethod
-    def of_reference(cls, text: str, mode: PeerMode) -> Self:
-        """Read a reference; one without delimiters of mathematics counts as LaTeX altogether."""
-        wrapped = text if _DELIMITER.search(text) else f"${text}$"
+    def of_reference(cls, text: str, mode: PeerMode, kind: ReferenceText = "latex") -> Self:
+        """Read a reference as the rewards of correctness do."""
         first = {"extraction_mode": "first_match"} if mode == "open_r1" else {}
-        return cls(parse(wrapped, parsing_timeout=None, **first))
+        return cls(parse(_delimited(text, kind), parsing_timeout=None, **first))
 
     @classmethod
     def of_completion(cls, text: str, mode: PeerMode) -> Self:
-        """Read a whole completion, its reasoning included."""
+        """Read a whole completion, its reasoning included, as the rewards of correctness do."""
         if mode == "math_verify":
             return cls(parse(text, parsing_timeout=None))
-        return cls(
-            parse(
-                text,
-                extraction_config=[_open_r1_extraction()],
-                extraction_mode="first_match",
-                parsing_timeout=None,
-            )
-        )
+        return cls(_first_latex(text, _open_r1_extraction("all")))
+
+    @classmethod
+    def of_length_reference(cls, text: str, kind: ReferenceText = "latex") -> Self:
+        """Read a reference as open-r1's rewards of length do, which read LaTeX alone."""
+        return cls(_first_latex(_delimited(text, kind), LatexExtractionConfig()))
+
+    @classmethod
+    def of_length_completion(cls, text: str) -> Self:
+        """Read a whole completion as open-r1's rewards of length do."""
+        return cls(_first_latex(text, _open_r1_extraction(True)))
 
     @property
     def text(self) -> str:
@@ -114,12 +118,27 @@ class PeerReading:
 _DELIMITER = re.compile(r"\$|\\\(|\\boxed")
 
 
-@lru_cache(maxsize=1)
-def _open_r1_extraction() -> LatexExtractionConfig:
-    # open-r1 also sets `equations=True`, which math-verify 0.9 ignores with a warning.
+def _delimited(text: str, kind: ReferenceText) -> str:
+    return text if kind == "plain" or _DELIMITER.search(text) else f"${text}$"
+
+
+def _first_latex(text: str, extraction: LatexExtractionConfig) -> list[Any]:
+    found: list[Any] = parse(
+        text,
+        extraction_config=[extraction],
+        extraction_mode="first_match",
+        parsing_timeout=None,
+    )
+    return found
+
+
+@lru_cache(maxsize=2)
+def _open_r1_extraction(boxed: Any) -> LatexExtractionConfig:
+    # open-r1 also sets `equations=True`, which math-verify 0.9 ignores with a warning. Its rewards
+    # of length set `boxed=True`, which is none of the values that math-verify names.
     return LatexExtractionConfig(
         normalization_config=NormalizationConfig(
-            nits=False, malformed_operators=False, basic_latex=True, boxed="all", units=True
+            nits=False, malformed_operators=False, basic_latex=True, boxed=boxed, units=True
         ),
         boxed_match_priority=0,
         try_extract_without_anchor=False,

@@ -314,7 +314,7 @@ class Accuracy(SettlingVerifier):
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
         from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
 
-        references = [PeerReading.of_reference(text, mode) for text in texts]
+        references = [PeerReading.of_reference(text, mode, self.reference_text) for text in texts]
         readable = [one for one in references if one.parsed]
         if not readable:
             raise bad("answer", "math-verify cannot read it")

@@ -30,10 +30,19 @@ class RewardsLength(Verifier):
         default="characters", description="unit of the length; open_r1: characters"
     )
 
+    reference_text: Literal["latex", "plain"] = Field(
+        default="latex",
+        description="for mode open_r1. latex: a reference without delimiters of mathematics is put "
+        "between dollars; plain: it is given to math-verify as it is, as open-r1 does, which then "
+        "reads none without delimiters",
+    )
+
     @model_validator(mode="after")
     def _open_r1_counts_characters(self) -> Self:
         if self.mode == "open_r1" and self.unit == "tokens":
             raise ValueError("unit tokens: open-r1 counts characters")
+        if self.mode == "strict" and "reference_text" in self.model_fields_set:
+            raise ValueError("reference_text: no effect in mode strict")
         return self
 
     @property
@@ -47,7 +56,9 @@ class RewardsLength(Verifier):
         Raises:
             Unverifiable: the reference cannot be used; also raised by the result.
         """
-        return _correctness(reference) if self.mode == "strict" else _open_r1(reference)
+        if self.mode == "strict":
+            return _correctness(reference)
+        return _open_r1(reference, self.reference_text)
 
     def length(self, completion: Completion) -> int:
         """Length of a completion in `unit`; raises Unverifiable where tokens were not counted."""
@@ -78,7 +89,7 @@ def _correctness(reference: Mapping[str, Any]) -> IsCorrect:
     return is_correct
 
 
-def _open_r1(reference: Mapping[str, Any]) -> IsCorrect | None:
+def _open_r1(reference: Mapping[str, Any], kind: Literal["latex", "plain"]) -> IsCorrect | None:
     """A function that takes a completion for correct where open-r1's rewards of length do.
 
     They call math-verify with reference and answer swapped. None where math-verify cannot read the
@@ -87,7 +98,8 @@ def _open_r1(reference: Mapping[str, Any]) -> IsCorrect | None:
     # Only workers call this; the API process must stay free of sympy.
     from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
 
-    readings = [PeerReading.of_reference(text, "open_r1") for text in acceptable_answers(reference)]
+    texts = acceptable_answers(reference)
+    readings = [PeerReading.of_length_reference(text, kind) for text in texts]
     readable = [one for one in readings if one.parsed]
     if not readable:
         return None
@@ -95,7 +107,7 @@ def _open_r1(reference: Mapping[str, Any]) -> IsCorrect | None:
         one.evaluate()
 
     def is_correct(completion: Completion) -> bool:
-        answer = PeerReading.of_completion(completion.text, "open_r1")
+        answer = PeerReading.of_length_completion(completion.text)
         return any(answer.accepts(one) for one in readable)
 
     return is_correct

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from verifier_service import chinese_words
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
@@ -33,9 +34,11 @@ class Repetition(TextVerifier):
     """(1 - different n-grams / n-grams) * max_penalty."""
 
     purpose: ClassVar[str] = (
-        "(1 - different n-grams / n-grams) * max_penalty, over the words in lower case"
+        "(1 - different n-grams / n-grams) * max_penalty, over the words in lower case; at least "
+        "max_penalty"
     )
     score_range: ClassVar[tuple[float, float]] = (-1.0, 0.0)
+    """With the default of `max_penalty`, which is the lower end."""
     reasons: ClassVar[Iterable[Reason]] = RepetitionReason
 
     type: Literal["repetition"] = "repetition"
@@ -46,8 +49,26 @@ class Repetition(TextVerifier):
     )
     ngram_size: int = Field(default=3, ge=1, le=100, description="number of words in an n-gram")
     max_penalty: float = Field(
-        default=-1.0, ge=-1, le=0, description="score that endless repetition approaches"
+        default=-1.0,
+        le=0,
+        allow_inf_nan=False,
+        description="score that endless repetition approaches, of any size below 0",
     )
+    language: Literal["en", "zh"] = Field(
+        default="en",
+        description="zh: words are those that the package jieba finds, as in open-r1, which then "
+        "tells capitals from small letters; needs the extra `chinese`",
+    )
+
+    @field_validator("language")
+    @classmethod
+    def _can_be_split(cls, language: str) -> str:
+        if language == "zh" and not chinese_words.can_split():
+            raise ValueError(
+                f"zh needs the package {chinese_words.PACKAGE}, which the service lacks; install "
+                f"its extra `{chinese_words.EXTRA}`"
+            )
+        return language
 
     @property
     def score_if_killed(self) -> float:
@@ -56,11 +77,12 @@ class Repetition(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Return the judge of completions; no reference is needed."""
+        if self.language == "zh":
+            chinese_words.load_dictionary()
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
-        text = completion.text.lower()
-        words = text.split() if self.mode == "open_r1" else WORD.findall(text)
+        words = self._words(completion.text)
         starts = (islice(words, start, None) for start in range(self.ngram_size))
         ngrams = list(zip(*starts, strict=False))  # stops at the last whole n-gram
         if not ngrams:
@@ -71,3 +93,11 @@ class Repetition(TextVerifier):
             return Judgement(0.0, RepetitionReason.NOT_REPEATED, details=details)
         score = (1 - num_different / len(ngrams)) * self.max_penalty
         return Judgement(score, RepetitionReason.REPEATED, details=details)
+
+    def _words(self, text: str) -> list[str]:
+        if self.language == "zh":
+            if self.mode == "open_r1":
+                return chinese_words.chinese_words(text)
+            words = chinese_words.chinese_words(text.lower())
+            return [word for word in words if not word.isspace()]
+        return text.lower().split() if self.mode == "open_r1" else WORD.findall(text.lower())
