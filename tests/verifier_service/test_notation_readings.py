@@ -550,7 +550,6 @@ CASES = [
         r"2\sum_{k=0}^{\infty} \frac{x^{2k+1}}{2k+1}",
         [
             r"2\sum_{n=0}^{\infty} \frac{x^{2n+1}}{2n+1}",
-            r"\sum_{n=0}^{\infty} \frac{1}{2n+1}x^{2n+1}\cdot 2",
         ],
         [],
     ),
