@@ -130,7 +130,9 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return chosen
     if _same_letters(left, right, rules) or _same_inequalities(left, right):
         return True
-    if same_chemistry(left.chemistry, right.chemistry):
+    if _capitals(left.text) == _capitals(right.text) != set() and same_chemistry(
+        left.chemistry, right.chemistry
+    ):
         return True
     if _same_family(left, right):
         return True
@@ -228,6 +230,14 @@ def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bo
     if one is None or other is None or one[1] != other[1] or not one[1]:
         return False
     return same_value(one[0], other[0], rules) is True
+
+
+def _capitals(text: str) -> set[str]:
+    return set(_NO_CAPITAL.sub("", text))
+
+
+# Everything but capital letters, with which symbols of elements begin.
+_NO_CAPITAL = re.compile(r"[^A-Z]+")
 
 
 def _letters_of(text: str) -> set[str]:

@@ -68,14 +68,6 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         # The ending of an ordinal number: `5th`.
         (_ORDINAL_ENDING.pattern, ""),
-        # A decimal comma before or behind the sign of the euro: `€12,50`.
-        (r"((?:€|EUR)\s*\d{1,9}),(\d\d)(?!\d)", r"\1.\2"),
-        (r"(?<![\d.,])(\d{1,9}),(\d\d)(?=\s*(?:€|EUR|[Ee]uros?\b))", r"\1.\2"),
-        # A pound sign as a command, and rupees with their full stop: `Rs.500`.
-        (r"\\(?:text)?(?:pounds|sterling)(?![a-zA-Z])", "£"),
-        (r"\b([Rr]s)\.\s*(?=\d)", r"\1 "),
-        # A logarithm with its base, as programs write it: `log10(5)`.
-        (r"(?<![\\A-Za-z])log(2|10)(?=\()", r"\\log_{\1}"),
         # The letter x as a sign of multiplication: `2 x 10^3`.
         (r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))", "*"),
     )
@@ -111,6 +103,22 @@ _REMARK = re.compile(
 
 # The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.
 _REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
+
+# Texts in which a rewriting of money or of `log10(` may apply.
+_MAY_HAVE_MONEY = re.compile(r"€|EUR|uro|[Rr]s\.|pounds|sterling|log\d")
+_MONEY_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        # A decimal comma before or behind the sign of the euro: `€12,50`.
+        (r"((?:€|EUR)\s*\d{1,9}),(\d\d)(?!\d)", r"\1.\2"),
+        (r"(?<![\d.,])(\d{1,9}),(\d\d)(?=\s*(?:€|EUR|[Ee]uros?\b))", r"\1.\2"),
+        # A pound sign as a command, and rupees with their full stop: `Rs.500`.
+        (r"\\(?:text)?(?:pounds|sterling)(?![a-zA-Z])", "£"),
+        (r"\b([Rr]s)\.\s*(?=\d)", r"\1 "),
+        # A logarithm with its base, as programs write it: `log10(5)`.
+        (r"(?<![\\A-Za-z])log(2|10)(?=\()", r"\\log_{\1}"),
+    )
+)
 
 # Commands that only size or set what follows, and dollars: `\left`, `\displaystyle`.
 _DRESS = re.compile(r"\\(?:left|right|displaystyle|bigg?|Bigg?)(?![a-zA-Z])|\$")
@@ -188,7 +196,11 @@ def rewritten(text: str) -> str:
         text = words
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
-    text = _GROUPED_DECIMALS.sub(_joined_groups, text)
+    if _MAY_HAVE_MONEY.search(text):
+        for pattern, replacement in _MONEY_REWRITES:
+            text = pattern.sub(replacement, text)
+    if "." in text:
+        text = _GROUPED_DECIMALS.sub(_joined_groups, text)
     in_brackets = text.startswith(_BRACKETS)  # (3,100) is a pair
     return (_GROUPED_IN_BRACKETS if in_brackets else _GROUPED).sub(_joined_groups, text)
 
