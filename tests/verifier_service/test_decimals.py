@@ -129,3 +129,12 @@ def test_a_plain_decimal_may_have_a_power_of_ten() -> None:
     assert plain_decimal(Product((decimal, Number(Fraction(1, 100))))) == decimal
     assert plain_decimal(Product((decimal, Number(Fraction(2))))) is None
     assert plain_decimal(Number(Fraction(5, 2))) is None
+
+
+@pytest.mark.parametrize("form", ["value", "same"])
+def test_numbers_of_thousands_of_digits_are_compared(form: str) -> None:
+    whole, below = "9" * 3000, "7" * 2500
+    verifier = Accuracy.model_validate({"form": form, "rounding": 3})
+    reference = {"answer": rf"{whole}\frac{{1}}{{{below}}} \cdot 2.5"}
+    found = judge(verifier, reference, rf"\boxed{{\frac{{{whole}}}{{{below}}} \cdot 1.5}}")
+    assert (found.score, found.reason) == (0.0, "different")

@@ -6,6 +6,7 @@ tolerance bounds this: see `tolerance`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -67,10 +68,10 @@ def _is_power_of_ten(expression: Expression) -> bool:
     match expression:
         case Power(base, Number(exponent, None)):
             return exponent.denominator == 1 and _is_power_of_ten(base)
-        case Number(value, None):
-            digits = str(max(value.numerator, value.denominator))
-            is_whole_or_inverse = min(value.numerator, value.denominator) == 1
-            return is_whole_or_inverse and digits.strip("0") == "1"
+        case Number(value, None) if min(value.numerator, value.denominator) == 1:
+            whole = max(value.numerator, value.denominator)
+            num_zeros = round(math.log10(whole))  # not by digits: Python refuses to write thousands
+            return bool(whole == 10**num_zeros)
     return False
 
 

@@ -10,6 +10,7 @@ from verifier_service.mathematics.evaluation import (
     NotExact,
     Undefined,
     exact,
+    leaves_the_reals,
     numeric,
     points,
     same,
@@ -54,7 +55,39 @@ def same_equation(left: Relation | None, right: Relation, tolerance: float) -> b
     ratio = _ratio(left, right)
     if ratio:
         return True
-    return _same_zeros(_gap(left), _gap(right))
+    first, second = _gap(left), _gap(right)
+    verdict = _same_zeros(first, second)
+    if verdict is None and (_loses_a_zero(first, second) or _loses_a_zero(second, first)):
+        return False
+    return verdict
+
+
+def _loses_a_zero(first: Expression, second: Expression) -> bool:
+    """Whether a point at which one expression is 0 is none at which the other is, among the reals.
+
+    `x - y` is 0 where both are -3, and `\\sqrt x - \\sqrt y` has no real value there. Points are
+    found where the first expression is linear in a variable.
+    """
+    names = sorted(variables(first))
+    if set(names) != variables(second):
+        return False
+    for name in names:
+        others = [one for one in names if one != name]
+        for point in points(others, first, second):
+            root = _linear_root(first, name, point)
+            if root is not None and not _may_vanish(second, {**point, name: root}):
+                return True
+    return False
+
+
+def _may_vanish(expression: Expression, point: dict[str, Fraction]) -> bool:
+    """False where an expression has no real value at a point, or one that is not 0."""
+    try:
+        if leaves_the_reals(expression, point):
+            return False
+        return bool(abs(numeric(expression, point, DIGITS)) < 1e-30)
+    except (Undefined, Unreadable):
+        return True
 
 
 def _gap(relation: Relation) -> Expression:

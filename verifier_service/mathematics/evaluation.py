@@ -495,10 +495,23 @@ def _same_numerically(
         else:
             num_different += 1
     if num_decisive >= 2:
-        return True
+        return None if _num_nested_powers(left) != _num_nested_powers(right) else True
     if num_different:
         return None if num_decisive else False
     return True if num_equal + num_decisive >= 2 else None
+
+
+def _num_nested_powers(expression: Expression) -> int:
+    """How many powers of powers have letters everywhere: `(a^b)^c`, which a^(bc) need not be.
+
+    They are equal where the base is positive, as at all points with real values.
+    """
+    return sum(
+        isinstance(part, Power)
+        and isinstance(part.base, Power)
+        and all(map(variables, (part.exponent, part.base.exponent, part.base.base)))
+        for part in walk(expression)
+    )
 
 
 def _comparisons(
@@ -512,14 +525,14 @@ def _comparisons(
     """Whether values are equal, and whether both are real, at each point that defines both."""
     for point in points(names, left, right):
         try:
-            if not is_complex and any(_leaves_the_reals(one, point) for one in (left, right)):
+            if not is_complex and any(leaves_the_reals(one, point) for one in (left, right)):
                 continue
             yield _same_at(left, right, point, tolerance)
         except Undefined:
             continue
 
 
-def _leaves_the_reals(expression: Expression, point: Mapping[str, Fraction]) -> bool:
+def leaves_the_reals(expression: Expression, point: Mapping[str, Fraction]) -> bool:
     """Whether the value at a point takes a root or logarithm of a negative number."""
     for part in walk(expression):
         inside = None

@@ -11,6 +11,7 @@ import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, get_args
 
 from verifier_service.answer_text import after_reasoning
@@ -331,7 +332,30 @@ _PHRASE = re.compile(
 )
 
 
+# The label of one of several answers: `**Answer 2:**`, `Candidate #2.`.
+_NUMBERED = re.compile(
+    r"\b(?:answer|option|candidate|possibility|solution|guess)s?\s*#?\(?([1-9])\)?\s*\**[:.)=]\**",
+    re.IGNORECASE,
+)
+
+
+def _numbered_answers(text: str) -> tuple[str, ...]:
+    """The short answers with labels from 1 on with which a text ends; empty without two."""
+    labels = list(_NUMBERED.finditer(text))[-9:]
+    numbers = [int(label[1]) for label in labels]
+    first = len(numbers) - 1 - numbers[::-1].index(1) if 1 in numbers else len(numbers)
+    if numbers[first:] != list(range(1, len(numbers) - first + 1)) or len(numbers) - first < 2:
+        return ()
+    starts = [label.end() for label in labels[first:]]
+    ends = [label.start() for label in labels[first + 1 :]] + [len(text)]
+    found = [text[one:end].strip(_BLANK + "*,;.") for one, end in zip(starts, ends, strict=True)]
+    is_short = all(one and "\n" not in one and len(one) <= MAX_BARE_CHARACTERS for one in found)
+    return tuple(dict.fromkeys(found)) if is_short else ()
+
+
 def _answer_phrase(text: str) -> Extraction | None:
+    if len(numbered := _numbered_answers(text)) > 1:
+        return Extraction("answer_phrase", numbered)
     end = len(text)
     has_disowned = False
     while end > 0:
@@ -515,9 +539,19 @@ def _sentence_math(line: str) -> str:
     words = _JOINT_WORDS.findall(outside)
     if _CONCLUDES.search(line[found[-2].end : found[-1].start]):
         return found[-1].inside
-    if any(word.lower() in ("and", "or") for word in words) or not words:
+    if any(word.lower() in ("and", "or") for word in words) or not words or _is_list(line, found):
         return line[found[0].start : found[-1].end]
     return found[-1].inside
+
+
+def _is_list(line: str, spans: Sequence[_Span]) -> bool:
+    """Whether mathematics is a list of three values or more: `$5$, $6$, $7$`."""
+    gaps = [line[one.end : other.start] for one, other in pairwise(spans)]
+    return (
+        len(spans) > 2
+        and not any("=" in one.inside for one in spans)
+        and (all(gap.strip() == "," for gap in gaps))
+    )
 
 
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.

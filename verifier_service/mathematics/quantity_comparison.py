@@ -17,6 +17,7 @@ from verifier_service.mathematics.expressions import (
     Call,
     Expression,
     Number,
+    Power,
     Product,
     Symbol,
     difference,
@@ -38,6 +39,9 @@ def same_quantity(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     """Whether two quantities are equal; None where that is not decided here."""
     if left.base or right.base:
         return _same_based(left, right)
+    one, other = ordered_letters(left.expression), ordered_letters(right.expression)
+    if one and other and max(len(one), len(other)) > 1:
+        return one == other
     if rules.units == "ignore":
         return same_expression(left.expression, right.expression, rules)
     if _name_different_things(left.words, right.words):
@@ -55,6 +59,47 @@ def same_quantity(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
         if rules.units == "require":
             return False
     return same_expression(left.expression, right.expression, rules)
+
+
+_ORDERED = frozenset("ABCDEPQ")
+"""Letters that stand for points, matrices and options; `RC` and `IR` are products of numbers."""
+_Letters = tuple[tuple[str, Fraction], ...]
+
+
+def ordered_letters(expression: Expression) -> _Letters | None:
+    """The letters of a product whose order counts, with exponents; None for anything else.
+
+    Letters are capitals: those of _ORDERED, or any where one is inverted. Equal neighbours are one.
+
+    >>> ordered_letters(Product((Symbol("A"), Symbol("B"))))
+    (('A', Fraction(1, 1)), ('B', Fraction(1, 1)))
+    >>> ordered_letters(Product((Symbol("R"), Symbol("C")))) is None
+    True
+    """
+    found: list[tuple[str, Fraction]] = []
+    factors = expression.factors if isinstance(expression, Product) else (expression,)
+    has_inverse = False
+    for factor in factors:
+        letter = _letter_to_a_power(factor)
+        if letter is None:
+            return None
+        has_inverse = has_inverse or letter[1] < 0
+        if found and found[-1][0] == letter[0]:
+            letter = (letter[0], letter[1] + found.pop()[1])
+        if letter[1]:
+            found.append(letter)
+    if has_inverse or _ORDERED.issuperset(name for name, _ in found):
+        return tuple(found)
+    return None
+
+
+def _letter_to_a_power(factor: Expression) -> tuple[str, Fraction] | None:
+    match factor:
+        case Symbol(name) if len(name) == 1 and name.isupper():
+            return name, Fraction(1)
+        case Power(Symbol(name), Number(exponent, _)) if len(name) == 1 and name.isupper():
+            return name, exponent
+    return None
 
 
 def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
