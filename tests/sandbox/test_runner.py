@@ -430,6 +430,24 @@ def test_numpy_and_sympy_are_ready_for_programs_that_name_them(sandbox: Sandbox)
     assert execution.stdout == b"2 6 2*sqrt(2)\n"
 
 
+USES = {
+    "sortedcontainers": "sortedcontainers.SortedList([3, 1])[0]",
+    "networkx": "networkx.shortest_path_length(networkx.path_graph(4), 0, 3)",
+    "pandas": "pandas.DataFrame({'a': [1, 2]}).groupby('a').size().sum()",
+    "scipy": "__import__('scipy.optimize').optimize.brentq(lambda x: x - 2, 0, 5)",
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_packages_of_the_extra_programs_can_be_imported_where_they_are_installed(
+    sandbox: Sandbox, name: str
+) -> None:
+    pytest.importorskip(name)
+    limits = dataclasses.replace(LIMITS, cpu_seconds=5.0, wall_seconds=30.0)
+    execution = sandbox.run(f"import {name}\nprint({USES[name]})", limits=limits)
+    assert (execution.stdout[:1], execution.stderr) in [(b"1", b""), (b"2", b""), (b"3", b"")]
+
+
 def test_no_other_package_can_be_imported(sandbox: Sandbox) -> None:
     for kind in ZygoteKind:
         execution = sandbox.run("import pydantic", zygote_kind=kind)

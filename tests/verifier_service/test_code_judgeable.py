@@ -106,6 +106,63 @@ PAIR = (
     "def f(x): return P(x, [x])"
 )
 ARRAY = "import numpy as np\ndef f(x): return np.array([[x, 2], [3, 4]])"
+NODE = """
+class Node:
+    def __init__(self, val=0, next=None):
+        self.val = val
+        self.next = next
+
+def chain(*values):
+    head = None
+    for value in reversed(values):
+        head = Node(value, head)
+    return head
+
+def listed(node):
+    found = []
+    while node:
+        found.append(node.val)
+        node = node.next
+    return found
+
+"""
+"""Test code with a class whose objects cross by value."""
+POINT = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+    y: int = 0
+
+"""
+RECORDS = [
+    Case(NODE + "assert listed(f(chain(1, 2))) == [0, 1, 2]", "def f(x): return Node(0, x)"),
+    Case(
+        NODE + "assert listed(f(chain(*range(3000)))) == list(range(1, 3000))",
+        "def f(x): return x.next",
+    ),
+    Case(
+        NODE + "h = chain(1, 2)\nassert f(h) == h.next and f(h) != h and f(h) in [h.next]",
+        "def f(x): return x.next",
+    ),
+    Case(NODE + "h = chain(1)\nh.next = h\nassert f(h).next.val == 1", "def f(x): return x.next"),
+    Case(
+        NODE + "a, b = chain(1), chain(2)\nassert [n.val for n in f({a: 3, b: 1})] == [2, 1]",
+        "def f(x): return sorted(x, key=x.get)",
+    ),
+    Case(NODE + "assert f(chain(3)).val == 4 and not f(None)", "def f(x): return x and Node(4)"),
+    Case(
+        NODE + "assert listed(f(Node(1))) == [1]",
+        "class Node:\n    __slots__ = ('val', 'next')\ndef f(x): return x",
+    ),
+    Case(
+        POINT + "assert f(Point(1)) == Point(2) and f(Point(3, 4)).y == 4",
+        "def f(p): return Point(p.x + 1, p.y)",
+    ),
+    Case(POINT + "assert f(Point(1)) in {Point(1): 3}", "def f(p): return p"),
+]
+"""Objects of classes that the tests define and that only keep values."""
 OF_VALUES = [
     Case("assert f('xab') and not f('a')\nassert f('abb').group(2) == 'bb'", SEARCH),
     Case("m = f('xabb')\nassert m and m.span() == (1, 4) and m['b'] == 'bb'", SEARCH),
@@ -136,6 +193,7 @@ OF_VALUES = [
 
 JUDGED = [
     *OF_VALUES,
+    *RECORDS,
     Case("assert dec(enc('abc')) == 'abc'", CODEC, ("enc", "dec")),
     Case("assert dec(enc('abc') * 1) == 'abc'", CODEC, ("enc", "dec")),
     Case("x = enc('q')\nx = enc(x) * 5\nassert dec(dec(x)) == 'q'", CODEC, ("enc", "dec")),
@@ -196,6 +254,25 @@ JUDGED = [
 """Tests that are judged: the honest program passes, and nobody has no verdict."""
 
 UNSUPPORTED = [
+    Case(NODE + "h = chain(1)\nassert f(h) is h", "def f(x): return x"),
+    Case(NODE + "h = chain(1, 2)\nf(h)\nassert listed(h) == [1]", "def f(x): x.next = None"),
+    Case(
+        "a = [2, 1]\nSolution().f(a)\nassert a == [1, 2]",
+        "class Solution:\n    def f(self, a): a.sort()",
+    ),
+    Case(
+        "class A:\n    def __init__(self, x):\n        self.x = sorted(x)\nassert f(A([2])) == 2",
+        "def f(a): return a.x[0]",
+    ),
+    Case("class A:\n    limit = 9\nassert f(A()) == 9", "def f(a): return a.limit"),
+    Case(
+        "import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_f(x):\n    assert f(x)",
+        "def f(x): return x",
+    ),
+    Case(
+        "import pytest\n@pytest.fixture\ndef x(): return 1\ndef test_f(x): assert f(x)",
+        "def f(x): return x",
+    ),
     Case("assert Vec(1, 2) + Vec(3, 4) == Vec(4, 6)", VEC, ("Vec",)),
     Case("assert Vec(1) == Vec(1)", VEC, ("Vec",)),
     Case("assert [Vec(1)] == [Vec(1)] and {1: Vec(1)} != {1: Vec(2)}", VEC, ("Vec",)),

@@ -253,3 +253,25 @@ def test_code_that_python_cannot_compile_is_the_tests_fault(grader: Grader) -> N
     found = grader("def f(x): return 1", asserts("assert f(1) == 1\nreturn 5"))
     assert (found.reason, found.passed) == ("bad_reference", 0)
     assert "'return' outside function" in found.shown
+
+
+# Modules that are not installed
+
+
+@pytest.mark.parametrize(
+    ("program", "tests"),
+    [
+        ("import no_such_module", asserts("assert f(1) == 1")),
+        ("def f(x):\n    from no.such import x", asserts("assert f(1) == 1")),
+        (
+            "def f(x):\n    import no_such_module",
+            {"type": "function", "entry_point": "f", "cases": [{"args": [1], "returns": 1}]},
+        ),
+        ("import no_such_module", {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}),
+    ],
+)
+def test_a_program_that_imports_what_is_not_there_has_a_reason_of_its_own(
+    grader: Grader, program: str, tests: dict[str, Any]
+) -> None:
+    found = grader(program, tests)
+    assert (found.reason, found.num_passed, found.total) == ("module_not_found", 0, 1)

@@ -123,7 +123,9 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) 
             else:
                 journal.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
         except Exception as error:  # noqa: BLE001  whatever the program raised
-            journal.add(CodeReason.RUNTIME_ERROR, text_of(error))
+            is_missing = isinstance(error, ModuleNotFoundError)
+            reason = CodeReason.MODULE_NOT_FOUND if is_missing else CodeReason.RUNTIME_ERROR
+            journal.add(reason, text_of(error))
         if journal.has_failed and not tests["run_all"]:
             return
 

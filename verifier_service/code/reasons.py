@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from verifier_service.reason import EngineReason, Reason
-from verifier_service.sandbox.execution import ExitReason
+from verifier_service.sandbox.execution import Execution, ExitReason
 
 
 class CodeReason(Reason):
@@ -14,6 +15,10 @@ class CodeReason(Reason):
     PASSED = "passed", "1: every test passed."
     WRONG_ANSWER = "wrong_answer", "an output or a result is not the one that a test expects."
     RUNTIME_ERROR = "runtime_error", "the program raised an exception, crashed or ended too early."
+    MODULE_NOT_FOUND = (
+        "module_not_found",
+        "0: the program imports a module that programs of this service do not have.",
+    )
     COMPILE_ERROR = "compile_error", "0: it is not a program of its language."
     TIME_LIMIT_EXCEEDED = (
         "time_limit_exceeded",
@@ -57,6 +62,18 @@ REASON_OF_EXIT: Mapping[ExitReason, CodeReason] = {
 
 A program that exits with code 0 has passed nothing yet: its output is compared first.
 """
+
+# The last line of a program's traceback: "ModuleNotFoundError: No module named 'pandas'".
+_NO_MODULE = re.compile(rb"ModuleNotFoundError: No module named '[\w.]+'.*\n\Z")
+
+
+def reason_of(execution: Execution) -> CodeReason:
+    """Reason of a test for which a program ended in this way, before it gave what it should."""
+    reason = REASON_OF_EXIT[execution.reason]
+    if reason is CodeReason.RUNTIME_ERROR and _NO_MODULE.search(execution.stderr[-1000:]):
+        return CodeReason.MODULE_NOT_FOUND
+    return reason
+
 
 UNVERIFIABLE = frozenset({CodeReason.UNSUPPORTED_TEST, EngineReason.BAD_REFERENCE})
 """Reasons that are the fault of the tests; a verdict with one of them has no score."""

@@ -61,6 +61,8 @@ def _reason_of(error: BaseException) -> CodeReason:
     if isinstance(error, NotPlainData):
         return CodeReason.INVALID_OUTPUT
     is_programs = hasattr(error, "_from_program")
+    if is_programs and isinstance(error, ModuleNotFoundError):
+        return CodeReason.MODULE_NOT_FOUND
     return CodeReason.RUNTIME_ERROR if is_programs else CodeReason.WRONG_ANSWER
 
 

@@ -19,7 +19,7 @@ from verifier_service.code.journal import (
 from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.code.languages import CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
-from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason
+from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason, reason_of
 from verifier_service.code.records_in_text import may_have_records
 from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
 from verifier_service.code.special_judge import compile_special_judge
@@ -165,7 +165,7 @@ async def _run_cases(
             reason = CodeReason.PASSED if right else CodeReason.WRONG_ANSWER
             findings.add(reason, printed, case.stdout)
         else:
-            findings.add(REASON_OF_EXIT[run.reason], _text(run.stderr), case.stdout)
+            findings.add(reason_of(run), _text(run.stderr), case.stdout)
         if _ends_the_cases(findings, plan):
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
@@ -215,11 +215,11 @@ async def _run_calls(
     has_records = isinstance(tests, Asserts) and may_have_records(tests.code)
     program = Program(payload=source, entry="serve_with_classes" if has_records else "serve")
     judge = Program(payload=asked.encode(), entry="judge")
-    kind = _zygote_of_both(program, judge, tests)
+    programs_kind, judges_kind = _zygotes(program, judge, tests)
     payload = f"{asked}\n{reading}".encode()
     pair = await runner.run_pair(
-        dataclasses.replace(program, zygote_kind=kind),
-        dataclasses.replace(judge, payload=payload, zygote_kind=kind),
+        dataclasses.replace(program, zygote_kind=programs_kind),
+        dataclasses.replace(judge, payload=payload, zygote_kind=judges_kind),
         limits,
         judge_limits,
     )
@@ -245,14 +245,18 @@ def _journal_bytes(asked: str) -> int:
 _NUMPY = re.compile(r"\bnp\.")
 
 
-def _zygote_of_both(program: Program, judge: Program, tests: Function | Asserts) -> ZygoteKind:
-    """The zygote of a program and its judge: with numpy for both if one of them names it.
+def _zygotes(
+    program: Program, judge: Program, tests: Function | Asserts
+) -> tuple[ZygoteKind, ZygoteKind]:
+    """The zygotes of a program and its judge: both have numpy if one of them names it.
 
     Arrays of numpy cross by value, and each side makes them again.
     """
     uses_numpy = isinstance(tests, Asserts) and _NUMPY.search(tests.code) is not None
-    is_scientific = ZygoteKind.SCI in {zygote_kind_of(program), zygote_kind_of(judge)}
-    return ZygoteKind.SCI if uses_numpy or is_scientific else ZygoteKind.STD
+    kind = zygote_kind_of(program)
+    if kind is zygote_kind_of(judge) is ZygoteKind.STD and not uses_numpy:
+        return ZygoteKind.STD, ZygoteKind.STD
+    return (kind if kind is ZygoteKind.DATA else ZygoteKind.SCI), ZygoteKind.SCI
 
 
 def _findings_of(pair: Pair, record: JudgesRecord) -> Findings:
@@ -274,7 +278,7 @@ def _findings_of(pair: Pair, record: JudgesRecord) -> Findings:
     if pair.program.reason is ExitReason.COMPILE_ERROR:
         return _failed(findings.total, CodeReason.COMPILE_ERROR, _text(pair.program.stderr))
     if record.end == "gone":
-        findings.fail(REASON_OF_EXIT[pair.program.reason], _end(pair.program.stderr))
+        findings.fail(reason_of(pair.program), _end(pair.program.stderr))
     elif record.end is None or not pair.judge.succeeded:
         # Returned values were too much for the judge.
         reason = REASON_OF_EXIT[pair.judge.reason]

@@ -26,6 +26,7 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.probes import ALLOWED, BENIGN, DENIED, FORBIDDEN, NEEDS_ROOT
 from verifier_service.sandbox.runner import Runner
+from verifier_service.sandbox.zygote_handle import importable_packages
 
 _PROBES = Path(__file__).with_name("probes.py")
 _FAR = Limits(cpu_seconds=10.0, wall_seconds=60.0, idle_seconds=None, memory_bytes=128 * 2**20)
@@ -68,9 +69,19 @@ class Diagnosis:
             f"{'ok' if check.passed else 'FAILED':6}  {check.name}: {check.found}"
             for check in self.checks
         ]
+        lines += [_packages_line()]
         num_failed = sum(not check.passed for check in self.checks)
         lines.append(f"{len(self.checks)} checks, {num_failed} failed")
         return "\n".join(lines)
+
+
+def _packages_line() -> str:
+    """The packages that programs can import, and the command that installs the others."""
+    packages = importable_packages()
+    there = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+    missing = ", ".join(name for name, version in packages.items() if not version)
+    line = f"programs can import the standard library, {there}"
+    return line + (f"; not {missing} (pip install '.[programs]')" if missing else "")
 
 
 def _mark(is_in_force: bool) -> str:

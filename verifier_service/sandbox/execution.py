@@ -51,6 +51,8 @@ class ZygoteKind(StrEnum):
     """Has imported modules of the standard library. Its children can import no other package."""
     SCI = "sci"
     """Has imported numpy and sympy as well."""
+    DATA = "data"
+    """Has imported pandas, scipy and networkx as well, those that are installed."""
     NATIVE = "native"
     """Has imported nothing. For programs that are not Python: it permits exec, once for each."""
 

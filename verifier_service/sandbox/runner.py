@@ -44,9 +44,11 @@ from verifier_service.sandbox.execution import (
 from verifier_service.sandbox.users import Users
 from verifier_service.sandbox.zygote import ZygoteConfig
 from verifier_service.sandbox.zygote_handle import (
+    OPTIONAL_PACKAGES,
     PACKAGES,
     ZygoteDied,
     ZygoteHandle,
+    is_installed,
     packages_of,
 )
 
@@ -63,7 +65,8 @@ MAX_ZYGOTE_DEATHS = 20
 RESTART_SECONDS = 0.05
 """Pause before another run, times the number of zygotes that died before."""
 
-_PACKAGE_NAMES = tuple(name.encode() for name in PACKAGES[ZygoteKind.SCI])
+_SCIENTIFIC = (*PACKAGES[ZygoteKind.SCI], *OPTIONAL_PACKAGES[ZygoteKind.SCI])
+_OF_DATA = tuple(set(OPTIONAL_PACKAGES[ZygoteKind.DATA]) - set(_SCIENTIFIC))
 _NO_TOOLS = Tools(executable=(), readable=())
 
 
@@ -371,7 +374,9 @@ def zygote_kind_of(program: Program) -> ZygoteKind:
         return program.zygote_kind
     if program.entry in entries.NATIVE:
         return ZygoteKind.NATIVE
-    names_package = any(name in program.payload for name in _PACKAGE_NAMES)
+    if any(name.encode() in program.payload and is_installed(name) for name in _OF_DATA):
+        return ZygoteKind.DATA
+    names_package = any(name.encode() in program.payload for name in _SCIENTIFIC)
     return ZygoteKind.SCI if names_package else ZygoteKind.STD
 
 

@@ -461,7 +461,7 @@ class _Zygote:
         _close_from(_FIRST_FREE_FD)
         gate = self._layers.filter_calls()
         status.send(CONFINED)
-        if self._kind is ZygoteKind.SCI:
+        if self._kind in (ZygoteKind.SCI, ZygoteKind.DATA):
             sys.modules["numpy.random"].seed()
         payload = b"" if entry_name == "binary" else _read_all(PAYLOAD_FD)
         channel = socket.socket(fileno=_CHANNEL_FD) if optional & CHANNEL else None
@@ -492,8 +492,10 @@ def _import_modules(kind: ZygoteKind, packages: dict[str, str]) -> list[Path]:
     # `copyright` and `help`: programs that use them would fail here and nowhere else.
     for define in (site.setquit, site.setcopyright, site.sethelper):
         define()
-    if kind is ZygoteKind.SCI:
-        for name in SCIENTIFIC_MODULES:
+    if kind in (ZygoteKind.SCI, ZygoteKind.DATA):
+        # pandas imports it where it is installed, and it starts threads, which no fork keeps.
+        sys.modules["pyarrow"] = None  # type: ignore[assignment]
+        for name in (*SCIENTIFIC_MODULES, *packages):
             importlib.import_module(name)
         _warm_up_sympy()
     sys.path[:] = library
