@@ -440,7 +440,7 @@ def test_a_group_of_long_completions_needs_no_process(
         raise AssertionError("a process was asked for")
 
     monkeypatch.setattr(RequestProcesses, "respond", respond)
-    texts = [f'So x = 2 \\and "{n}" é\n' * 999 + rf"\boxed{{{n}}}" for n in range(16)]
+    texts = [f'{n} "{n}" ' + "So x = 2 é\n" * 999 + rf"\boxed{{{n}}}" for n in range(16)]
     group = {"id": "long", "reference": {"answer": "2"}, "completions": texts}
     body = encoded({"verifiers": [{"type": "accuracy"}, {"type": "format"}], "groups": [group]})
     assert SMALL_BODY_BYTES < len(body) < LIGHT_BODY_BYTES
