@@ -430,6 +430,39 @@ def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(
     assert answer.headers["retry-after"] == "1"
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "in lines"])
+def test_a_group_of_long_completions_needs_no_process(
+    monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    """Its verdicts are those of each completion alone."""
+
+    async def respond(self: RequestProcesses, *arguments: object) -> None:
+        raise AssertionError("a process was asked for")
+
+    monkeypatch.setattr(RequestProcesses, "respond", respond)
+    texts = [f'{n} "{n}" ' + "So x = 2 é\n" * 999 + rf"\boxed{{{n}}}" for n in range(16)]
+    group = {"id": "long", "reference": {"answer": "2"}, "completions": texts}
+    body = encoded({"verifiers": [{"type": "accuracy"}, {"type": "format"}], "groups": [group]})
+    assert SMALL_BODY_BYTES < len(body) < LIGHT_BODY_BYTES
+    accept = {"Accept": "application/x-ndjson"} if stream else {}
+    app = create_app(Settings(workers=1, enabled=("accuracy", "format")))
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
+        ):
+            return await client.post("/v1/score", content=body, headers=JSON | accept)
+
+    answer = asyncio.run(ask())
+    assert answer.status_code == 200, answer.text
+    found = json.loads(answer.text.splitlines()[0])
+    completions = (found if stream else found["groups"][0])["completions"]
+    scores = [completion["verdicts"]["accuracy"]["score"] for completion in completions]
+    assert scores == [float(n == 2) for n in range(16)]
+
+
 def request_processes(service: int) -> list[int]:
     """Processes of requests: the children of their fork server."""
     return [
