@@ -113,6 +113,8 @@ def read_request(
         verifiers = profile_named(request.profile, profiles())
         request = request.model_copy(update={"verifiers": verifiers})
     limits.check_enabled(verifier.type for verifier in request.verifiers)
+    if request.explain:
+        limits.check_num_explained(request.num_completions * len(request.verifiers))
     return request
 
 

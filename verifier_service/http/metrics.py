@@ -19,8 +19,8 @@ from verifier_service.engine.admission import Admission
 from verifier_service.engine.verdict_cache import VerdictCache
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.tasks import TaskResult
 
 VERDICT_SECONDS = (
     *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),
@@ -90,9 +90,7 @@ class Metrics:
             "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
         )
 
-    def count_judged(
-        self, verifier: str, found: Iterable[Verdict | OpenQuestion], seconds: float
-    ) -> None:
+    def count_judged(self, verifier: str, found: Iterable[TaskResult], seconds: float) -> None:
         """Count a task.
 
         Args:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+import msgspec
 from pydantic import Field, model_validator
 
 from verifier_service.completion import Completion
+from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.mathematics.extraction import (
     MAX_ANSWER_CHARACTERS,
     SOURCES,
@@ -171,6 +173,19 @@ class Accuracy(SettlingVerifier):
             return Judgement(0.0, AccuracyReason.DIFFERENT, question)
 
         return settle
+
+    def explain(
+        self, reference: Mapping[str, Any], judge: Judge, completion: Completion
+    ) -> Explanation:
+        """Tell what the final answer is, how both sides were read, and which stage decided."""
+        from verifier_service.mathematics.answer_explanation import (  # noqa: PLC0415
+            explained_answer,
+        )
+
+        if self.mode != "default":
+            found = super().explain(reference, judge, completion)
+            return msgspec.structs.replace(found, stage=DecidingStage.MATH_VERIFY)
+        return explained_answer(completion.text, _answer_texts(reference), self.extract, self.rules)
 
     @property
     def rules(self) -> Rules:

@@ -12,7 +12,10 @@ import msgspec
 
 from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
+from verifier_service.verifier import ExplainedQuestion, OpenQuestion
+
+TaskResult = Verdict | OpenQuestion | ExplainedQuestion
+"""The answer of a worker to one completion of a task."""
 
 
 class TaskPart(msgspec.Struct, frozen=True):
@@ -35,6 +38,8 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
     parts: list[TaskPart]
     settle: bool = False
     """Whether the completions are open questions, for `SettlingVerifier.settle`."""
+    explain: bool = False
+    """Whether verdicts have explanations."""
 
     @property
     def num_completions(self) -> int:
@@ -109,7 +114,7 @@ class EncodedTask(msgspec.Struct, frozen=True):
 class TaskVerdicts(msgspec.Struct, frozen=True):
     """Worker to parent: verdicts on the task's next completions."""
 
-    verdicts: list[Verdict | OpenQuestion]
+    verdicts: list[TaskResult]
     finished: bool
     """Whether these are the task's last."""
 
