@@ -265,6 +265,36 @@ class ProfilesResponse(BaseModel):
     profiles: list[ProfileDescription]
 
 
+class WorkersState(BaseModel):
+    """The workers of one kind."""
+
+    running: int
+    busy: int
+    waiting: int = Field(description="tasks that wait for a worker")
+
+
+class VerdictCount(BaseModel):
+    """Verdicts with one reason since the start."""
+
+    verifier: str = Field(description="its type")
+    outcome: Outcome
+    reason: str
+    count: int
+
+
+class StateResponse(BaseModel):
+    """The state of the service."""
+
+    name: str
+    version: str
+    ready: bool
+    problem: str | None = Field(description="why it is not ready")
+    workers: dict[str, WorkersState] = Field(description="by kind: `text`, `code`")
+    pending_completions: int = Field(description="accepted and not yet answered")
+    max_pending_completions: int
+    verdicts: list[VerdictCount] = Field(description="given to clients since the start")
+
+
 class HealthResponse(BaseModel):
     """The status, `ok`."""
 

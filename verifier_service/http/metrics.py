@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
@@ -37,6 +38,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.verdict_counts: Counts[tuple[str, str, str]] = Counts()
+        """Verdicts given to clients by verifier type, outcome and reason."""
         self._verdict_seconds: dict[str, _Distribution] = {}
         self.registry.register(_Live(self._verdict_metrics))
         self._task_seconds = Histogram(
@@ -120,6 +123,7 @@ class Metrics:
 
     def count_verdicts(self, counts: Mapping[tuple[str, str, str], int]) -> None:
         """Count the verdicts of a response, given by verifier type, outcome and reason."""
+        self.verdict_counts.update(counts)
         for labels, number in counts.items():
             self._verdicts.labels(*labels).inc(number)
 
