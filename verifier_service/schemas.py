@@ -103,6 +103,13 @@ class ScoreRequest(_Request):
         return sum(len(group.completions) for group in self.groups)
 
 
+REQUEST_FIELDS = {
+    (): tuple(ScoreRequest.model_fields),
+    ("groups", None): tuple(Group.model_fields),
+}
+"""The fields of a request, for messages about others."""
+
+
 class PlaceResponse(BaseModel):
     """Part of a completion: characters (Unicode code points) from start to before end."""
 
@@ -182,8 +189,8 @@ class CompletionResponse(BaseModel):
     """The verdicts on one completion, by verifier name."""
 
     reward: float | None = Field(
-        description="weighted sum of the scores; null unless every verifier has a weight and each "
-        "with a weight other than 0 has scored"
+        description="weighted sum of the scores; null unless each verifier with a weight other "
+        "than 0 has scored"
     )
     verdicts: dict[str, VerdictResponse]
 

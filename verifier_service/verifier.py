@@ -125,7 +125,7 @@ class Verifier(BaseModel, ABC):
         allow_inf_nan=False,
         ge=-MAX_WEIGHT,
         le=MAX_WEIGHT,
-        description="share in `reward`, which is given when every verifier has a weight",
+        description="share in `reward`; default: 1",
     )
 
     @classmethod
@@ -137,6 +137,11 @@ class Verifier(BaseModel, ABC):
     def key(self) -> str:
         """The key of this verifier's verdicts."""
         return self.name or self.type
+
+    @property
+    def share(self) -> float:
+        """The weight of this verifier's score in the reward."""
+        return 1.0 if self.weight is None else self.weight
 
     @property
     def task_size(self) -> int:
