@@ -174,7 +174,7 @@ class VerdictResponse(BaseModel):
     explanation: ExplanationResponse | None = Field(
         default=None,
         description="with `explain`; missing where no worker has judged to the end, as for "
-        "`too_slow` and `deadline`",
+        "`too_slow` and `deadline`, or that took long",
     )
     seconds: float = Field(description="wall seconds spent judging")
 

@@ -8,10 +8,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.shared_data import SharedDataMissing, read_shared_data
+from verifier_service.completion import Completion
 from verifier_service.engine.request_limits import MAX_EXPLAINED_VERDICTS
 from verifier_service.explanation import MAX_TESTS, MAX_TEXT_CHARACTERS, Place, spans_of
 from verifier_service.mathematics.extraction import extract
 from verifier_service.schemas import ScoreResponse
+from verifier_service.verifier import Undecided, Unverifiable
+from verifier_service.verifiers.accuracy import Accuracy
 
 OPEN = r"\boxed{\int_0^1 x\,dx}"
 """An answer that the own reader leaves to math-verify."""
@@ -212,6 +216,41 @@ def test_a_completion_without_a_program_is_told(http: httpx.Client) -> None:
     tests = {"type": "function", "entry_point": "add", "cases": CASES}
     (verdict,) = explained(http, "code", "I cannot.", tests=tests)
     assert (verdict["reason"], verdict["explanation"]) == ("no_code", {"stage": "extraction"})
+
+
+@pytest.mark.parametrize("text", ["7, \\boxed{7} and ", "\\boxed{", "<answer>7", "$7$ or "])
+def test_a_long_completion_keeps_its_verdict(http: httpx.Client, text: str) -> None:
+    completion = text * (1_900_000 // len(text)) + " so 7."
+    plain, asked = (
+        ask(http, {"verifiers": [{"type": "accuracy"}], **more}, completion, answer="7")[0]
+        for more in ({}, {"explain": True})
+    )
+    assert (plain["score"], plain["reason"]) == (asked["score"], asked["reason"])
+
+
+REAL = ("pairs_human_labelled.jsonl", "completions_rg_think_boxed.jsonl.gz")
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_every_real_answer_has_its_place_and_the_stage_that_decided(file: str) -> None:
+    try:
+        rows = read_shared_data(f"math/{file}")[:200]
+    except SharedDataMissing as missing:
+        pytest.skip(str(missing))
+    accuracy = Accuracy()
+    for row in rows:
+        reference = {"answer": row["gold"]}
+        text = row.get("completion") or f"Thus \\boxed{{{row['answer']}}}"
+        try:
+            judge = accuracy.prepare(reference)
+            judgement = judge(Completion(text))
+        except Unverifiable:
+            continue
+        found = accuracy.explain(reference, judge, Completion(text))
+        is_open = isinstance(judgement, Undecided)
+        assert (found.stage == "math_verify") == is_open, row["id"]
+        has_answer = isinstance(judgement, Undecided) or judgement.extracted is not None
+        assert bool(found.spans) == has_answer, row["id"]
 
 
 def test_an_explanation_is_small_whatever_is_judged(http: httpx.Client) -> None:

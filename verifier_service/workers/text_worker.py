@@ -55,6 +55,10 @@ from verifier_service.workers.tasks import (
 SEND_SECONDS = 0.01
 """Time for which verdicts are collected. They are sent after the first item that ends later."""
 
+MAX_EXPLAINED_SECONDS = 0.1
+"""Longest CPU time of judging a completion whose verdict is explained. To explain takes ten times
+as long at most. A worker that is killed at it would give another verdict."""
+
 _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
 
 
@@ -132,8 +136,9 @@ def _judge_task(
             continue
         for completion in part.completions:
             position.write(index, in_reference=False)
+            start = time.process_time()
             found = _verdict(judge, completion)
-            if task.explain:
+            if task.explain and time.process_time() - start < MAX_EXPLAINED_SECONDS:
                 found = _explained(found, verifier, reference, judge, completion)
             outbox.add([found])
             index += 1
