@@ -44,13 +44,13 @@ class Findings:
     """Output or error of the program in that test, cut."""
     expected: str = ""
     """Output or result that that test expects, cut."""
-    reasons: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list, compare=False)
     """Reason of each test that has been run: `failed` where only the first failure is known."""
-    runs: dict[int, CaseRun] = field(default_factory=dict)
+    runs: dict[int, CaseRun] = field(default_factory=dict, compare=False)
     """Runs of whole programs by test, where the plan keeps them."""
-    cpu_seconds: float = 0.0
+    cpu_seconds: float = field(default=0.0, compare=False)
     """CPU time of the program in all of its runs."""
-    peak_memory_bytes: int = 0
+    peak_memory_bytes: int = field(default=0, compare=False)
     """Largest resident memory of its runs."""
 
     @property
