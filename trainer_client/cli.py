@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from difflib import get_close_matches
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Annotated, Literal
@@ -255,14 +256,22 @@ def memory(
     CONSOLE.print(table)
 
 
-@app.command(epilog=_example("trainer-client presets"))
-def presets() -> None:
-    """List the recipes that `preset:` names.
+@app.command(epilog=_example("trainer-client presets dapo"))
+def presets(
+    name: Annotated[str | None, typer.Argument(help="show this recipe alone")] = None,
+) -> None:
+    """List the recipes that `preset:` names, or one of them.
 
     Each value has its source; departures from the published recipe are named.
     """
-    for name, preset in PRESETS.items():
-        table = Table("setting", "value", "source", title=f"{name}: {preset.summary}")
+    if name is not None and name not in PRESETS:
+        nearest = get_close_matches(name.lower(), PRESETS, n=1)
+        asked = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        raise ConfigError(f"no preset {name!r}; there are {', '.join(PRESETS)}{asked}")
+    for one, preset in PRESETS.items():
+        if name not in (None, one):
+            continue
+        table = Table("setting", "value", "source", title=f"{one}: {preset.summary}")
         for key, (value, source) in preset.values.items():
             shown = (
                 ", ".join(f"{item['type']} {item['weight']}" for item in value)

@@ -14,6 +14,7 @@ import verifier_service
 from verifier_service.compat import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import Scheduler
+from verifier_service.http import page
 from verifier_service.http.api_keys import KeyRing
 from verifier_service.http.call_context import REQUEST_ID_HEADER, CallContext
 from verifier_service.http.drain import Drain
@@ -60,7 +61,10 @@ def create_app(
         description="Judges groups of model completions: a verdict with an outcome, a score and a "
         "reason for each completion and verifier.",
         lifespan=lifespan,
+        docs_url=None,  # its scripts come from elsewhere; `http.page` has a reference of its own
+        redoc_url=None,
     )
+    app.include_router(page.router)
     app.include_router(router)
     for protocol in settings.compat:
         app.include_router(ROUTERS[protocol])

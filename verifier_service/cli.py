@@ -48,6 +48,7 @@ from verifier_service.server import CannotServe
 from verifier_service.server import serve as run_server
 from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.settings_options import takes_settings
+from verifier_service.validation import did_you_mean
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
@@ -225,7 +226,8 @@ def score(
         typer.Option(
             metavar="VERIFIER",
             help='type of a verifier, or JSON such as \'{"type": "format", "weight": 0.1}\'; '
-            "may be repeated, and several types may be separated by commas",
+            "may be repeated, and several types may be separated by commas; accuracy=0.5 has a "
+            "weight",
         ),
     ] = None,
     profile: Annotated[
@@ -272,7 +274,9 @@ def _verifiers(given: list[str], profile: str | None, settings: EngineSettings) 
     if profile is not None:
         profiles = read_profiles(settings.profiles, settings.enabled)
         if profile not in profiles:
-            raise BadFile(f"--profile: no profile {profile!r}; there are {sorted(profiles)}")
+            nearest = did_you_mean(profile, profiles)
+            there = f"there are {sorted(profiles)}{nearest}"
+            raise BadFile(f"--profile: no profile {profile!r}; {there}")
         return profiles[profile]
     arguments = [one for text in given for one in _read_verifier(text)]
     try:
@@ -284,13 +288,25 @@ def _verifiers(given: list[str], profile: str | None, settings: EngineSettings) 
 def _read_verifier(text: str) -> list[str | dict[str, Any]]:
     """Types of verifiers, or one with its options. Raises BadFile."""
     if not text.startswith(("{", "[")):
-        return [part.strip() for part in text.split(",")]
+        return [_with_weight(part.strip()) for part in text.split(",")]
     try:
         found = strict_json.loads(text)
     except ValueError as error:
         why = f"is not JSON ({error}); write it as {VERIFIER_JSON}"
         raise BadFile(f"--verifier: {text!r} {why}") from error
     return found if isinstance(found, list) else [found]
+
+
+def _with_weight(text: str) -> str | dict[str, Any]:
+    """A type of a verifier, with a weight where one follows: `accuracy=0.5`. Raises BadFile."""
+    name, sign, weight = text.partition("=")
+    if not sign:
+        return text
+    try:
+        return {"type": name.strip(), "weight": float(weight)}
+    except ValueError as error:
+        expected = "expected a number behind the =, as in accuracy=0.5"
+        raise BadFile(f"--verifier: {text!r}: {expected}") from error
 
 
 def _score(
@@ -351,7 +367,8 @@ def verifiers(
     elif name in VERIFIERS:
         print("\n".join(_options_of(VERIFIERS[name])))  # noqa: T201
     else:
-        _fail(f"no verifier {name!r}; there are {', '.join(VERIFIERS)}")
+        nearest = did_you_mean(name, VERIFIERS)
+        _fail(f"no verifier {name!r}; there are {', '.join(VERIFIERS)}{nearest}")
 
 
 def _described(name: str, verifier: type[Verifier]) -> Iterable[str]:
@@ -404,9 +421,10 @@ def make_key() -> None:
 
 
 def _progress() -> Progress:
-    """A bar on standard error that goes when it is done."""
+    """A bar on standard error that goes when it is done; nothing where no terminal shows it."""
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _fail(message: object) -> NoReturn:

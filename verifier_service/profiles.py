@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from verifier_service import strict_yaml
 from verifier_service.errors import UnknownProfile
-from verifier_service.validation import first_problem
+from verifier_service.validation import did_you_mean, first_problem
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS, AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
@@ -95,7 +95,8 @@ def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verif
 def profile_named(name: str, profiles: Mapping[str, Verifiers]) -> Verifiers:
     """The verifiers of a profile. Raises UnknownProfile."""
     if name not in profiles:
-        raise UnknownProfile(f"no profile {name[:100]!r}; there are {sorted(profiles)}")
+        nearest = did_you_mean(name, profiles)
+        raise UnknownProfile(f"no profile {name[:100]!r}; there are {sorted(profiles)}{nearest}")
     return profiles[name]
 
 

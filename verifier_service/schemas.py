@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Tag, model_validator
 
+from verifier_service.explanation import DecidingStage
 from verifier_service.profiles import Verifiers
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.verdict import Outcome
@@ -89,6 +90,10 @@ class ScoreRequest(_Request):
         description="what is not judged by then is `failed` with reason `deadline`; more than the "
         "service's maximum, which is the default too, is lowered to it",
     )
+    explain: bool = Field(
+        default=False,
+        description="give each verdict an `explanation`; for at most 1,024 verdicts at once",
+    )
 
     @model_validator(mode="after")
     def _verifiers_or_profile(self) -> ScoreRequest:
@@ -100,6 +105,60 @@ class ScoreRequest(_Request):
     def num_completions(self) -> int:
         """Completions in all groups."""
         return sum(len(group.completions) for group in self.groups)
+
+
+REQUEST_FIELDS = {
+    (): tuple(ScoreRequest.model_fields),
+    ("groups", None): tuple(Group.model_fields),
+}
+"""The fields of a request, for messages about others."""
+
+
+class PlaceResponse(BaseModel):
+    """Part of a completion: characters (Unicode code points) from start to before end."""
+
+    start: int
+    end: int
+
+
+class ReadingResponse(BaseModel):
+    """A text that was compared, and how it was read."""
+
+    text: str
+    read: list[str] = Field(default=[], description="readings in normal form; none: not readable")
+
+
+class ExplainedTestResponse(BaseModel):
+    """A test of a program."""
+
+    index: int = Field(description="position among the tests, from 0")
+    reason: str = Field(description="a reason of `code`; `failed` of a later failure of calls")
+    given: str | None = Field(default=None, description="standard input, or the call of a function")
+    expected: str | None = None
+    received: str | None = Field(default=None, description="output, returned value or error")
+    cpu_seconds: float | None = None
+    wall_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+
+
+class ExplanationResponse(BaseModel):
+    """The way from a completion to its verdict; texts are cut at 300 characters."""
+
+    stage: DecidingStage = Field(description="the stage of judging that decided")
+    spans: list[PlaceResponse] = Field(
+        default=[],
+        description="where the text that was judged stands in the completion; of a chat, in its "
+        "last assistant message",
+    )
+    answer: ReadingResponse | None = Field(default=None, description="the completion's answer")
+    references: list[ReadingResponse] = Field(
+        default=[], description="the first 8 acceptable answers"
+    )
+    tests: list[ExplainedTestResponse] = Field(
+        default=[], description="of a program: the first 50 that were run, and the first failure"
+    )
+    cpu_seconds: float | None = Field(default=None, description="of a program in all tests")
+    peak_memory_bytes: int | None = Field(default=None, description="of a program")
 
 
 class VerdictResponse(BaseModel):
@@ -116,6 +175,11 @@ class VerdictResponse(BaseModel):
         description="numbers behind the reason; of an `unverifiable` verdict a `message` that says "
         "what is missing or wrong in the data",
     )
+    explanation: ExplanationResponse | None = Field(
+        default=None,
+        description="with `explain`; missing where no worker has judged to the end, as for "
+        "`too_slow` and `deadline`, or that took long",
+    )
     seconds: float = Field(description="wall seconds spent judging")
 
     @model_validator(mode="after")
@@ -129,8 +193,8 @@ class CompletionResponse(BaseModel):
     """The verdicts on one completion, by verifier name."""
 
     reward: float | None = Field(
-        description="weighted sum of the scores; null unless every verifier has a weight and each "
-        "with a weight other than 0 has scored"
+        description="weighted sum of the scores; null unless each verifier with a weight other "
+        "than 0 has scored"
     )
     verdicts: dict[str, VerdictResponse]
 
@@ -210,6 +274,36 @@ class ProfilesResponse(BaseModel):
     """The profiles that the service serves."""
 
     profiles: list[ProfileDescription]
+
+
+class WorkersState(BaseModel):
+    """The workers of one kind."""
+
+    running: int
+    busy: int
+    waiting: int = Field(description="tasks that wait for a worker")
+
+
+class VerdictCount(BaseModel):
+    """Verdicts with one reason since the start."""
+
+    verifier: str = Field(description="its type")
+    outcome: Outcome
+    reason: str
+    count: int
+
+
+class StateResponse(BaseModel):
+    """The state of the service."""
+
+    name: str
+    version: str
+    ready: bool
+    problem: str | None = Field(description="why it is not ready")
+    workers: dict[str, WorkersState] = Field(description="by kind: `text`, `code`")
+    pending_completions: int = Field(description="accepted and not yet answered")
+    max_pending_completions: int
+    verdicts: list[VerdictCount] = Field(description="given to clients since the start")
 
 
 class HealthResponse(BaseModel):

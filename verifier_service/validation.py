@@ -5,7 +5,8 @@ Locations name the keys of the data, without the classes of our models.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +16,8 @@ from verifier_service.strict_json import Location
 from verifier_service.verifier import Verifier
 
 MAX_DETAILS = 10
+MAX_NAME_CHARACTERS = 100
+"""Longest part of a name that is compared with others."""
 MAX_EXCERPT_CHARACTERS = 200
 FORM_NAMES = {
     "str": "a text",
@@ -25,23 +28,43 @@ FORM_NAMES = {
     "bool": "true or false",
 }
 """Pydantic's names for the forms of a value that may have several, in the data author's words."""
+NO_SUCH_FIELD = "there is no such field"
+Fields = Mapping[tuple[str | None, ...], Sequence[str]]
+"""The fields that objects of a request have, by location with None in the place of an index."""
+NO_FIELDS: Fields = {}
 NO_VERIFIERS: Mapping[str, type[Verifier]] = {}
 
 
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest one, or nothing where none is near.
+
+    >>> did_you_mean("acuracy", ["accuracy", "format"])
+    "; did you mean 'accuracy'?"
+    >>> did_you_mean("maths", ["code"])
+    ''
+    """
+    by_lower = {one.lower(): one for one in names}
+    found = get_close_matches(name[:MAX_NAME_CHARACTERS].lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
+
+
 def invalid_request(
-    errors: Sequence[Any], verifiers: Mapping[str, type[Verifier]] = NO_VERIFIERS
+    errors: Sequence[Any],
+    verifiers: Mapping[str, type[Verifier]] = NO_VERIFIERS,
+    fields: Fields = NO_FIELDS,
 ) -> InvalidRequest:
     """The error that names the wrong fields of a request.
 
     Args:
         errors: as pydantic lists them.
         verifiers: verifier classes by type, where the request may have verifiers.
+        fields: names for a message about a field that there is not.
     """
     read, left = errors[: 3 * MAX_DETAILS], errors[3 * MAX_DETAILS :]
     problems = [
         {
             "field": _field(problem["loc"]) or "body",
-            "message": problem["msg"][: 5 * MAX_EXCERPT_CHARACTERS],
+            "message": _with_fields(problem, fields)[: 5 * MAX_EXCERPT_CHARACTERS],
             "type": problem["type"],
         }
         for problem in readable_errors(read, verifiers)
@@ -51,6 +74,16 @@ def invalid_request(
     more = f" (and {num_more} more)" if num_more else ""
     message = first[: 5 * MAX_EXCERPT_CHARACTERS] + more
     return InvalidRequest(message, details=problems[:MAX_DETAILS])
+
+
+def _with_fields(problem: dict[str, Any], fields: Fields) -> str:
+    """The message of a problem; of an unknown field with the names of those that there are."""
+    message, location = str(problem["msg"]), problem["loc"]
+    place = tuple(None if isinstance(part, int) else part for part in location[:-1])
+    names = fields.get(place)
+    if message != NO_SUCH_FIELD or names is None:
+        return message
+    return f"{message}; there are {', '.join(names)}{did_you_mean(str(location[-1]), names)}"
 
 
 def first_problem(
@@ -137,14 +170,18 @@ def _in_plain_words(
         name, tag = context["discriminator"].strip("'"), str(context["tag"])
         message = f"no {name} {tag[:MAX_EXCERPT_CHARACTERS]!r}; there are "
         message += str(context["expected_tags"])
+        message += did_you_mean(
+            tag, [one.strip("' ") for one in context["expected_tags"].split(",")]
+        )
     elif kind == "union_tag_not_found":
         message = f"it has no {context['discriminator']}"
     elif kind == "extra_forbidden" and index is not None:
         verifier = str(location[index])
         names = ", ".join(verifiers[verifier].field_names())
         message = f"no option of {verifier}, which has {names}"
+        message += did_you_mean(str(location[-1]), verifiers[verifier].field_names())
     elif kind == "extra_forbidden":
-        message = "there is no such field"
+        message = NO_SUCH_FIELD
     if index is not None:
         location = location[:index] + location[index + 1 :]
     return {"loc": location, "msg": message, "type": kind}

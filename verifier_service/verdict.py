@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from verifier_service.explanation import Explanation
 from verifier_service.reason import EngineReason as EngineReason
 from verifier_service.reason import Reason as Reason
 
@@ -35,6 +36,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     seconds: float
     extracted: str | None = None
     details: dict[str, Any] | None = None
+    explanation: Explanation | None = None
+    """Given where the request asks for it."""
 
 
 MAX_MESSAGE_CHARACTERS = 300

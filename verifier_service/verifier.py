@@ -17,11 +17,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_service.completion import Completion
+from verifier_service.explanation import (
+    MAX_REFERENCES,
+    DecidingStage,
+    Explanation,
+    Reading,
+    cut,
+    spans_of,
+)
 from verifier_service.reason import EngineReason, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
@@ -43,6 +52,13 @@ class Judgement:
 
 OpenQuestion = str
 """Text of a completion about which a quick look does not decide."""
+
+
+class ExplainedQuestion(NamedTuple):
+    """An open question, with the explanation of the verdict that it will get."""
+
+    question: OpenQuestion
+    explanation: Explanation
 
 
 @dataclass(frozen=True)
@@ -109,7 +125,7 @@ class Verifier(BaseModel, ABC):
         allow_inf_nan=False,
         ge=-MAX_WEIGHT,
         le=MAX_WEIGHT,
-        description="share in `reward`, which is given when every verifier has a weight",
+        description="share in `reward`; default: 1",
     )
 
     @classmethod
@@ -121,6 +137,11 @@ class Verifier(BaseModel, ABC):
     def key(self) -> str:
         """The key of this verifier's verdicts."""
         return self.name or self.type
+
+    @property
+    def share(self) -> float:
+        """The weight of this verifier's score in the reward."""
+        return 1.0 if self.weight is None else self.weight
 
     @property
     def task_size(self) -> int:
@@ -152,6 +173,39 @@ class TextVerifier(Verifier):
         Raises:
             Unverifiable: the reference cannot be used.
         """
+
+    def explain(
+        self, reference: Mapping[str, Any], judge: Judge, completion: Completion
+    ) -> Explanation:
+        """Tell how a completion that could be judged got its judgement.
+
+        Args:
+            reference: that the judge was prepared with.
+            judge: of `prepare`; may be asked about other texts.
+            completion: that was judged.
+        """
+        extracted = _extracted(judge, completion)
+        accepted = _texts(reference.get("answer")) if "answer" in self.needs else []
+        references = [Reading(cut(text)) for text in accepted[:MAX_REFERENCES]]
+        if extracted is None:
+            return Explanation(DecidingStage.RULE, references=references)
+
+        def find(text: str) -> str | None:
+            return _extracted(judge, msgspec.structs.replace(completion, text=text))
+
+        spans = spans_of(completion.text, [extracted], find)
+        return Explanation(DecidingStage.RULE, spans, Reading(cut(extracted)), references)
+
+
+def _extracted(judge: Judge, completion: Completion) -> str | None:
+    judgement = judge(completion)
+    return judgement.extracted if isinstance(judgement, Judgement) else judgement.question
+
+
+def _texts(answer: object) -> list[str]:
+    """The answers of a reference that are texts or numbers."""
+    answers = answer if isinstance(answer, list) else [answer]
+    return [str(one) for one in answers if isinstance(one, str | int | float)]
 
 
 class SettlingVerifier(TextVerifier):

@@ -144,6 +144,18 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
     assert f"{tmp_path} holds no trained model" in result.stderr
 
 
+def test_one_preset_is_shown_alone() -> None:
+    shown = run("presets", "dapo").stdout
+    assert "dapo:" in shown
+    assert "deepseek_math:" not in shown
+
+
+def test_an_unknown_preset_is_refused_with_the_nearest() -> None:
+    result = run("presets", "dapoo")
+    assert result.returncode == 1
+    assert "did you mean 'dapo'?" in result.stderr
+
+
 def test_presets_are_listed_with_values_sources_and_departures() -> None:
     result = run("presets")
     for text in ("deepseek_math_paper", "arXiv 2402.03300", "departs:"):

@@ -17,6 +17,7 @@ LAYERS = (
     # the words that everything else is said in
     (
         "completion",
+        "explanation",
         "reason",
         "verdict",
         "verifier",

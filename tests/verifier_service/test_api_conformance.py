@@ -49,7 +49,7 @@ def test_scoring_conforms(service_url: str, mode: GenerationMode) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/verifiers", "/v1/profiles", "/healthz", "/readyz", "/metrics"]
+    "path", ["/", "/v1/verifiers", "/v1/profiles", "/healthz", "/readyz", "/metrics"]
 )
 def test_what_is_read_conforms(service_url: str, path: str) -> None:
     def check(case: Case[Any]) -> None:

@@ -28,14 +28,13 @@ from verifier_service.sandbox.runner import Runner
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import Settings
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.verifiers.code import Code
 from verifier_service.worker_pools import start_pools
 from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 SQUARE = {
     "type": "stdio",
@@ -179,7 +178,7 @@ class Idle:
     size = 1
     problem = None
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
         raise AssertionError(task)
 
 

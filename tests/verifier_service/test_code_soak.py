@@ -23,11 +23,10 @@ import pytest
 from tests.processes import children, until_async
 from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.sources import CodeWorkers
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "1000"))
 NUM_BLOCKS = 10
@@ -137,7 +136,7 @@ class Left:
 
 async def judge(pool: WorkerPool, chosen: Case, limits: dict[str, Any]) -> Verdict:
     part = TaskPart.of({"tests": chosen.tests}, [Completion(f"```python\n{chosen.source}\n```\n")])
-    verdicts: list[Verdict | OpenQuestion] = []
+    verdicts: list[TaskResult] = []
     await pool.judge(EncodedTask.of(Task.of(limits, [part]), "code"), verdicts)
     (verdict,) = verdicts
     assert isinstance(verdict, Verdict)

@@ -183,7 +183,8 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
         ),
         (
             {"verifiers": FORMAT, "groups": [{"completions": [], "format": 1, "str": 1}]},
-            "groups.0.format: there is no such field (and 1 more)",
+            "groups.0.format: there is no such field; there are id, prompt, reference, "
+            "completions (and 1 more)",
         ),
     ],
 )
@@ -195,7 +196,33 @@ def test_messages_use_the_words_of_the_wire(
 
 def test_an_unknown_field_of_the_request_is_named(http: httpx.Client) -> None:
     found = error(http.post("/v1/score", json=body([], verifers=[])), 422)
-    assert found["message"] == "verifers: there is no such field"
+    assert found["message"] == (
+        "verifers: there is no such field; there are verifiers, profile, groups, "
+        "deadline_seconds, explain; did you mean 'verifiers'?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_body", "message"),
+    [
+        ({"verifiers": [{"type": "Acuracy"}], "groups": []}, "did you mean 'accuracy'?"),
+        ({"verifiers": [{"type": "zzz"}], "groups": []}, "'tag_count'"),
+        ({"profile": "mth", "groups": []}, "did you mean 'math'?"),
+        (
+            {"profile": "math", "groups": [{"refrence": {}, "completions": []}]},
+            "did you mean 'reference'?",
+        ),
+        (
+            {"verifiers": [{"type": "accuracy", "tolerence": 1}], "groups": []},
+            "did you mean 'tolerance'?",
+        ),
+    ],
+    ids=["verifier", "far", "profile", "field", "option"],
+)
+def test_the_nearest_name_is_told(http: httpx.Client, request_body: Any, message: str) -> None:
+    found = error(http.post("/v1/score", json=request_body), 422)["message"]
+    assert message in found
+    assert ("did you mean" in found) == ("did you mean" in message)
 
 
 @pytest.mark.parametrize("deadline", [0, -1, "soon"])

@@ -57,7 +57,7 @@ def test_a_file_gets_the_verdicts_of_the_service(
     rows: Path, tmp_path: Path, http: httpx.Client
 ) -> None:
     result = score(rows, tmp_path / "out.jsonl")
-    assert (result.returncode, result.stderr.strip()) == (0, "")
+    assert (result.returncode, result.stderr) == (0, "")
     lines = [json.loads(line) for line in lines_of(tmp_path / "out.jsonl")]
     assert [line.pop("index") for line in lines] == [0, 1, 2, 3]
     groups = [
@@ -93,11 +93,23 @@ def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> 
     assert without_seconds(found) == without_seconds(expected)
 
 
+def test_a_weight_follows_its_verifier(rows: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    result = score(rows, out, "--verifier", "accuracy=0.5,format=0", "--verifier", "tag_count")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = sorted(map(json.loads, lines_of(out)), key=lambda line: int(line["index"]))
+    rewards = [one["reward"] for line in lines for one in line["completions"]]
+    assert rewards == [0.5, 0.0, 0.5, 0.5]
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
         (("--verifier", "acuracy"), "--verifier 0: no type 'acuracy'; there are 'accuracy', "),
+        (("--verifier", "acuracy"), "did you mean 'accuracy'?"),
         (("--profile", "maths"), "no profile 'maths'"),
+        (("--profile", "maths"), "did you mean 'math'?"),
+        (("--verifier", "accuracy=half"), "expected a number behind the ="),
         (
             ("--profile", "math", "--verifier", "format"),
             "give --verifier (one or more) or --profile, and not both",

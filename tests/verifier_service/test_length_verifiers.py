@@ -21,12 +21,12 @@ from verifier_service.engine.request_scoring import Scoring
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
-from verifier_service.verifier import Judgement, OpenQuestion, Unverifiable
+from verifier_service.verifier import Judgement, Unverifiable
 from verifier_service.verifiers.cosine_length import CosineLength
 from verifier_service.verifiers.length import Length
 from verifier_service.verifiers.repetition import Repetition
 from verifier_service.verifiers.soft_overlong import SoftOverlong
-from verifier_service.workers.tasks import EncodedTask, Task
+from verifier_service.workers.tasks import EncodedTask, Task, TaskResult
 
 TWO = {"answer": "2"}
 OPEN = r"\boxed{\sum_{k=1}^{2} 1}"
@@ -335,7 +335,7 @@ class WatchedPool:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
         task = encoded.decode()
         self.tasks.append(task)
         for part in task.parts:

@@ -30,10 +30,8 @@ from verifier_service.large_requests.messages import (
     from_process,
 )
 from verifier_service.large_requests.request_process import ParentEngine
-from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.sources import ForkServer
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 BODY = msgspec.json.encode(
     {
@@ -102,7 +100,7 @@ def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
 
         part = TaskPart.of({}, [Completion("x" * num_bytes)])
         task = EncodedTask.of(Task.of({"type": "accuracy"}, [part]), "text")
-        verdicts: list[Verdict | OpenQuestion] = []
+        verdicts: list[TaskResult] = []
         judging = asyncio.create_task(parent.judge(task, verdicts))
         await asyncio.sleep(0)  # until it has been written, and what fits has been sent
         judging.cancel()

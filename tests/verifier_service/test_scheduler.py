@@ -27,9 +27,9 @@ from verifier_service.errors import QueueFull
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict, failed
-from verifier_service.verifier import OpenQuestion, Undecided
+from verifier_service.verifier import Undecided
 from verifier_service.verifiers.accuracy import Accuracy
-from verifier_service.workers.tasks import EncodedTask, Task
+from verifier_service.workers.tasks import EncodedTask, Task, TaskResult
 
 OPEN = r"\boxed{\sum_{k=1}^{3} k}"
 """Our own reader leaves it to math-verify."""
@@ -46,7 +46,7 @@ class WatchedPool:
         self.tasks: list[Task] = []
         self.encoded: list[EncodedTask] = []
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
         self.encoded.append(encoded)
         task = encoded.decode()
         self.tasks.append(task)
@@ -87,7 +87,7 @@ class GroupPool:
     def __init__(self) -> None:
         self.groups: list[list[str]] = []
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
         for part in encoded.decode().parts:
             self.groups.append([completion.text for completion in part.completions])
             verdicts += [Verdict(Outcome.SCORED, 0.0, "wrong", 0.0)] * len(part.completions)
@@ -102,7 +102,7 @@ class FailingPool:
     def __init__(self) -> None:
         self.num_tasks = 0
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
         self.num_tasks += 1
         verdicts.append(
             failed(EngineReason.WORKER_DIED)
@@ -264,7 +264,7 @@ def test_a_completion_too_large_for_a_reference_too_large_is_not_to_blame() -> N
 class StuckPool(FailingPool):
     """Never answers."""
 
-    async def judge(self, encoded: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
         await asyncio.Event().wait()
 
 

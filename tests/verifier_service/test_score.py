@@ -167,10 +167,11 @@ def test_an_unjudged_verdict_without_weight_leaves_the_reward(http: httpx.Client
     assert answer["groups"][0]["completions"][0]["reward"] == 0.1
 
 
-def test_without_weights_there_is_no_reward(http: httpx.Client) -> None:
-    verifiers = [{"type": "tag_count"}, {"type": "format", "weight": 0.1}]
+@pytest.mark.parametrize("given", [{}, {"weight": None}], ids=["missing", "null"])
+def test_a_missing_weight_is_1(http: httpx.Client, given: dict[str, Any]) -> None:
+    verifiers = [{"type": "tag_count", **given}, {"type": "format", "weight": 0.1}]
     answer = score(http, {"verifiers": verifiers, "groups": [{"completions": [RIGHT]}]})
-    assert answer["groups"][0]["completions"][0]["reward"] is None
+    assert answer["groups"][0]["completions"][0]["reward"] == 1.1
 
 
 def test_one_type_can_be_used_twice_under_two_names(http: httpx.Client) -> None:

@@ -27,8 +27,7 @@ from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.settings import Settings
 from verifier_service.verdict import Outcome, Verdict
-from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.tasks import EncodedTask
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 NDJSON = {"Accept": "application/x-ndjson"}
 NDJSON_TYPE = NDJSON["Accept"].encode()
@@ -129,7 +128,7 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
         size = 1
         problem = None
 
-        async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+        async def judge(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
             try:
                 await asyncio.Event().wait()
             finally:
@@ -178,7 +177,7 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
         size = 1
         problem = None
 
-        async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+        async def judge(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
             for _ in range(task.num_completions):
                 await asyncio.sleep(0)
                 verdicts.append(Verdict(Outcome.SCORED, 1.0, "matched", 0.0))

@@ -9,10 +9,9 @@ from pathlib import Path
 from tests.processes import children, fork_servers, until
 from verifier_service.completion import Completion
 from verifier_service.verdict import Outcome, Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 LIMITS = ItemLimits(cpu_seconds=5.0, memory_bytes=2**30)
 
@@ -35,7 +34,7 @@ def filters() -> list[str]:
 def test_a_worker_has_a_filter_and_no_capability() -> None:
     async def inspect() -> tuple[list[Verdict], list[dict[str, str]]]:
         async with WorkerPool(2, LIMITS) as pool:
-            verdicts: list[Verdict | OpenQuestion] = []
+            verdicts: list[TaskResult] = []
             text = r"The answer is \boxed{\frac{1}{2} + \sin(0)}"
             task = Task.of(
                 {"type": "accuracy"}, [TaskPart.of({"answer": "0.5"}, [Completion(text)])]

@@ -18,11 +18,10 @@ from tests.processes import children, fork_servers, until, until_async, without_
 from tests.verifier_service.poison import POISON
 from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers import sources
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 T = TypeVar("T")
 
@@ -45,7 +44,7 @@ def in_pool(
 
 
 async def judge(pool: WorkerPool, work: EncodedTask) -> list[Verdict]:
-    verdicts: list[Verdict | OpenQuestion] = []
+    verdicts: list[TaskResult] = []
     await pool.judge(work, verdicts)
     return [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from verifier_service.code.reasons import CodeReason
 from verifier_service.reason import EngineReason
@@ -10,6 +10,19 @@ from verifier_service.reason import EngineReason
 MAX_SHOWN_CHARACTERS = 500
 
 _REASONS = frozenset({*CodeReason, EngineReason.BAD_REFERENCE})
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """One run of a whole program, for people to read."""
+
+    stdin: str
+    expected: str
+    received: str
+    """Standard output; of a program that failed, standard error."""
+    cpu_seconds: float
+    wall_seconds: float
+    peak_memory_bytes: int
 
 
 @dataclass
@@ -31,6 +44,14 @@ class Findings:
     """Output or error of the program in that test, cut."""
     expected: str = ""
     """Output or result that that test expects, cut."""
+    reasons: list[str] = field(default_factory=list, compare=False)
+    """Reason of each test that has been run: `failed` where only the first failure is known."""
+    runs: dict[int, CaseRun] = field(default_factory=dict, compare=False)
+    """Runs of whole programs by test, where the plan keeps them."""
+    cpu_seconds: float = field(default=0.0, compare=False)
+    """CPU time of the program in all of its runs."""
+    peak_memory_bytes: int = field(default=0, compare=False)
+    """Largest resident memory of its runs."""
 
     @property
     def has_failed(self) -> bool:
@@ -48,7 +69,12 @@ class Findings:
             self.num_passed += 1
         else:
             self.fail(reason, shown, expected)
+        self.count(reason)
+
+    def count(self, reason: str) -> None:
+        """Count the result of a test."""
         self.num_results += 1
+        self.reasons.append(reason)
 
     def fail(self, reason: str, shown: str = "", expected: str = "") -> None:
         """Take a failure that is not the result of a test. Raises ValueError as `add`."""

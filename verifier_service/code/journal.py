@@ -131,6 +131,7 @@ def _take(findings: Findings, kind: str, rest: list[Any]) -> None:
         findings.add(CodeReason.PASSED)
     elif kind in ("failed", "broken"):
         findings.fail(*failure)
-        findings.num_results += kind == "failed"
+        if kind == "failed":
+            findings.count(rest[0] if rest else "failed")
     else:
         raise ValueError(f"no line of a journal: {kind!a}")

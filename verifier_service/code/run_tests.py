@@ -8,7 +8,7 @@ import re
 import signal
 from dataclasses import dataclass
 
-from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, Findings
+from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, CaseRun, Findings, readable
 from verifier_service.code.journal import (
     MAX_FRAME_BYTES,
     MAX_READING_BYTES,
@@ -45,6 +45,8 @@ ENTRIES = {
 """Entries for the `Runner`: of the two processes in which the calls of a program are tested, and
 of one that compiles a special judge."""
 
+MAX_KEPT_RUNS = 64
+"""Most runs that findings keep for people to read."""
 JUDGE_CPU_SHARE = 1.0
 """CPU time of a judge as a share of the program's: it may have as much to compare."""
 JUDGE_WAIT_SECONDS = 3.0
@@ -63,6 +65,8 @@ class Plan:
     """Wall time of a program in all stdio cases together. A special judge may have as much."""
     run_all: bool
     """Whether tests after the first that fails are run."""
+    keeps_runs: bool = False
+    """Whether the findings keep what each run of a whole program read and printed."""
 
 
 async def run_tests(
@@ -157,6 +161,9 @@ async def _run_cases(
     for case in tests.cases:
         run = await repeated.run(case.stdin)
         printed = _text(run.stdout)
+        _measure(findings, run)
+        if plan.keeps_runs and len(findings.runs) < MAX_KEPT_RUNS:
+            findings.runs[findings.num_results] = _case_run(case, run)
         if run.succeeded:
             if judge is None:
                 right = accepts(tests.checker, printed, case.stdout, tests.tolerance)
@@ -173,6 +180,23 @@ async def _run_cases(
     if findings.num_results < findings.total:
         findings.fail(CodeReason.TIME_LIMIT_EXCEEDED)
     return findings
+
+
+def _measure(findings: Findings, run: Execution) -> None:
+    findings.cpu_seconds += run.cpu_seconds
+    findings.peak_memory_bytes = max(findings.peak_memory_bytes, run.peak_memory_bytes)
+
+
+def _case_run(case: StdioCase, run: Execution) -> CaseRun:
+    received = _text(run.stdout) if run.succeeded else _end(run.stderr)
+    return CaseRun(
+        readable(case.stdin),
+        readable(case.stdout),
+        readable(received),
+        run.cpu_seconds,
+        run.wall_seconds,
+        run.peak_memory_bytes,
+    )
 
 
 def _ends_the_cases(findings: Findings, plan: Plan) -> bool:
@@ -226,7 +250,9 @@ async def _run_calls(
     record = read_journal(pair.judge.result)
     if not reading and record.reading:
         _readings.keep(asked, record.reading)
-    return _findings_of(pair, record)
+    findings = _findings_of(pair, record)
+    _measure(findings, pair.program)
+    return findings
 
 
 _readings = KeptReadings(max_bytes=2**25)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from verifier_service.code import languages
+from verifier_service.code.explained_tests import explained_tests
 from verifier_service.code.findings import Findings
 from verifier_service.code.reasons import UNVERIFIABLE, CodeReason
 from verifier_service.code.reference_tests import Tests
 from verifier_service.code.run_tests import Plan, run_tests
 from verifier_service.completion import Completion
+from verifier_service.explanation import DecidingStage, Explanation, spans_of
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Outcome, Verdict
@@ -25,18 +30,29 @@ MIN_WAIT_SECONDS = 5.0
 
 
 async def judge_completion(
-    runner: Runner, verifier: Code, tests: Tests, completion: Completion
+    runner: Runner,
+    verifier: Code,
+    tests: Tests,
+    completion: Completion,
+    *,
+    explain: bool = False,
 ) -> Verdict:
     """The verdict on a completion; `run_tests` tells what the runner has to have.
 
     Raises:
         SandboxError: the completion's program could not be run, which is our failure.
     """
-    return await judge_program(runner, verifier, tests, verifier.program_in(completion.text))
+    source = verifier.program_in(completion.text)
+    verdict = await judge_program(runner, verifier, tests, source, explain=explain)
+    if verdict.explanation is None or source is None:
+        return verdict
+    spans = spans_of(completion.text, [source], verifier.program_in)
+    explanation = msgspec.structs.replace(verdict.explanation, spans=spans)
+    return msgspec.structs.replace(verdict, explanation=explanation)
 
 
 async def judge_program(
-    runner: Runner, verifier: Code, tests: Tests, source: str | None
+    runner: Runner, verifier: Code, tests: Tests, source: str | None, *, explain: bool = False
 ) -> Verdict:
     """The verdict on a program's source; None is a completion without a program.
 
@@ -49,11 +65,18 @@ async def judge_program(
     if missing is not None:
         seconds, details = time.perf_counter() - start, {"message": missing}
         reason = CodeReason.MISSING_TOOLCHAIN
-        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details)
+        explanation = Explanation(DecidingStage.REFERENCE) if explain else None
+        return Verdict(Outcome.UNVERIFIABLE, None, reason, seconds, None, details, explanation)
     if source is None:
-        return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, time.perf_counter() - start)
-    findings = await run_tests(runner, language, source, tests, plan_of(verifier))
-    return _verdict(verifier, findings, time.perf_counter() - start)
+        explanation = Explanation(DecidingStage.EXTRACTION) if explain else None
+        seconds = time.perf_counter() - start
+        return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds, explanation=explanation)
+    plan = dataclasses.replace(plan_of(verifier), keeps_runs=explain)
+    findings = await run_tests(runner, language, source, tests, plan)
+    verdict = _verdict(verifier, findings, time.perf_counter() - start)
+    if not explain:
+        return verdict
+    return msgspec.structs.replace(verdict, explanation=explained_tests(tests, findings))
 
 
 def plan_of(verifier: Code) -> Plan:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -14,7 +13,6 @@ from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.response_json import reward
 from verifier_service.errors import QueueFull, VerdictFailed
-from verifier_service.http.errors import ApiError
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group
 from verifier_service.verdict import EngineReason, Outcome, Verdict, unverifiable
@@ -124,19 +122,6 @@ def _with_bad_reference(verdicts: VerdictsByKey, message: str) -> VerdictsByKey:
     }
 
 
-def weighted_verifiers(request: Request, profile: str) -> Verifiers:
-    """The verifiers of a profile.
-
-    Raises:
-        UnknownProfile: no profile has that name.
-        ApiError: 422 if one of its verifiers has no weight.
-    """
-    verifiers = profile_named(profile, judging_of(request).profiles)
-    without = sorted(one.key for one in verifiers if one.weight is None)
-    if without:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "profile_without_weights",
-            f"{without} of the profile {profile!r} have no weight, so that there is no reward",
-        )
-    return verifiers
+def verifiers_of(request: Request, profile: str) -> Verifiers:
+    """The verifiers of a profile. Raises UnknownProfile."""
+    return profile_named(profile, judging_of(request).profiles)

@@ -30,7 +30,7 @@ from verifier_service.compat.completions import (
     DEFAULT_PROFILE,
     ProfileQuery,
     rewarded,
-    weighted_verifiers,
+    verifiers_of,
 )
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
@@ -188,7 +188,7 @@ def _verifiers_and_reference(
     if isinstance(tests := (body.verifier_metadata or {}).get("unit_tests"), Mapping):
         reference = {"tests": dict(tests), **reference}
     if profile is not None:
-        return weighted_verifiers(request, profile), reference
+        return verifiers_of(request, profile), reference
     unknown = sorted(set(NOT_SERVED) & (body.model_extra or {}).keys())
     if unknown:
         raise ApiError(
@@ -202,7 +202,7 @@ def _verifiers_and_reference(
     if body.options is not None:
         choices = {"choices": _merged_options(body.options)}
         return [MultipleChoice(weight=1.0)], {**choices, **reference}
-    return weighted_verifiers(request, DEFAULT_PROFILE), reference
+    return verifiers_of(request, DEFAULT_PROFILE), reference
 
 
 def _merged_options(options: Any) -> Any:

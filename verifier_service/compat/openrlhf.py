@@ -19,7 +19,7 @@ from verifier_service.compat.completions import (
     DEFAULT_PROFILE,
     ProfileQuery,
     rewarded,
-    weighted_verifiers,
+    verifiers_of,
 )
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
@@ -104,7 +104,7 @@ async def get_reward(
     ] = True,
 ) -> RewardResponse:
     """Reward queries by their labels, as OpenRLHF's reward server does."""
-    verifiers = weighted_verifiers(request, profile)
+    verifiers = verifiers_of(request, profile)
     prompts = body.prompts or [None] * len(body.query)
     labels = body.labels or [None] * len(body.query)
     items = [

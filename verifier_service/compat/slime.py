@@ -17,7 +17,7 @@ from verifier_service.compat.completions import (
     DEFAULT_PROFILE,
     ProfileQuery,
     rewarded,
-    weighted_verifiers,
+    verifiers_of,
 )
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
@@ -47,7 +47,7 @@ async def rm(
     ] = None,
 ) -> float | dict[str, float | str]:
     """Reward a sample by its label, as slime's `remote_rm` expects it."""
-    verifiers = weighted_verifiers(request, profile)
+    verifiers = verifiers_of(request, profile)
     items = [(body.response, reference_of(body.label))]
     (judged,) = await rewarded(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
     if reward_key is None:

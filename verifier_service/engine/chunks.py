@@ -169,11 +169,10 @@ def part_key(verifier: Verifier, part: ChunkPart) -> bytes:
     return digest(_encoder.encode(verifier.options), part.reference_digest)
 
 
-def judge_task(verifier: Verifier, chunk: list[ChunkPart]) -> EncodedTask:
+def judge_task(verifier: Verifier, chunk: list[ChunkPart], *, explain: bool = False) -> EncodedTask:
     """The task to judge the completions of a chunk."""
-    return _encoded_task(
-        verifier, [(part, [one.completion for one in part.uniques]) for part in chunk]
-    )
+    work = [(part, [one.completion for one in part.uniques]) for part in chunk]
+    return _encoded_task(verifier, work, explain=explain)
 
 
 def settle_task(verifier: Verifier, part: ChunkPart, questions: list[str]) -> EncodedTask:
@@ -183,17 +182,25 @@ def settle_task(verifier: Verifier, part: ChunkPart, questions: list[str]) -> En
 
 
 def _encoded_task(
-    verifier: Verifier, work: list[tuple[ChunkPart, list[Completion]]], *, settle: bool = False
+    verifier: Verifier,
+    work: list[tuple[ChunkPart, list[Completion]]],
+    *,
+    settle: bool = False,
+    explain: bool = False,
 ) -> EncodedTask:
     parts = [
         TaskPart(part.encoded_reference, completions, part.group) for part, completions in work
     ]
     reference = work[0][0].encoded_reference
     if len(work) > 1 or len(reference) < SHARED_REFERENCE_BYTES:
-        return EncodedTask.of(Task.of(verifier.options, parts, settle=settle), verifier.workers)
+        return EncodedTask.of(
+            Task.of(verifier.options, parts, settle=settle, explain=explain), verifier.workers
+        )
     name = digest(reference).hex()
     shared = msgspec.structs.replace(parts[0], reference=None, shared_reference=name)
-    task = EncodedTask.of(Task.of(verifier.options, [shared], settle=settle), verifier.workers)
+    task = EncodedTask.of(
+        Task.of(verifier.options, [shared], settle=settle, explain=explain), verifier.workers
+    )
     return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
 
 

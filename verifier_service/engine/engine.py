@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.tasks import EncodedTask
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 
 class NoWorkers(Exception):
@@ -25,7 +24,7 @@ class Engine(Protocol):
         ...
 
     async def judge(
-        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
+        self, task: EncodedTask, verdicts: list[TaskResult], keys: Sequence[bytes] = ()
     ) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 

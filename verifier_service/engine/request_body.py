@@ -13,7 +13,7 @@ from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.errors import BrokenCompression, InvalidRequest
 from verifier_service.profiles import Verifiers, profile_named
-from verifier_service.schemas import ScoreRequest
+from verifier_service.schemas import REQUEST_FIELDS, ScoreRequest
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import invalid_request
 from verifier_service.verifiers import VERIFIERS
@@ -105,7 +105,7 @@ def read_request(
         request = ScoreRequest.model_validate_json(body, strict=True, context=quick_patterns)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
-        raise invalid_request(found, VERIFIERS) from error
+        raise invalid_request(found, VERIFIERS, REQUEST_FIELDS) from error
     if flaw is not None:
         raise flaw
     limits.check_num_completions(request.num_completions)
@@ -113,6 +113,8 @@ def read_request(
         verifiers = profile_named(request.profile, profiles())
         request = request.model_copy(update={"verifiers": verifiers})
     limits.check_enabled(verifier.type for verifier in request.verifiers)
+    if request.explain:
+        limits.check_num_explained(request.num_completions * len(request.verifiers))
     return request
 
 

@@ -9,6 +9,9 @@ import msgspec
 from verifier_service.engine.allowance import Allowance
 from verifier_service.errors import TooManyCompletions, VerifierNotEnabled
 
+MAX_EXPLAINED_VERDICTS = 1024
+"""Most verdicts of a request that asks for explanations, each of which may take 60 kB."""
+
 
 class RequestLimits(msgspec.Struct, frozen=True):
     """Limits on one request, from the service's settings."""
@@ -51,4 +54,13 @@ class RequestLimits(msgspec.Struct, frozen=True):
             raise TooManyCompletions(
                 f"the request has {num_completions} completions; at most {self.max_completions} "
                 "are taken at once"
+            )
+
+    @staticmethod
+    def check_num_explained(num_verdicts: int) -> None:
+        """Raise TooManyCompletions if so many verdicts are not explained at once."""
+        if num_verdicts > MAX_EXPLAINED_VERDICTS:
+            raise TooManyCompletions(
+                f"`explain` asks for {num_verdicts} explanations; at most "
+                f"{MAX_EXPLAINED_VERDICTS} are given at once"
             )

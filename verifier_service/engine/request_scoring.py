@@ -32,10 +32,12 @@ from verifier_service.engine.chunks import (
     unique_parts,
 )
 from verifier_service.engine.engine import Engine, NoWorkers
+from verifier_service.explanation import Explanation
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
-from verifier_service.verifier import GroupVerifier, OpenQuestion, Verifier
+from verifier_service.verifier import ExplainedQuestion, GroupVerifier, OpenQuestion, Verifier
+from verifier_service.workers.tasks import TaskResult
 
 MAX_COMPLETION_CHARACTERS = 2 * 2**20
 """Longest completion that is judged; a longer one is `too_large`. No model writes as much, and one
@@ -71,6 +73,14 @@ class _Asker(msgspec.Struct, frozen=True):
 
     key: bytes
     slots: list[VerdictSlot]
+    explanation: Explanation | None = None
+    """The explanation of the verdict to come; None where none is asked for."""
+
+    def explained(self, verdict: Verdict) -> Verdict:
+        """The verdict with the explanation for this completion."""
+        if self.explanation is None:
+            return verdict
+        return msgspec.structs.replace(verdict, explanation=self.explanation)
 
 
 class _Unsettled(msgspec.Struct, frozen=True):
@@ -96,6 +106,7 @@ class Scoring:
         self._request = request
         self._engine = engine
         self._on_group = on_group
+        self._explain = request.explain
         self._slots: list[list[VerdictsByKey]] = [
             [{} for _ in group.completions] for group in request.groups
         ]
@@ -171,12 +182,14 @@ class Scoring:
         if not chunk:
             return
         unsettled: list[_Unsettled] = []
-        verdicts: list[Verdict | OpenQuestion] = []
+        verdicts: list[TaskResult] = []
         uniques = [(part, unique) for part in chunk for unique in part.uniques]
         try:
             async with self._turns[verifier.workers]:
-                kept_keys = keys if verifier.is_cached else ()
-                await self._engine.judge(judge_task(verifier, chunk), verdicts, kept_keys)
+                # The cache has no explanations, and keeps none.
+                kept_keys = keys if verifier.is_cached and not self._explain else ()
+                task = judge_task(verifier, chunk, explain=self._explain)
+                await self._engine.judge(task, verdicts, kept_keys)
         except NoWorkers:
             unavailable = failed(verifier.unavailable)
             self._deliver_all(unavailable, verifier, [unique for _, unique in uniques])
@@ -186,8 +199,12 @@ class Scoring:
             for verdict, key, (part, unique) in zip(verdicts, keys, uniques, strict=False):
                 if isinstance(verdict, Verdict):
                     self._deliver(verdict, verifier, unique.slots)
-                else:
-                    unsettled += self._open(verdict, verifier, part, _Asker(key, unique.slots))
+                    continue
+                question, explanation = (
+                    verdict if isinstance(verdict, ExplainedQuestion) else (verdict, None)
+                )
+                asker = _Asker(key, unique.slots, explanation)
+                unsettled += self._open(question, verifier, part, asker)
         if unsettled:
             await self._settle_all(verifier, unsettled)
 
@@ -214,7 +231,8 @@ class Scoring:
         self, verifier: Verifier, chunk: list[ChunkPart], keys: list[bytes]
     ) -> tuple[list[ChunkPart], list[bytes]]:
         """The chunk, and its keys, without the completions whose verdict is cached."""
-        found = await self._engine.look_up(keys) if verifier.is_cached else []
+        is_wanted = verifier.is_cached and not self._explain
+        found = await self._engine.look_up(keys) if is_wanted else []
         if not any(found):
             return chunk, keys
         uniques = (unique for part in chunk for unique in part.uniques)
@@ -232,7 +250,7 @@ class Scoring:
         key = digest(b"question", part_key(verifier, part), question.encode())
         verdict = self._settled.get(key)
         if verdict is not None:
-            self._deliver(verdict, verifier, asker.slots)
+            self._deliver(asker.explained(verdict), verifier, asker.slots)
             self._keep(verifier, [(asker.key, verdict)])
         elif key in self._askers:
             self._askers[key].append(asker)
@@ -251,7 +269,7 @@ class Scoring:
     async def _settle(self, verifier: Verifier, unsettled: list[_Unsettled]) -> None:
         """Settle questions about one reference."""
         task = settle_task(verifier, unsettled[0].part, [one.question for one in unsettled])
-        verdicts: list[Verdict | OpenQuestion] = []
+        verdicts: list[TaskResult] = []
         try:
             async with self._turns[verifier.workers]:
                 await self._engine.judge(task, verdicts)
@@ -266,7 +284,7 @@ class Scoring:
         self._settled[one.key] = verdict
         kept = [(one.key, verdict)]
         for asker in self._askers.pop(one.key):
-            self._deliver(verdict, verifier, asker.slots)
+            self._deliver(asker.explained(verdict), verifier, asker.slots)
             kept.append((asker.key, verdict))
         self._keep(verifier, kept)
 

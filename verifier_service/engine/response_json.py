@@ -41,20 +41,15 @@ class _StatsJson(msgspec.Struct):
 
 
 def reward(verdicts: VerdictsByKey, verifiers: Sequence[Verifier]) -> float | None:
-    """The weighted sum of the scores.
-
-    None unless every verifier has a weight and each with a weight other than 0 has scored.
-    """
+    """The weighted sum of the scores; None unless each with a weight other than 0 has scored."""
     parts = []
     for verifier in verifiers:
         verdict = verdicts[verifier.key]
-        if verifier.weight is None:
-            return None
-        if verifier.weight == 0:
+        if verifier.share == 0:
             continue
         if verdict.outcome is not Outcome.SCORED or verdict.score is None:
             return None
-        parts.append(verifier.weight * verdict.score)
+        parts.append(verifier.share * verdict.score)
     return math.fsum(parts)
 
 

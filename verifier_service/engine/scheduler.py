@@ -9,10 +9,9 @@ from typing import Protocol
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.verdict_cache import VerdictCache
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.tasks import EncodedTask
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
-OnJudged = Callable[[str, Sequence[Verdict | OpenQuestion], float], None]
+OnJudged = Callable[[str, Sequence[TaskResult], float], None]
 """Called after a task with its verifier's type, its verdicts and its wall seconds."""
 
 
@@ -26,7 +25,7 @@ class Pool(Protocol):
         """Why no worker is running; None while one is running or about to."""
         ...
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
         """Append a verdict for each completion of the task, in order, as they come."""
         ...
 
@@ -61,7 +60,7 @@ class Scheduler:
         return self._pools[kind].size
 
     async def judge(
-        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
+        self, task: EncodedTask, verdicts: list[TaskResult], keys: Sequence[bytes] = ()
     ) -> None:
         """Implements `Engine.judge`."""
         pool = self._pools[task.workers]

@@ -22,6 +22,7 @@ from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import internal_error, refused
 from verifier_service.http.errors import ApiError
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.page import asks_for_page
 from verifier_service.http.service import ALLOWANCE
 from verifier_service.http.sites import Sites
 
@@ -34,7 +35,7 @@ OPEN_PATHS = ("/healthz", "/readyz")
 OWN_PREFIX = "/v1/"
 """Prefix of our own protocol, whose clients try again after 429; those of other frameworks may take
 that for a verdict on the completion."""
-NOT_LOGGED_PATHS = ("/healthz", "/readyz", "/metrics")
+NOT_LOGGED_PATHS = ("/", "/healthz", "/readyz", "/metrics")
 # An id that cannot spoil a line of the log: `step-7.group-2`.
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
@@ -115,7 +116,9 @@ class CallContext:
     def _refusal(self, scope: Scope, headers: _Headers) -> JSONResponse | None:
         """The refusal of a call by its headers, before its body is read; None if there is none."""
         path = scope["path"]
-        error = None if path in OPEN_PATHS else self._stranger_error(scope["state"], headers)
+        accept = headers.get(b"accept", b"").decode("latin-1")
+        is_open = path in OPEN_PATHS or asks_for_page(path, scope["method"], accept)
+        error = None if is_open else self._stranger_error(scope["state"], headers)
         if error is None and self._drain.is_draining and scope["method"] == "POST":
             error = Draining()
         if error is None:

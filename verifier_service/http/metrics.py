@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
@@ -19,8 +20,8 @@ from verifier_service.engine.admission import Admission
 from verifier_service.engine.verdict_cache import VerdictCache
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.tasks import TaskResult
 
 VERDICT_SECONDS = (
     *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),
@@ -37,6 +38,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.verdict_counts: Counts[tuple[str, str, str]] = Counts()
+        """Verdicts given to clients by verifier type, outcome and reason."""
         self._verdict_seconds: dict[str, _Distribution] = {}
         self.registry.register(_Live(self._verdict_metrics))
         self._task_seconds = Histogram(
@@ -90,9 +93,7 @@ class Metrics:
             "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
         )
 
-    def count_judged(
-        self, verifier: str, found: Iterable[Verdict | OpenQuestion], seconds: float
-    ) -> None:
+    def count_judged(self, verifier: str, found: Iterable[TaskResult], seconds: float) -> None:
         """Count a task.
 
         Args:
@@ -122,6 +123,7 @@ class Metrics:
 
     def count_verdicts(self, counts: Mapping[tuple[str, str, str], int]) -> None:
         """Count the verdicts of a response, given by verifier type, outcome and reason."""
+        self.verdict_counts.update(counts)
         for labels, number in counts.items():
             self._verdicts.labels(*labels).inc(number)
 

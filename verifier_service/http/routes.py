@@ -133,10 +133,8 @@ async def readyz(service: CallService) -> HealthResponse:
     """Every enabled verifier can be served."""
     if service.drain.is_draining:
         raise Draining
-    pools = service.pools.items()
-    problems = [f"{kind}: {pool.problem}" for kind, pool in pools if pool.problem]
-    if problems:
-        raise NotReady("; ".join(problems))
+    if service.problem is not None:
+        raise NotReady(service.problem)
     return HealthResponse(status="ok")
 
 

@@ -40,6 +40,12 @@ class Service:
     metrics: Metrics
     drain: Drain
 
+    @property
+    def problem(self) -> str | None:
+        """Why an enabled verifier cannot be served; None if all can."""
+        problems = [f"{kind}: {pool.problem}" for kind, pool in self.pools.items() if pool.problem]
+        return "; ".join(problems) or ("it is ending" if self.drain.is_draining else None)
+
     def within(self, allowance: Allowance) -> Service:
         """The service as the calls with one API key have it."""
         return replace(

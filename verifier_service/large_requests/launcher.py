@@ -46,9 +46,8 @@ from verifier_service.large_requests.messages import (
     from_process,
     kept_verdicts,
 )
-from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.sources import ForkServer, WorkerStartError
+from verifier_service.workers.tasks import TaskResult
 
 log = logging.getLogger(__name__)
 
@@ -335,7 +334,7 @@ class _Attempt:
         if task.shared_name is not None:
             reference = tuple(self._references[task.shared_name])
             task = msgspec.structs.replace(task, shared_reference=reference)
-        verdicts: list[Verdict | OpenQuestion] = []
+        verdicts: list[TaskResult] = []
         judging = asyncio.create_task(self._scheduler.judge(task, verdicts, message.keys))
         self._tasks[message.number] = judging
         reply = asyncio.create_task(self._reply(message.number, judging, verdicts))
@@ -343,7 +342,7 @@ class _Attempt:
         reply.add_done_callback(self._replies.discard)
 
     async def _reply(
-        self, number: int, judging: asyncio.Task[None], verdicts: list[Verdict | OpenQuestion]
+        self, number: int, judging: asyncio.Task[None], verdicts: list[TaskResult]
     ) -> None:
         """Send the verdicts of a task when it ends; it has fewer if it was given up."""
         await asyncio.wait([judging])

@@ -25,8 +25,7 @@ from verifier_service.errors import (
     VerifierNotEnabled,
 )
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
-from verifier_service.workers.tasks import EncodedTask
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 _REFUSALS: dict[str, type[RequestError]] = {
     error.kind: error
@@ -238,7 +237,5 @@ from_process: msgspec.msgpack.Decoder[FromProcess] = msgspec.msgpack.Decoder(Fro
 cached_verdicts: msgspec.json.Decoder[list[Verdict | None]] = msgspec.json.Decoder(
     list[Verdict | None]
 )
-task_verdicts: msgspec.json.Decoder[list[Verdict | OpenQuestion]] = msgspec.json.Decoder(
-    list[Verdict | OpenQuestion]
-)
+task_verdicts: msgspec.json.Decoder[list[TaskResult]] = msgspec.json.Decoder(list[TaskResult])
 kept_verdicts: msgspec.json.Decoder[list[Verdict]] = msgspec.json.Decoder(list[Verdict])

@@ -56,9 +56,8 @@ from verifier_service.logs import raised_at
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.fork_server import fork_server
-from verifier_service.workers.tasks import EncodedTask
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 log = logging.getLogger(__name__)
 
@@ -209,7 +208,7 @@ class ParentEngine:
         return self.worker_counts[kind]
 
     async def judge(
-        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], keys: Sequence[bytes] = ()
+        self, task: EncodedTask, verdicts: list[TaskResult], keys: Sequence[bytes] = ()
     ) -> None:
         """Implements `Engine.judge`."""
         if task.shared_name is not None:
@@ -264,7 +263,7 @@ class ParentEngine:
         return number, replied
 
 
-def _add(reply: Reply, verdicts: list[Verdict | OpenQuestion]) -> None:
+def _add(reply: Reply, verdicts: list[TaskResult]) -> None:
     """Append the verdicts of a task. Raises NoWorkers."""
     assert isinstance(reply, TaskReply), reply
     if reply.no_workers:

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+import msgspec
 from pydantic import Field, model_validator
 
 from verifier_service.answer_text import SeveralAnswers, answer_part
 from verifier_service.completion import Completion
+from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.mathematics.extraction import (
     MAX_ANSWER_CHARACTERS,
     SOURCES,
@@ -265,6 +267,27 @@ class Accuracy(SettlingVerifier):
         found = [_REASONS[fault] for fault in faults if fault is not None]
         return found[0] if found and len(found) == len(faults) else None
 
+    def explain(
+        self, reference: Mapping[str, Any], judge: Judge, completion: Completion
+    ) -> Explanation:
+        """Tell what the final answer is, how both sides were read, and which stage decided."""
+        from verifier_service.mathematics import comparison  # noqa: PLC0415
+        from verifier_service.mathematics.answer_explanation import (  # noqa: PLC0415
+            explained_answer,
+        )
+
+        if self.mode != "default":
+            found = super().explain(reference, judge, completion)
+            return msgspec.structs.replace(found, stage=DecidingStage.MATH_VERIFY)
+        references = [comparison.read_answer(text) for text in self._answer_texts(reference)]
+        return explained_answer(
+            completion.text,
+            references,
+            find=lambda text: self._written_answer(text, references),
+            as_read=self._in_notation,
+            rules=self.rules,
+        )
+
     @property
     def rules(self) -> Rules:
         """The options that decide what counts as equal."""
@@ -289,8 +312,10 @@ class Accuracy(SettlingVerifier):
     def _final_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
         """The final answer in the notation of `_answer_texts`."""
         found = self._written_answer(text, references)
-        if found is None:
-            return None
+        return None if found is None else self._in_notation(found)
+
+    def _in_notation(self, found: Extraction) -> Extraction:
+        """An extraction in the notation of `_answer_texts`."""
         statements = tuple(_as_one_answer(one) for one in found.statements)
         if self.decimal_comma:
             statements = tuple(map(with_decimal_points, statements))

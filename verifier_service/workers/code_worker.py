@@ -29,12 +29,13 @@ from verifier_service.code.reference_tests import Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
+from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.logs import raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict, failed, unverifiable
-from verifier_service.verifier import OpenQuestion, Unverifiable
+from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
@@ -42,6 +43,7 @@ from verifier_service.workers.tasks import (
     CodeWorkerStarted,
     SharedReference,
     Task,
+    TaskResult,
     TaskVerdicts,
     to_worker,
 )
@@ -139,10 +141,14 @@ async def _judge_task(
     for part in task.parts:
         position.write(index, in_reference=True)
         try:
-            judge = _prepare(runner, options, references.of_part(part))
+            reference = references.of_part(part)
+            judge = _prepare(runner, options, reference, explain=task.explain)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, message=error.message)
-            verdicts: list[Verdict | OpenQuestion] = [verdict] * len(part.completions)
+            if task.explain:
+                explanation = Explanation(DecidingStage.REFERENCE)
+                verdict = msgspec.structs.replace(verdict, explanation=explanation)
+            verdicts: list[TaskResult] = [verdict] * len(part.completions)
             index += len(part.completions)
             await _send(writer, TaskVerdicts(verdicts, finished=index > last))
             continue
@@ -154,14 +160,15 @@ async def _judge_task(
 
 
 def _prepare(
-    runner: Runner, options: dict[str, Any], reference: _CodeReference
+    runner: Runner, options: dict[str, Any], reference: _CodeReference, *, explain: bool
 ) -> Callable[[Completion], Awaitable[Verdict]]:
     """A function that judges completions by a reference. Raises Unverifiable."""
     if options["type"] == RUN_PROGRAM:
         return partial(run_completion, runner, reference.reference)
     if isinstance(reference.tests, Unverifiable):
         raise reference.tests
-    return partial(judge_completion, runner, Code.model_validate(options), reference.tests)
+    code = Code.model_validate(options)
+    return partial(judge_completion, runner, code, reference.tests, explain=explain)
 
 
 async def verdict_of(

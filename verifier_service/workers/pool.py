@@ -18,14 +18,13 @@ from typing import Self
 
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.limits import WATCH_SECONDS, ItemLimits
 from verifier_service.workers.sources import (
     ForkServer,
     WorkerSource,
     WorkerStartError,
 )
-from verifier_service.workers.tasks import EncodedTask
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 from verifier_service.workers.worker import Ending, TaskRun, Worker
 
 log = logging.getLogger(__name__)
@@ -112,7 +111,7 @@ class WorkerPool:
         """Why workers do not run or are not watched; None while they do, or are being started."""
         return self._bug or (None if self._workers else self._start_error)
 
-    async def judge(self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]) -> None:
+    async def judge(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
         """Append a verdict for each completion of the task, in order, as they come.
 
         Every completion gets a verdict, whatever happens to workers.
@@ -138,7 +137,7 @@ class WorkerPool:
                 verdicts += [_blame(run)] * (len(part.completions) if run.in_reference else 1)
 
     async def _run(
-        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion], *, fresh: bool = False
+        self, task: EncodedTask, verdicts: list[TaskResult], *, fresh: bool = False
     ) -> TaskRun:
         while True:
             async with self._worker() as worker:
@@ -151,9 +150,7 @@ class WorkerPool:
         # item, which would be blamed for it.
         return self._source is not None and self._source.alive and not worker.has_hung_up
 
-    async def _run_alone(
-        self, task: EncodedTask, verdicts: list[Verdict | OpenQuestion]
-    ) -> TaskRun:
+    async def _run_alone(self, task: EncodedTask, verdicts: list[TaskResult]) -> TaskRun:
         """Try a task of one completion in fresh workers, until a run ends otherwise than DIED."""
         near_memory_limit = True
         before = len(verdicts)

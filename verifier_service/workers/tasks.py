@@ -13,7 +13,10 @@ import msgspec
 
 from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
+from verifier_service.verifier import ExplainedQuestion, OpenQuestion
+
+TaskResult = Verdict | OpenQuestion | ExplainedQuestion
+"""The answer of a worker to one completion of a task."""
 
 
 class TaskPart(msgspec.Struct, frozen=True):
@@ -41,11 +44,20 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
     parts: list[TaskPart]
     settle: bool = False
     """Whether the completions are open questions, for `SettlingVerifier.settle`."""
+    explain: bool = False
+    """Whether verdicts have explanations."""
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], parts: list[TaskPart], *, settle: bool = False) -> Self:
+    def of(
+        cls,
+        options: Mapping[str, Any],
+        parts: list[TaskPart],
+        *,
+        settle: bool = False,
+        explain: bool = False,
+    ) -> Self:
         """A task for a verifier with these options."""
-        return cls(msgspec.json.encode(options), parts, settle)
+        return cls(msgspec.json.encode(options), parts, settle, explain)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -113,7 +125,7 @@ class EncodedTask(msgspec.Struct, frozen=True):
 class TaskVerdicts(msgspec.Struct, frozen=True):
     """Worker to parent: verdicts on the task's next completions."""
 
-    verdicts: list[Verdict | OpenQuestion]
+    verdicts: list[TaskResult]
     finished: bool
     """Whether these are the task's last."""
 

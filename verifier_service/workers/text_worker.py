@@ -23,13 +23,14 @@ from pydantic import TypeAdapter
 
 from verifier_service import chinese_words, frames
 from verifier_service.completion import Completion
+from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, unverifiable
 from verifier_service.verifier import (
     MAX_EXTRACTED_CHARACTERS,
+    ExplainedQuestion,
     GroupVerifier,
     Judge,
-    OpenQuestion,
     SettlingVerifier,
     TextVerifier,
     Undecided,
@@ -42,10 +43,21 @@ from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
-from verifier_service.workers.tasks import SharedReference, Task, TaskPart, TaskVerdicts, to_worker
+from verifier_service.workers.tasks import (
+    SharedReference,
+    Task,
+    TaskPart,
+    TaskResult,
+    TaskVerdicts,
+    to_worker,
+)
 
 SEND_SECONDS = 0.01
 """Time for which verdicts are collected. They are sent after the first item that ends later."""
+
+MAX_EXPLAINED_SECONDS = 0.1
+"""Longest CPU time of judging a completion whose verdict is explained. To explain takes ten times
+as long at most. A worker that is killed at it would give another verdict."""
 
 _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
 
@@ -88,10 +100,10 @@ class _Outbox:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._waiting: list[Verdict | OpenQuestion] = []
+        self._waiting: list[TaskResult] = []
         self._last_sent = time.perf_counter()
 
-    def add(self, verdicts: Iterable[Verdict | OpenQuestion]) -> None:
+    def add(self, verdicts: Iterable[TaskResult]) -> None:
         """Send verdicts, now or with later ones."""
         self._waiting += verdicts
         if time.perf_counter() - self._last_sent >= SEND_SECONDS:
@@ -117,15 +129,22 @@ def _judge_task(
         position.write(index, in_reference=True)
         start = time.perf_counter()
         try:
-            judge = _prepare(verifier, part, references.of_part(part), settle=task.settle)
+            reference = references.of_part(part)
+            judge = _prepare(verifier, part, reference, settle=task.settle)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, time.perf_counter() - start, error.message)
+            if task.explain:
+                verdict = msgspec.structs.replace(verdict, explanation=_NO_REFERENCE)
             outbox.add([verdict] * len(part.completions))
             index += len(part.completions)
             continue
         for completion in part.completions:
             position.write(index, in_reference=False)
-            outbox.add([_verdict(judge, completion)])
+            start = time.process_time()
+            found = _verdict(judge, completion)
+            if task.explain and time.process_time() - start < MAX_EXPLAINED_SECONDS:
+                found = _explained(found, verifier, reference, judge, completion)
+            outbox.add([found])
             index += 1
     outbox.send(finished=True)
 
@@ -146,7 +165,7 @@ def _prepare(
             raise TypeError(f"{verifier.type}: not a verifier of text workers, or without a group")
 
 
-def _verdict(judge: Judge, completion: Completion) -> Verdict | OpenQuestion:
+def _verdict(judge: Judge, completion: Completion) -> TaskResult:
     start = time.perf_counter()
     try:
         judgement = judge(completion)
@@ -168,6 +187,30 @@ def _verdict(judge: Judge, completion: Completion) -> Verdict | OpenQuestion:
         extracted[:MAX_EXTRACTED_CHARACTERS] if extracted is not None else None,
         judgement.details,
     )
+
+
+_NO_REFERENCE = Explanation(DecidingStage.REFERENCE)
+
+
+def _explained(
+    found: TaskResult,
+    verifier: Verifier,
+    reference: Mapping[str, Any],
+    judge: Judge,
+    completion: Completion,
+) -> TaskResult:
+    """A result with its explanation, which cannot change it."""
+    if isinstance(found, Verdict) and found.outcome is not Outcome.SCORED:
+        return msgspec.structs.replace(found, explanation=_NO_REFERENCE)
+    explanation = Explanation(DecidingStage.RULE)
+    if isinstance(verifier, TextVerifier):
+        try:
+            explanation = verifier.explain(reference, judge, completion)
+        except (MemoryError, RecursionError, Unverifiable):
+            return found
+    if isinstance(found, Verdict):
+        return msgspec.structs.replace(found, explanation=explanation)
+    return ExplainedQuestion(str(found), explanation)
 
 
 if __name__ == "__main__":

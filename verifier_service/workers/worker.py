@@ -15,12 +15,16 @@ from enum import Enum, auto
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.verdict import Verdict
-from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.limits import NEAR_LIMIT, RECYCLE_SHARE, ItemLimits
 from verifier_service.workers.shared_references import SharedReferences
 from verifier_service.workers.sources import StartedWorker
-from verifier_service.workers.tasks import EncodedTask, SharedReference, TaskVerdicts, from_worker
+from verifier_service.workers.tasks import (
+    EncodedTask,
+    SharedReference,
+    TaskResult,
+    TaskVerdicts,
+    from_worker,
+)
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +93,7 @@ class Worker:
         self,
         task: EncodedTask,
         limits: ItemLimits,
-        verdicts: list[Verdict | OpenQuestion],
+        verdicts: list[TaskResult],
     ) -> TaskRun:
         """Have the worker judge a task, and append its verdicts as they come.
 
