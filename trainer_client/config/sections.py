@@ -235,7 +235,8 @@ class LossConfig(Section):
         "(ScaleRL: 5.0)",
     )
     kl_coefficient: NonNegativeFloat = Field(
-        default=0.0, description="0: no reference policy is kept"
+        default=0.0,
+        description="0: no reference policy is kept, unless guards.measure_kl_every_steps is set",
     )
     kl_estimator: Literal["k1", "k2", "k3"] = "k3"
     kl_ratio_weighted: bool = Field(
@@ -339,6 +340,11 @@ class GuardConfig(Section):
 
     warn_if_kl_above: PositiveFloat | None = Field(default=0.05, description="k3, nats a token")
     stop_if_kl_above: PositiveFloat | None = 0.1
+    measure_kl_every_steps: PositiveInt | None = Field(
+        default=None,
+        description="with loss.kl_coefficient 0: measure the KL to the start policy in every so "
+        "many steps, on a quarter of the completions; null: the KL limits never act then",
+    )
     warn_if_zero_variance_above: Share | None = Field(
         default=0.5, description="share of groups with equal rewards"
     )
