@@ -33,11 +33,14 @@ class Problem:
     reference: dict[str, Any]
     columns: dict[str, Any] = field(default_factory=dict)
     """All columns of the row, for reward functions."""
+    template_variables: dict[str, Any] = field(default_factory=dict)
+    """The data set's `chat_template_kwargs`."""
 
     @property
     def text(self) -> str:
-        """The text of the last message."""
-        text: str = self.messages[-1]["content"]
+        """The text of the last message that is not the beginning of the assistant's own."""
+        posed = [one for one in self.messages if one["role"] != "assistant"] or self.messages
+        text: str = posed[-1]["content"]
         return text
 
 
@@ -186,7 +189,8 @@ def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
         # The text of a number or a truth value is that of JSON: true, not True.
         reference[key] = json.dumps(value) if isinstance(value, int | float) else value
     messages = messages_of(row, index, config)
-    return Problem(_id(row, config), tuple(messages), reference, dict(row))
+    variables = config.chat_template_kwargs
+    return Problem(_id(row, config), tuple(messages), reference, dict(row), variables)
 
 
 def _check_is_json(value: Any, index: int, column: str, config: DatasetConfig) -> None:
@@ -209,7 +213,10 @@ def _id(row: dict[str, Any], config: DatasetConfig) -> str:
 
 
 def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, Any]]:
-    """The chat that poses a row's problem; raises DatasetError."""
+    """The chat that poses a row's problem; raises DatasetError.
+
+    Where its last message is the assistant's, completions go on from there.
+    """
     value = row[config.problem_column]
     _check_is_json(value, index, config.problem_column, config)
     if isinstance(value, str) and value.strip():

@@ -25,7 +25,7 @@ def generate(config: Config, prompt: str, *, num_completions: int, seed: int) ->
     messages = with_system_prompt([{"role": "user", "content": prompt}], config.dataset)
     groups: list[RolloutGroup] = []
     TransformersEngine(policy, batch_size=config.rollout.batch_size).generate(
-        [Problem("prompt", tuple(messages), {})],
+        [Problem("prompt", tuple(messages), {}, {}, config.dataset.chat_template_kwargs)],
         Sampling(
             group_size=num_completions,
             max_completion_tokens=config.rollout.max_completion_tokens,

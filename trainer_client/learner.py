@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig, ModelConfig
+from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
@@ -44,7 +44,7 @@ class Learner:
 
     policy: Policy
     reference: PreTrainedModel | None
-    """Frozen copy of the start policy; None when the loss has no KL term, and under LoRA."""
+    """Frozen copy of the start policy; None when no KL is measured, and under LoRA."""
     optimizer: Optimizer
     scheduler: LRScheduler
     engine: RolloutEngine
@@ -74,16 +74,17 @@ class Learner:
         return offloaded(self.optimizer, self.reference) if self.offloads else nullcontext()
 
     @contextmanager
-    def reference_model(self, config: LossConfig) -> Iterator[PreTrainedModel | None]:
-        """The reference policy, None without a KL term; gradients are off.
+    def reference_model(self) -> Iterator[PreTrainedModel]:
+        """The reference policy of a run that has one; gradients are off.
 
         Under LoRA it is the policy's own base model.
         """
         with torch.no_grad():
-            if config.kl_coefficient and has_adapter(self.policy.model):
+            if has_adapter(self.policy.model):
                 with base_model(self.policy.model) as model:
                     yield model
             else:
+                assert self.reference is not None
                 yield self.reference
 
     def sync_reference(self) -> None:
@@ -154,7 +155,7 @@ def make_learner(
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
     # Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
-    keeps_reference = bool(config.loss.kl_coefficient) and not has_adapter(policy.model)
+    keeps_reference = config.needs_reference and not has_adapter(policy.model)
     reference = _reference(config.model, policy, checkpoint) if keeps_reference else None
     causal = causal_model(policy.model)
     check_output_layer(causal)

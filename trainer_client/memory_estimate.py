@@ -95,7 +95,7 @@ def estimate_memory(config: Config, *, prompt_tokens: int) -> MemoryEstimate:
     base_bytes = int(total * (0.5 if config.model.quantization else width))
     trained = adapters if config.model.lora else total
     trained_width = 4 if config.model.lora else width  # peft keeps adapters in float32
-    copy = config.loss.kl_coefficient and not config.model.lora
+    copy = config.needs_reference and not config.model.lora
     length = prompt_tokens + config.rollout.max_completion_tokens
     rows = max(1, config.train.micro_batch_tokens // length)
     return MemoryEstimate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transformers import AutoConfig, PreTrainedTokenizerBase
@@ -52,9 +52,9 @@ class PromptReader:
         limit = self._limit(config)
         if limit is None:
             for problem in problems[:1]:
-                chat_ids(self.tokenizer, problem.messages)
+                self._ids(problem)
             return list(problems)
-        lengths = [len(chat_ids(self.tokenizer, problem.messages)) for problem in problems]
+        lengths = [len(self._ids(problem)) for problem in problems]
         kept = [p for p, length in zip(problems, lengths, strict=True) if length <= limit]
         too_long = len(problems) - len(kept)
         if not too_long:
@@ -80,7 +80,21 @@ class PromptReader:
         return [
             *self._lost_text(tried),
             *self._lost_fields(problems),
+            *self._unknown_variables(tried),
             *self._no_room(tried, max_completion_tokens),
+        ]
+
+    def _ids(self, problem: Problem) -> list[int]:
+        return chat_ids(self.tokenizer, problem.messages, problem.template_variables)
+
+    def _unknown_variables(self, problems: Sequence[Problem]) -> list[str]:
+        """A warning for each variable that the chat template does not have."""
+        names = dict.fromkeys(name for problem in problems for name in problem.template_variables)
+        return [
+            f"dataset.chat_template_kwargs: the chat template has no variable {name!r}, so it "
+            "changes nothing"
+            for name in names
+            if name not in str(self.tokenizer.chat_template)
         ]
 
     def _limit(self, config: DatasetConfig) -> int | None:
@@ -123,13 +137,15 @@ class PromptReader:
             f"the chat template does not write the field {name!r} of messages, as in problem "
             f"{problem.id}: the model does not see it. Suggested: model.chat_template"
             for name, problem in sorted(first.items())
-            if chat_ids(self.tokenizer, problem.messages)
-            == chat_ids(self.tokenizer, [_without(one, name) for one in problem.messages])
+            if self._ids(problem)
+            == self._ids(
+                replace(problem, messages=tuple(_without(one, name) for one in problem.messages))
+            )
         ]
 
     def _no_room(self, problems: Sequence[Problem], max_completion_tokens: int) -> list[str]:
         """A warning where the longest prompt and completion do not fit the model together."""
-        longest = max(len(chat_ids(self.tokenizer, problem.messages)) for problem in problems)
+        longest = max(len(self._ids(problem)) for problem in problems)
         limit = self.max_model_tokens
         if limit is None or longest + max_completion_tokens <= limit:
             return []

@@ -71,7 +71,8 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
         if not isinstance(row[column], str) or not row[column]:
             raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
         completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
-        prompt = policy.prompt_ids(messages_of(row, index, config))
+        messages = messages_of(row, index, config)
+        prompt = policy.prompt_ids(messages, config.chat_template_kwargs)
         length = len(prompt) + len(completion) + 1
         if limit is not None and length > limit:
             raise DatasetError(

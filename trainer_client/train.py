@@ -31,7 +31,7 @@ from trainer_client.run.rollout_log import append_solve_rates, write_rollouts
 from trainer_client.run.training_run import RunResult, is_finished, open_run
 from trainer_client.update.advantages import group_advantages
 from trainer_client.update.batch import batch_of, kept_groups
-from trainer_client.update.step import update_on_rollouts
+from trainer_client.update.step import kl_to_reference, update_on_rollouts
 
 
 def train(config: Config, *, resume: bool = False) -> RunResult:
@@ -101,10 +101,15 @@ def train_step(
     group_rows, batch = batch_of(
         kept, learner.policy, processes, mask_truncated=config.loss.truncated == "mask"
     )
+    # Before the update, as where the KL is in the loss: of the policy that sampled.
+    kl = {}
+    if batch is not None and config.measures_kl(step):
+        kl["policy/kl_divergence"] = kl_to_reference(learner, batch, config)
     update = update_on_rollouts(learner, batch, group_rows, config)
     end = time.perf_counter()
     metrics = {
         **rollout_metrics(scored, rewards, advantages, config.reward),
+        **kl,
         **update,
         "time/weights": weights_seconds,
         "time/update": end - update_start,

@@ -185,6 +185,25 @@ def test_a_preset_sets_every_value_of_the_recipe(name: str, key: str) -> None:
     assert key in PRESETS[name].values
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("open_r1", "loss.kl_estimator"),
+        ("verifiable", "loss.kl_estimator"),
+        ("verifiable", "loss.type"),
+        ("unclipped", "loss.kl_estimator"),
+        ("unclipped", "loss.type"),
+    ],
+)
+def test_what_a_guide_does_not_state_is_named_as_ours(name: str, key: str) -> None:
+    assert "this project's choice" in PRESETS[name].values[key][1]
+
+
+def test_the_presets_of_guides_do_not_pass_for_the_recipes_they_teach() -> None:
+    assert "guides" in PRESETS["open_r1"].values["loss.kl_coefficient"][1]
+    assert "open-r1's own demonstration" in PRESETS["open_r1"].departures[0]
+
+
 def test_the_presets_are_those_of_the_design() -> None:
     values = {name: preset.nested for name, preset in PRESETS.items()}
     assert values["deepseek_math"]["advantage"]["epsilon"] == 1e-8

@@ -12,7 +12,7 @@ from trainer_client.config.reward_sections import RewardConfig, RewardFunctionCo
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.run.metrics import read_lines, rollout_metrics
+from trainer_client.run.metrics import MetricsLog, read_lines, rollout_metrics
 
 FUNCTION = RewardFunctionConfig(path="rewards.py:brief")
 BRIEF = Verdict(outcome="unverifiable", reason="not_judged")
@@ -61,3 +61,17 @@ def test_only_a_line_feed_ends_a_line_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
     path.write_text('{"completion": "a\u2028\u2029\x85b"}\n{"completion": "cut')
     assert read_lines(path) == [{"completion": "a\u2028\u2029\x85b"}]
+
+
+def test_an_evaluation_with_a_name_has_its_pass_at_k_on_the_console(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line without any metric is not printed."""
+    keys = {"reward/total": "reward"}
+    log = MetricsLog(tmp_path, title="x", num_steps=9, log_every_steps=1, console_keys=keys)
+    log.log(1, {"evaluation/code/pass@1": 0.25, "evaluation/code/pass@1_change": 0.125})
+    log.add({"evaluation/code/unjudged_fraction": 0.0})
+    log.log(2, {"time/step": 1.0})
+    log.log(3, {"reward/total": 0.5})
+    shown = capsys.readouterr().out.splitlines()
+    assert shown == ["step 1  code pass@1 0.25", "step 3  reward 0.5"]

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.trainer_client.runs import run_config
+from tests.trainer_client.runs import plain_sampling, run_config
 from trainer_client.config.sections import DatasetConfig, ModelConfig
 from trainer_client.dataset import Problem, load_problems
-from trainer_client.policy.chat import ChatError
+from trainer_client.policy.chat import ChatError, chat_ids
 from trainer_client.policy.policy import load_policy
 from trainer_client.prompts import PromptReader
+from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rows import DatasetError
 from trainer_client.sft import load_examples
 from trainer_client.train import train
@@ -173,3 +174,50 @@ def test_supervised_examples_longer_than_the_model_are_named(task: Path, tmp_pat
     config = DatasetConfig(path=str(path), system_prompt=None)
     with pytest.raises(DatasetError, match=r"row 0 has 307 tokens.*more than the 256 of the model"):
         load_examples(config, "completion", policy)
+
+
+THINKING = (
+    "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    "{% if add_generation_prompt %}:{% if not enable_thinking %}<think></think>{% endif %}"
+    "{% endif %}"
+)
+
+
+def test_variables_reach_the_chat_template_of_every_prompt(task: Path, data: Write) -> None:
+    policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    policy.tokenizer.chat_template = THINKING
+    sampled = []
+    for variables in ({"enable_thinking": True}, {}):
+        (problem,) = load_problems(data("1+1=?", chat_template_kwargs=variables))
+        engine = TransformersEngine(policy, batch_size=2)
+        sampling = plain_sampling(2, 1)
+        engine.generate([problem], sampling, lambda _, group: sampled.append(group.rollouts[0]))
+    texts = [policy.tokenizer.decode(rollout.prompt_ids) for rollout in sampled]
+    assert texts == ["<bos>1+1=?:", "<bos>1+1=?:<think></think>"]
+
+
+def test_a_variable_that_the_template_does_not_have_is_warned_about(
+    reader: PromptReader, data: Write
+) -> None:
+    config = data("1+1=?", chat_template_kwargs={"enable_thinking": False})
+    (warning,) = warnings(reader, config)
+    assert "the chat template has no variable 'enable_thinking'" in warning
+    reader.tokenizer.chat_template = THINKING
+    assert warnings(reader, config) == []
+
+
+def test_arguments_that_are_no_variables_are_refused(data: Write) -> None:
+    with pytest.raises(ValueError, match=r"\['tokenize'\] cannot be set"):
+        data("1+1=?", chat_template_kwargs={"tokenize": False})
+
+
+def test_a_completion_goes_on_from_the_assistants_own_beginning(
+    reader: PromptReader, data: Write
+) -> None:
+    """Nothing stands between, and verifiers are told the question."""
+    reader.tokenizer.chat_template = THINKING
+    chat = [{"role": "user", "content": "1+1=?"}, {"role": "assistant", "content": "<think>"}]
+    (problem,) = fitting(reader, data(chat))
+    assert problem.text == "1+1=?"
+    ids = chat_ids(reader.tokenizer, problem.messages, problem.template_variables)
+    assert reader.tokenizer.decode(ids) == "<bos>1+1=?<think>"

@@ -15,7 +15,7 @@ from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import Policy, load_policy
-from trainer_client.rollout import RolloutGroup, Sampling
+from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.update.batch import make_batch, micro_batches
 
@@ -75,6 +75,13 @@ def test_with_top_p_they_are_those_of_the_cut_distribution(policy: Policy) -> No
         for rollout in group.rollouts:
             expected = cut_logprobs(policy, rollout, temperature=0.5, top_p=0.6)
             assert rollout.sampler_logprobs == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_weights_that_have_diverged_are_an_error_and_no_completion(policy: Policy) -> None:
+    with torch.no_grad():
+        policy.model.get_output_embeddings().weight[3] = float("nan")
+    with pytest.raises(RolloutError, match="its weights have diverged"):
+        generate(policy, plain_sampling(2, 4))
 
 
 def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:

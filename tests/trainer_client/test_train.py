@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -289,3 +290,20 @@ def test_supervised_fine_tuning_refuses_an_unknown_output_layer(
     monkeypatch.setattr(LlamaForCausalLM, "forward", changed)
     with pytest.raises(ConfigError, match="changes its logits"):
         fine_tune(config(task, tmp_path / "sft"))
+
+
+def test_the_python_of_the_documentation_trains(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "task").symlink_to(task)
+    (tmp_path / "rewards.py").write_text(
+        "def brevity(completions, **columns):\n    return [-len(text) for text in completions]\n"
+    )
+    names: dict[str, Any] = {}
+    exec(example, names)
+    assert names["result"].model_dir == Path("runs/notebook/model")
+    assert len(metrics(tmp_path / "runs" / "notebook")) == 2
+    assert names["model"].num_parameters() > 0

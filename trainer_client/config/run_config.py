@@ -62,6 +62,16 @@ class Config(Section):
         """Optimizer steps of the whole run, including any that will be skipped."""
         return self.train.steps * self.train.epochs_per_rollout * self.train.minibatches
 
+    @property
+    def needs_reference(self) -> bool:
+        """Whether the start policy is needed, for the loss or to measure the KL."""
+        return bool(self.loss.kl_coefficient or self.guards.measure_kl_every_steps)
+
+    def measures_kl(self, step: int) -> bool:
+        """Whether the KL of this step is measured apart from the loss."""
+        every = self.guards.measure_kl_every_steps
+        return every is not None and not self.loss.kl_coefficient and step % every == 0
+
     @field_validator("evaluation", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:

@@ -6,15 +6,34 @@ Units are in the names; a description adds what the name cannot say.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 SYSTEM_PROMPT = (
     "Solve the problem. First reason step by step between <think> and </think>, then give only "
     "the final answer between <answer> and </answer>:\n"
     "<think>\nyour reasoning\n</think>\n<answer>\nyour final answer\n</answer>"
 )
+
+TAKEN_TEMPLATE_VARIABLES = frozenset(
+    [
+        "add_generation_prompt",
+        "chat_template",
+        "continue_final_message",
+        "conversation",
+        "max_length",
+        "messages",
+        "padding",
+        "return_assistant_tokens_mask",
+        "return_dict",
+        "return_tensors",
+        "tokenize",
+        "tokenizer_kwargs",
+        "truncation",
+    ]
+)
+"""Arguments of `apply_chat_template` that are no variables for a user to set."""
 
 PositiveInt = Annotated[int, Field(gt=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
@@ -88,6 +107,9 @@ class DatasetConfig(Section):
         default=SYSTEM_PROMPT,
         description="null: none; not used where the row has its own system message",
     )
+    chat_template_kwargs: dict[str, Any] = Field(
+        default={}, description="variables of the chat template, such as {enable_thinking: false}"
+    )
     on_bad_row: Literal["error", "skip"] = Field(
         default="error",
         description="a row without a problem or a reference, or with what JSON cannot express; "
@@ -111,6 +133,13 @@ class DatasetConfig(Section):
         default=(0.0, 1.0),
         description="problems outside the range, or without a rate, are left out",
     )
+
+    @field_validator("chat_template_kwargs")
+    @classmethod
+    def _variables_are_the_templates(cls, variables: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(variables.keys() & TAKEN_TEMPLATE_VARIABLES):
+            raise ValueError(f"{taken} cannot be set: the trainer decides how a prompt is written")
+        return variables
 
     @model_validator(mode="after")
     def _range_has_rates(self) -> DatasetConfig:
@@ -235,7 +264,8 @@ class LossConfig(Section):
         "(ScaleRL: 5.0)",
     )
     kl_coefficient: NonNegativeFloat = Field(
-        default=0.0, description="0: no reference policy is kept"
+        default=0.0,
+        description="0: no reference policy is kept, unless guards.measure_kl_every_steps is set",
     )
     kl_estimator: Literal["k1", "k2", "k3"] = "k3"
     kl_ratio_weighted: bool = Field(
@@ -339,6 +369,11 @@ class GuardConfig(Section):
 
     warn_if_kl_above: PositiveFloat | None = Field(default=0.05, description="k3, nats a token")
     stop_if_kl_above: PositiveFloat | None = 0.1
+    measure_kl_every_steps: PositiveInt | None = Field(
+        default=None,
+        description="with loss.kl_coefficient 0: measure the KL to the start policy in every so "
+        "many steps, on a quarter of the completions; null: the KL limits never act then",
+    )
     warn_if_zero_variance_above: Share | None = Field(
         default=0.5, description="share of groups with equal rewards"
     )

@@ -183,7 +183,6 @@ _REASONS: dict[str, str] = {
     "min_p": "rollout.top_p is the only cut of the distribution",
     "repetition_penalty": "completions would not be samples of the policy",
     "generation_kwargs": "the section rollout has all settings of sampling",
-    "chat_template_kwargs": "model.chat_template names a template of one's own",
 }
 
 NOT_AVAILABLE: dict[str, str] = _REASONS | dict.fromkeys(

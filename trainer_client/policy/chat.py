@@ -45,46 +45,56 @@ def load_tokenizer(config: ModelConfig) -> PreTrainedTokenizerBase:
 def chat_ids(
     tokenizer: PreTrainedTokenizerBase,
     messages: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any] | None = None,
 ) -> list[int]:
     """Token ids of a chat, up to where the assistant's completion begins.
 
     Args:
         tokenizer: has a chat template.
-        messages: at least one, each with `role` and `content`.
+        messages: at least one, each with `role` and `content`; a last one of the assistant is left
+            open, so that the completion goes on from it.
+        variables: variables of the template, such as `enable_thinking`.
 
     Raises:
         ChatError: the template refuses the chat, such as one with a system message.
     """
     try:
-        return _rendered(tokenizer, messages)
+        return _rendered(tokenizer, messages, variables or {})
     except (jinja2.TemplateError, ValueError, TypeError) as error:
         raise ChatError(
             f"the chat template cannot write a prompt with the roles "
             f"{[message['role'] for message in messages]}: {error}."
-            f"{_system_advice(tokenizer, messages)}"
+            f"{_system_advice(tokenizer, messages, variables or {})}"
         ) from error
 
 
 def _rendered(
-    tokenizer: PreTrainedTokenizerBase, messages: Sequence[Mapping[str, Any]]
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any],
 ) -> list[int]:
+    goes_on = messages[-1]["role"] == "assistant"
     encoded = tokenizer.apply_chat_template(
         [dict(message) for message in messages],
-        add_generation_prompt=True,
+        add_generation_prompt=not goes_on,
+        continue_final_message=goes_on,
         tokenize=True,
         return_dict=True,
+        **variables,
     )
     return list(encoded["input_ids"])
 
 
 def _system_advice(
-    tokenizer: PreTrainedTokenizerBase, messages: Sequence[Mapping[str, Any]]
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Any],
 ) -> str:
     """Advice: another template, or no system message where the template takes the rest."""
     if messages[0]["role"] != "system" or len(messages) == 1:
         return " Set model.chat_template to a Jinja file that can"
     try:
-        _rendered(tokenizer, messages[1:])
+        _rendered(tokenizer, messages[1:], variables)
     except (jinja2.TemplateError, ValueError, TypeError):
         return " Set model.chat_template to a Jinja file that can"
     return (

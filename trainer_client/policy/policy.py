@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,11 @@ class Policy:
     autocast: torch.dtype | None = None
     """Type to compute in where that is safe; None: the weights' type."""
 
-    def prompt_ids(self, messages: Sequence[dict[str, Any]]) -> list[int]:
+    def prompt_ids(
+        self, messages: Sequence[dict[str, Any]], variables: Mapping[str, Any] | None = None
+    ) -> list[int]:
         """Token ids of a chat, up to where the assistant's completion begins; raises ChatError."""
-        return chat_ids(self.tokenizer, messages)
+        return chat_ids(self.tokenizer, messages, variables)
 
     def decode(self, completion_ids: Sequence[int]) -> str:
         """The text of a completion, without special tokens."""

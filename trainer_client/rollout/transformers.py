@@ -64,7 +64,9 @@ class TransformersEngine:
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
         policy, size = self._policy, sampling.group_size
-        prompts = [policy.prompt_ids(problem.messages) for problem in problems]
+        prompts = [
+            policy.prompt_ids(problem.messages, problem.template_variables) for problem in problems
+        ]
         recorder = _Recorder(
             len(problems) * size, sampling, torch.tensor(policy.eos_ids, device=policy.device)
         )

@@ -78,7 +78,10 @@ class VllmEngine:
         if self._asleep:
             self.update_weights()
         engine = self._llm.llm_engine
-        prompts = [self._policy.prompt_ids(problem.messages) for problem in problems]
+        prompts = [
+            self._policy.prompt_ids(problem.messages, problem.template_variables)
+            for problem in problems
+        ]
         parameters = self._parameters(sampling, len(prompts))
         with self._named_errors("vLLM cannot sample"):
             for index, prompt in enumerate(prompts):

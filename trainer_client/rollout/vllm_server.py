@@ -123,7 +123,9 @@ class VllmServerEngine:
     ) -> None:
         async def sample_group(client: httpx.AsyncClient, index: int) -> None:
             url = self._config.urls[index % len(self._config.urls)]
-            prompt = self._policy.prompt_ids(problems[index].messages)
+            prompt = self._policy.prompt_ids(
+                problems[index].messages, problems[index].template_variables
+            )
             body = {
                 "token_ids": prompt,
                 "sampling_params": self._parameters(sampling, seeds[index]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,9 @@ from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.rollout_log import SolveRate, solve_rate
 from trainer_client.update.advantages import groups_that_differ
+
+# The pass@k of an evaluation with a name: "evaluation/code/pass@1".
+_NAMED_PASS_AT_K = re.compile(r"evaluation/(.+)/(pass@\d+)")
 
 
 def progress_bar(console: Console = CONSOLE) -> Progress:
@@ -139,6 +143,13 @@ class MetricsLog:
             for key, label in self._console_keys.items()
             if key in metrics
         ]
+        parts += [
+            f"{match[1]} {match[2]} {value:.4g}"
+            for name, value in metrics.items()
+            if (match := _NAMED_PASS_AT_K.fullmatch(name))
+        ]
+        if not parts:
+            return
         line = f"step {step:>{len(str(self._num_steps))}}  " + "  ".join(parts)
         self._progress.console.print(line, highlight=False, soft_wrap=True)
 

@@ -89,7 +89,7 @@ def summarise_run(history: History, config: Config) -> list[str]:
 
 def _kl_sentence(kls: Sequence[float], limit: float | None) -> str:
     if not kls:
-        return "KL was not measured: there is no reference policy (kl_coefficient 0)."
+        return "KL was not measured: loss.kl_coefficient and guards.measure_kl_every_steps are 0."
     most = f"at most {max(kls):.4f} nats per token."
     if limit is None:
         return f"KL was {most}"

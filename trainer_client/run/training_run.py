@@ -30,6 +30,7 @@ from trainer_client.run.checkpoint import (
     list_checkpoints,
     remove_checkpoints,
 )
+from trainer_client.run.console import say
 from trainer_client.run.guards import (
     History,
     last_step_below_kl_limit,
@@ -323,6 +324,11 @@ def _warn_at_start(
         warnings += reader.warnings(group, max_completion_tokens=own_limit)
     for message in dict.fromkeys(warnings):
         log.warn(0, message)
+    if not config.needs_reference and config.guards.stop_if_kl_above is not None:
+        say(
+            "the KL is not measured while loss.kl_coefficient is 0, so the limits of guards never "
+            "act on it; guards.measure_kl_every_steps=10 measures it"
+        )
 
 
 def _row_before_training(history: History) -> Mapping[str, float]:

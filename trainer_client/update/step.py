@@ -20,7 +20,16 @@ from trainer_client.policy.logprobs import TokenLogprobs, token_logprobs
 from trainer_client.policy.sharding import clip_gradient
 from trainer_client.processes import max_over_processes, sum_over_processes
 from trainer_client.update.batch import Batch, MicroBatch, micro_batches
-from trainer_client.update.loss import StepTotals, entropy_bonus, policy_loss, token_weights
+from trainer_client.update.loss import (
+    StepTotals,
+    entropy_bonus,
+    kl_divergence,
+    policy_loss,
+    token_weights,
+)
+
+KL_SAMPLE_STRIDE = 4
+"""Completions per completion on which the KL is measured where it is not in the loss."""
 
 NO_UPDATE: Mapping[str, float] = {"policy/updates": 0, "policy/skipped_updates": 0}
 """Metrics of a step without an optimizer step; over several steps these counts are summed."""
@@ -108,6 +117,27 @@ def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
     return result
 
 
+def kl_to_reference(learner: Learner, batch: Batch, config: Config) -> float:
+    """Mean k3 per token between the policy as it is and the reference; changes nothing.
+
+    It is estimated from every fourth completion of each process.
+    """
+    rows = torch.arange(0, len(batch.input_ids), KL_SAMPLE_STRIDE, device=batch.input_ids.device)
+    sample = _select(batch, rows)
+    sums = {"kl": 0.0, "tokens": 0.0}
+    for part in _micro_batches(learner, sample, config.train.micro_batch_tokens):
+        logprobs_under = _logprobs(learner, sample, part, config)
+        with learner.reference_model() as reference:
+            reference_logprobs = logprobs_under(reference).logprobs
+        with torch.no_grad():
+            logprobs = logprobs_under(learner.policy.model).logprobs
+        mask = part.take_mask(sample.completion_mask)
+        sums["kl"] += kl_divergence(logprobs, reference_logprobs, mask, "k3").sum().item()
+        sums["tokens"] += mask.sum().item()
+    sums = dict(sum_over_processes(sums))
+    return sums["kl"] / sums["tokens"] if sums["tokens"] else math.nan
+
+
 def _backward(
     learner: Learner,
     batch: Batch,
@@ -126,8 +156,10 @@ def _backward(
     for part in _micro_batches(learner, batch, config.train.micro_batch_tokens):
         mask = part.take_mask(batch.completion_mask)
         logprobs_under = _logprobs(learner, batch, part, config)
-        with learner.reference_model(config.loss) as reference:
-            reference_logprobs = None if reference is None else logprobs_under(reference).logprobs
+        reference_logprobs = None
+        if config.loss.kl_coefficient:
+            with learner.reference_model() as reference:
+                reference_logprobs = logprobs_under(reference).logprobs
         current = logprobs_under(learner.policy.model)
         terms = policy_loss(
             current.logprobs,
