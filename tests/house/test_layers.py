@@ -28,7 +28,7 @@ LAYERS = (
         "strict_json",
         "strict_yaml",
     ),
-    ("frames", "frame_stream", "plugins", "logs", "patterns"),
+    ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words"),
     ("schema_validation",),
     # judging one completion
     ("mathematics", "sandbox"),

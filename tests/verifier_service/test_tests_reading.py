@@ -20,7 +20,7 @@ from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.reference_tests import Asserts, read_tests
 from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
 from verifier_service.code.syntax_tree import children, inner_nodes, walk
-from verifier_service.code.tests_reading import NotApart, Reading, read_test_code
+from verifier_service.code.tests_reading import AssertsReading, NotApart, read_test_code
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 
@@ -141,7 +141,7 @@ def test_a_packed_reading_is_whole() -> None:
             reading = read_test_code({"code": code, "entry_point": entry_point, "module": None})
         except NotApart:
             continue
-        assert Reading.unpack(reading.pack()) == reading
+        assert AssertsReading.unpack(reading.pack()) == reading
         num_read += 1
     assert num_read > 164
 

@@ -5,7 +5,7 @@ that passed before. A line is a JSON list whose first element says what happened
 
 | line | meaning |
 |---|---|
-| `["reading", text]` | a `Reading` for later judges; only as the first line |
+| `["reading", text]` | a `AssertsReading` for later judges; only as the first line |
 | `["total", 40]` | number of tests, before the program is asked for anything |
 | `["passed"]` | a test passed |
 | `["failed", reason, shown, expected]` | a test failed; the texts are those of the first failure |

@@ -45,10 +45,10 @@ from verifier_service.code.results_in_judge import (
 )
 from verifier_service.code.split_tests import MARK
 from verifier_service.code.tests_reading import (
+    AssertsReading,
     BadTests,
     CompiledPart,
     NotApart,
-    Reading,
     passes_results,
     read_test_code,
 )
@@ -230,10 +230,10 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     journal.add(CodeReason.PASSED)
 
 
-def _read(tests: dict[str, Any], journal: Journal) -> Reading:
+def _read(tests: dict[str, Any], journal: Journal) -> AssertsReading:
     """The reading that an earlier judge has made, or a new one. Raises Unsupported, BadTests."""
     if tests["reading"]:
-        return Reading.unpack(tests["reading"])
+        return AssertsReading.unpack(tests["reading"])
     try:
         reading = read_test_code(tests)
     except NotApart as error:
@@ -242,7 +242,7 @@ def _read(tests: dict[str, Any], journal: Journal) -> Reading:
     return reading
 
 
-def _namespace(program: RemoteProgram, reading: Reading) -> dict[str, Any]:
+def _namespace(program: RemoteProgram, reading: AssertsReading) -> dict[str, Any]:
     """The namespace of the tests, which is that of a module.
 
     A data class looks for the names of its fields' types in the module.
@@ -259,7 +259,7 @@ def _namespace(program: RemoteProgram, reading: Reading) -> dict[str, Any]:
 
 
 def _record_class(
-    name: str, namespace: dict[str, Any], reading: Reading, program: RemoteProgram
+    name: str, namespace: dict[str, Any], reading: AssertsReading, program: RemoteProgram
 ) -> type | None:
     """The class of the tests whose objects cross by value; None if no such class has the name."""
     found = namespace.get(name) if name in reading.records else None
@@ -307,7 +307,7 @@ def _outcome_of(code: types.CodeType, namespace: dict[str, Any]) -> tuple[CodeRe
 
 
 def _run_unittest(
-    namespace: dict[str, Any], reading: Reading, journal: Journal, *, run_all: bool
+    namespace: dict[str, Any], reading: AssertsReading, journal: Journal, *, run_all: bool
 ) -> bool:
     """Run the classes of unittest, and functions as pytest would. Whether there are any."""
     cases = [
@@ -338,7 +338,7 @@ def _is_class(value: object) -> TypeGuard[type]:
 
 
 def _made_tests(
-    case: type[unittest.TestCase], namespace: dict[str, Any], reading: Reading
+    case: type[unittest.TestCase], namespace: dict[str, Any], reading: AssertsReading
 ) -> Iterator[unittest.TestCase]:
     """Tests of a class that the text does not show, such as those that `setattr` adds."""
     known: set[str] = set()
@@ -351,7 +351,7 @@ def _made_tests(
             yield case(name)
 
 
-def _prepare_imports(reading: Reading, program: RemoteProgram) -> None:
+def _prepare_imports(reading: AssertsReading, program: RemoteProgram) -> None:
     """Provide the program as each module that the code imports it from."""
     stand_in = ProgramModule(program)
     for name in ("__main__", MODULE, *reading.program_modules):

@@ -53,7 +53,7 @@ class CompiledPart:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AssertsReading:
     """Test code that has been read."""
 
     parts: tuple[CompiledPart, ...]
@@ -108,7 +108,7 @@ class Reading:
         return reading
 
 
-def read_test_code(tests: Mapping[str, Any]) -> Reading:
+def read_test_code(tests: Mapping[str, Any]) -> AssertsReading:
     """Read tests of the type `asserts`.
 
     Raises:
@@ -144,8 +144,10 @@ def _source_of(tests: Mapping[str, Any]) -> AssertionCode:
     return AssertionCode(tests["code"], entry_point=entry_point, module=module)
 
 
-def _reading_of(source: AssertionCode, counted: CountedTests, *, lacks_call: bool) -> Reading:
-    return Reading(
+def _reading_of(
+    source: AssertionCode, counted: CountedTests, *, lacks_call: bool
+) -> AssertsReading:
+    return AssertsReading(
         parts=tuple(map(_compiled, counted.parts)),
         classes=counted.classes,
         functions=counted.functions,

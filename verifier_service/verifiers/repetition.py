@@ -38,7 +38,7 @@ class Repetition(TextVerifier):
         "max_penalty"
     )
     score_range: ClassVar[tuple[float, float]] = (-1.0, 0.0)
-    """With the default of `max_penalty`, which is the lower end."""
+    """The range with the default of `max_penalty`, which is the lower end."""
     reasons: ClassVar[Iterable[Reason]] = RepetitionReason
 
     type: Literal["repetition"] = "repetition"
