@@ -9,6 +9,7 @@ A YAML file adds more, or replaces one that is shipped:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -101,8 +102,12 @@ def profile_named(name: str, profiles: Mapping[str, Verifiers]) -> Verifiers:
 
 
 def profiles_to_json(profiles: Mapping[str, Verifiers]) -> bytes:
-    """The profiles for another process."""
-    return _file.dump_json(dict(profiles))
+    """The profiles for another process, with the options that are set: some exclude others."""
+    found = {
+        name: [{"type": one.type, **one.model_dump(exclude_unset=True)} for one in verifiers]
+        for name, verifiers in profiles.items()
+    }
+    return json.dumps(found).encode()
 
 
 def profiles_from_json(encoded: bytes) -> dict[str, Verifiers]:
