@@ -27,7 +27,7 @@ from verifier_service.code.reasons import CodeReason
 
 MAX_FRAME_BYTES = 2**14
 """Room for the lines of a journal that are not the result of a test."""
-MAX_READING_BYTES = 2**20
+MAX_READING_BYTES = 2**17
 """Size of a line with a reading, at most. A larger reading is not kept."""
 MAX_RESULT_BYTES = 12
 """Size of the line of a test, but for the first that failed."""
@@ -105,7 +105,7 @@ def read_journal(written: bytes) -> JudgesRecord:
                 end = kind
                 break
             if kind == "reading" and number == 0:
-                (reading,) = rest
+                reading = _ascii(*rest)
             elif kind == "total":
                 findings = Findings(_number(*rest))
             else:
@@ -113,12 +113,18 @@ def read_journal(written: bytes) -> JudgesRecord:
                 _take(findings, kind, rest)
         except (ValueError, TypeError, RecursionError):  # code of the tests can write here too
             break
-    return JudgesRecord(findings, end, reading if isinstance(reading, str) else "")
+    return JudgesRecord(findings, end, reading)
 
 
 def _number(found: Any) -> int:
     if type(found) is not int:
         raise ValueError(f"expected a number, found {found!a}")
+    return found
+
+
+def _ascii(found: Any) -> str:
+    if not isinstance(found, str) or not found.isascii():
+        raise ValueError(f"expected ASCII text, found {found!a}")
     return found
 
 

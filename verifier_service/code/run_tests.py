@@ -227,7 +227,7 @@ async def _run_calls(
         asked = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
     except RecursionError:
         return _failed(0, CodeReason.UNSUPPORTED_TEST, "nested too deeply")
-    reading = _readings.get(asked)
+    reading = readings.get(asked)
     limits = plan.limits
     judge_limits = dataclasses.replace(
         limits,
@@ -249,15 +249,16 @@ async def _run_calls(
     )
     record = read_journal(pair.judge.result)
     if not reading and record.reading:
-        _readings.keep(asked, record.reading)
+        readings.keep(asked, record.reading)
     findings = _findings_of(pair, record)
     _measure(findings, pair.program)
     return findings
 
 
-_readings = KeptReadings(max_bytes=2**25)
+readings = KeptReadings()
 """Readings of test code, which follow from its text alone: what a group is judged by is read once.
 A reading is used by judges of the same tests only, so tests that forge theirs deceive themselves.
+A worker of a pool shares those of the others.
 """
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import sys
 import time
@@ -26,7 +27,7 @@ from verifier_service.code import languages
 from verifier_service.code.plain_run import RUN_PROGRAM, run_completion
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import Tests, read_tests
-from verifier_service.code.run_tests import ENTRIES
+from verifier_service.code.run_tests import ENTRIES, readings
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation
@@ -52,9 +53,14 @@ log = logging.getLogger(__name__)
 
 
 def run_code_worker() -> None:
-    """Run a worker. Its arguments: descriptors of socket and position, layers to leave out."""
-    connection, shared, without = sys.argv[1:]
+    """Run a worker.
+
+    Its arguments: descriptors of socket, position and readings; layers to leave out.
+    """
+    connection, shared, shared_readings, without = sys.argv[1:]
     hide_process()
+    readings.share(int(shared_readings))
+    os.close(int(shared_readings))
     layers = frozenset(Layer(name) for name in without.split(",") if name)
     unsafe = layers & COMMON_LAYERS
     asyncio.run(_run(socket.socket(fileno=int(connection)), SharedPosition(int(shared)), unsafe))

@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from verifier_service import frames
+from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.sandbox.scratch import remove_directory
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.tasks import CodeWorkerStarted
@@ -160,6 +161,7 @@ class CodeWorkers:
     """Starts processes of `workers.code_worker`.
 
     Each has a directory for its sandbox. This source removes it, because a killed worker cannot.
+    All share one table of readings of tests, which outlives a worker.
 
     Args:
         unsafe_without: layers of the sandbox to leave out.
@@ -168,6 +170,7 @@ class CodeWorkers:
     def __init__(self, unsafe_without: Sequence[str] = ()) -> None:
         self._unsafe_without = unsafe_without
         self._processes: dict[subprocess.Popen[bytes], Path] = {}
+        self._readings = KeptReadings.create_file()
 
     @property
     def alive(self) -> bool:
@@ -204,13 +207,14 @@ class CodeWorkers:
         return StartedWorker(process.pid, pidfd, stat, ours, position)
 
     def _start(self, connection: int, shared: int) -> subprocess.Popen[bytes]:
+        descriptors = (connection, shared, self._readings)
         directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
         directory.chmod(0o711)  # the users of the sandbox have to pass through it
         try:
             process = _start(
                 "verifier_service.workers.code_worker",
-                (str(connection), str(shared), ",".join(self._unsafe_without)),
-                descriptors=[connection, shared],
+                (*(str(number) for number in descriptors), ",".join(self._unsafe_without)),
+                descriptors=descriptors,
                 environment={"TMPDIR": str(directory)},
             )
         except OSError:
@@ -229,6 +233,7 @@ class CodeWorkers:
         for process in self._processes:
             process.kill()
             process.wait()
+        os.close(self._readings)
         deadline = time.monotonic() + STOP_SECONDS
         while self._processes and time.monotonic() < deadline:
             self._forget_ended()
