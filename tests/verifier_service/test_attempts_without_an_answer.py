@@ -44,9 +44,7 @@ PAID: dict[str, tuple[str, ...]] = {
     "one of two offered values is taken": (
         "The answer is 5 if n is odd and 6 if n is even.",
         "It is 5, but it might be 6.",
-        "Answer 1: 5\nAnswer 2: 6",
         "Answer A: 5\nAnswer B: 6",
-        "Option 1: 5\nOption 2: 6",
         "Case 1: 5\nCase 2: 6",
         "First answer: 5. Second answer: 6.",
         "Possible values: 5, 6",
@@ -62,19 +60,9 @@ PAID: dict[str, tuple[str, ...]] = {
         "Nobody would say that the answer is 5. Nobody would say 6.",
         "If the answer were 5, it would be too small; if it were 6, too large.",
         "Is the answer 5? Is the answer 6?",
-        "<del>5</del> <del>6</del>",
         "The answer is 5. Just kidding, I don't know.",
     ),
-    "a side of a false statement is taken": (
-        r"\boxed{5 \approx 6}",
-        r"\boxed{5 \equiv 6}",
-        r"\boxed{5 := 6}",
-    ),
-    "the last side of a chain that is no identity is taken": (r"\boxed{x + 1 = 2x = x^2}",),
-    "the last of all options is taken": (
-        r"\boxed{A = B = C = D}",
-        "A.\nB.\nC.\nD.",
-    ),
+    "the last of all options is taken": ("A.\nB.\nC.\nD.",),
     "one of two signs is taken": (
         "plus or minus 5",
         r"\boxed{5 \text{ with sign } \pm}",
@@ -86,84 +74,20 @@ PAID: dict[str, tuple[str, ...]] = {
         "[x for x in (5, 6)]",
     ),
     "the last of several values is taken": ("The average of 5 and 7, or one of these",),
-    "a false chain of tuples, or a list of sets, is taken": (
-        r"\boxed{(1,2) = (2,1)}",
-        r"\boxed{\{1\}, \{2\}, \{3\}}",
-    ),
-    "the last side of a false chain is taken": (r"\boxed{5 \text{ m} = 5 \text{ km}}",),
-    "both readings of one text are taken": (
+    "a false chain of tuples, or a list of sets, is taken": (r"\boxed{\{1\}, \{2\}, \{3\}}",),
+    "leniency of docs/accuracy.md: a text that can be read in two ways is read in both": (
         r"\boxed{\log 100}",
         r"\boxed{\log(100)}",
         "log 100",
         "1,234",
         r"\boxed{1,234}",
-        r"\boxed{1 234}",
         r"\boxed{(\sqrt{x})^2}",
         r"\boxed{\sqrt{x}\sqrt{x}}",
     ),
-    "words behind a number are taken for a unit": (
-        r"\boxed{5 \text{ mod 3}}",
-        r"\boxed{5 \text{ negative}}",
-        r"\boxed{5 \text{ lakh}}",
-        r"\boxed{5 \text{ crore}}",
-        r"\boxed{5 \text{ minus}}",
-        r"\boxed{5 \text{ half}}",
-        r"\boxed{5 \text{ quarters}}",
-        r"\boxed{5 \text{ gross}}",
-        r"\boxed{5 \text{ point five}}",
-        r"\boxed{5 \text{ at most}}",
-        r"\boxed{5 \text{ excluded}}",
-        r"\boxed{5 \text{ is too large}}",
-        r"\boxed{5 \text{ too many}}",
-        r"\boxed{5 \text{ fewer}}",
-        r"\boxed{5 \text{ doubled}}",
-        r"\boxed{5 \text{ tripled}}",
-        "The answer is 5 doubled.",
-        "The answer is 5 crore.",
-        "The answer is 5 point five.",
-        "The answer is 5 minus.",
-        "The answer is 5 at most.",
-        "The answer is 5 is too large.",
-        "The answer is 5 fewer.",
-    ),
-    "a negation is not read": (
-        r"\boxed{x \not= 5}",
-        r"So $x \not= 5$.",
-        r"\boxed{\text{not } x = 5}",
-        r"\boxed{not x = 5}",
-        r"\boxed{wrong = 5}",
-        r"\boxed{x \not\in \{1, 2\}}",
-        r"\boxed{x \not\in [1, 2]}",
-    ),
-    "texts are equal but for an article, case or a colon": (
-        r"\boxed{a sin x}",
-        r"\boxed{a cos x + b}",
-        r"\boxed{XYZ}",
-        r"\boxed{ABC}",
-        r"\boxed{xyZ}",
-        r"\boxed{1: 2}",
-        "1, 2",
-    ),
+    "leniency of docs/accuracy.md: quarters are coins too": (r"\boxed{5 \text{ quarters}}",),
     "the right side of an equation is taken": (
-        r"\boxed{\log a = 5}",
-        r"\boxed{\ln k = 5}",
-        r"\boxed{\sin a = 5}",
-        r"\boxed{n! = 5}",
-        r"\boxed{|a-5| = 5}",
         "The answer is 5 which is wrong.",
         "The answer is 5 after doubling.",
-    ),
-    "functions that agree on an interval only are taken for equal": (
-        r"\boxed{|x-10|}",
-        r"\boxed{\sqrt{(x-10)^2}}",
-        r"\boxed{|10-x|}",
-        r"\boxed{|x-1000|}",
-        r"\boxed{\sqrt{(x-1000)^2}}",
-        r"\boxed{\min(x, 1000)}",
-        r"\boxed{\max(x, -1000)}",
-        r"\boxed{\max(x, 1000)}",
-        r"\boxed{x + \lfloor \frac{x^2}{10^9} \rfloor}",
-        r"\boxed{\lfloor \frac{x^2}{10^9} \rfloor}",
     ),
     "a value in a sentence that denies, bounds or doubles it is taken": (
         "There are fewer than 5.",
@@ -174,7 +98,6 @@ PAID: dict[str, tuple[str, ...]] = {
         "The result differs from 5.",
         "It is less than 5.",
         "It exceeds 5.",
-        "5 is too small.",
         "The answer would be 5 if the order mattered.",
         "It lies between 4 and 5.",
         "The answer is 5 as well as 6.",
@@ -189,12 +112,8 @@ PAID: dict[str, tuple[str, ...]] = {
         "I choose both: 5, 6.",
         "<answer>The answer is 5 or the answer is 6.</answer>",
     ),
-    "a quotient by zero is taken for 0": (r"\boxed{\frac{5-5}{0}}",),
 }
 """Attempts that are accepted wrongly, by the reason; whoever mends one takes it out."""
-
-UNSTEADY = {r"\boxed{\frac{5-5}{0}}"}
-"""Attempts that are accepted in some processes: sympy's order follows PYTHONHASHSEED."""
 
 REASONS = {completion: reason for reason, all_of_it in PAID.items() for completion in all_of_it}
 
@@ -206,8 +125,7 @@ def parameters() -> list[Any]:
     for attempt in ATTEMPTS:
         numbers[attempt.kind] += 1
         reason = REASONS.get(attempt.completion)
-        is_steady = attempt.completion not in UNSTEADY
-        marks = [] if reason is None else [pytest.mark.xfail(strict=is_steady, reason=reason)]
+        marks = [] if reason is None else [pytest.mark.xfail(strict=True, reason=reason)]
         name = f"{attempt.kind}-{numbers[attempt.kind]}"
         found.append(pytest.param(attempt, id=name, marks=marks))
     return found

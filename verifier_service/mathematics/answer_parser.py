@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from verifier_service.mathematics.combinatorics import with_binomials
 from verifier_service.mathematics.conditions import (
@@ -21,6 +22,7 @@ from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import (
     Expression,
     Number,
+    Product,
     Symbol,
     difference,
     is_constant,
@@ -224,7 +226,7 @@ class _AnswerParser:
 
     def _relation(self) -> Value | None:
         """`x = 2`, `1 < x <= 3`, `x \\in [0, 1]`."""
-        parts, signs = split_at(self.tokens, _RELATIONS_AND_MEMBERSHIP)
+        parts, signs = split_at(_with_equal_signs(self.tokens), _RELATIONS_AND_MEMBERSHIP)
         if not signs:
             return None
         if not parts[0] and signs[0] in _EQUALITIES:  # `= 5`
@@ -246,6 +248,8 @@ class _AnswerParser:
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation without what follows its first `≈`: `1/3 ≈ 0.33` is a third."""
         if "≈" in signs and not _is_name(parts[0]):
+            if len(parts) == 2 and _are_far_apart(*parts):
+                return Words(" ≈ ".join(_name(part) for part in parts))
             parts = parts[: signs.index("≈") + 1]
         return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
 
@@ -261,12 +265,14 @@ class _AnswerParser:
         except Unreadable:
             if len(parts) > 2:
                 raise
-            return Named(_name(parts[0]), self._item(parts[1]))
+            return self._measured(parts)
         if _contradict([side for side in sides if not variables(side)]):
             return Words(" = ".join(_name(part) for part in parts))
         if len(sides) == 2:
             return _two_sides(*sides)
         if any(variables(side) for side in sides):
+            if _are_different(sides):
+                return Words(" = ".join(_name(part) for part in parts))
             return Named(_name(parts[0]), Quantity(sides[-1]))
         return _constant_chain(sides)
 
@@ -286,10 +292,19 @@ class _AnswerParser:
             name, value = _name(parts[0]), self._item(parts[-1])
             if len(parts) == 2 and (symbol := _variable(value)) is not None:
                 return Relation("=", Symbol(name), symbol)
+            if len(parts) > 2 and _variable(value) is not None:
+                return Words(" = ".join(_name(part) for part in parts))
             return Named(name, value)
         if len(parts) == 2 and _has_words(parts[0]):
-            return Named(_name(parts[0]), self._item(parts[1]))
+            return self._measured(parts)
         return None
+
+    def _measured(self, parts: list[list[Token]]) -> Value:
+        """A value with its name: `total cost = 5`, `5 m = 500 cm`."""
+        value = self._item(parts[1])
+        if parts[0][0].kind is Kind.NUMBER and _measures_differ(self._item(parts[0]), value):
+            return Words(" = ".join(_name(part) for part in parts))
+        return Named(_name(parts[0]), value)
 
     def _named_tuple(self, parts: list[list[Token]]) -> Value | None:
         """`(x, y) = (1, 2)`: each value with its name."""
@@ -298,7 +313,10 @@ class _AnswerParser:
         names = self._item(parts[0])
         if not isinstance(names, Several) or len(parts) > 2:
             return None
-        return _with_names(names, self._item(parts[1]), _name(parts[0]))
+        values = self._item(parts[1])
+        if _differ_somewhere(names, values):
+            return Words(" = ".join(_name(part) for part in parts))
+        return _with_names(names, values, _name(parts[0]))
 
     # Sets and brackets
 
@@ -522,6 +540,77 @@ def _contradict(constants: Sequence[Expression]) -> bool:
         same(one, constants[-1], CHAIN_TOLERANCE) is False
         and not (_may_be_rounded(one, constants[-1]) or _may_be_rounded(constants[-1], one))
         for one in constants[:-1]
+    )
+
+
+def _measures_differ(left: Value, right: Value) -> bool:
+    """Whether numbers with units are different sizes of one dimension: 5 m and 5 km."""
+    if not (isinstance(left, Quantity) and isinstance(right, Quantity)):
+        return False
+    if left.unit is None or right.unit is None or left.unit.dimension != right.unit.dimension:
+        return False
+    if left.unit.offset or right.unit.offset:
+        return False
+    sizes = [Product((one.expression, Number(one.unit.size))) for one in (left, right) if one.unit]
+    try:
+        return _are_rough(*(numeric(size, {}, 15) for size in sizes))
+    except (Undefined, Unreadable):
+        return False
+
+
+def _with_equal_signs(tokens: list[Token]) -> list[Token]:
+    """The tokens with `=` for `:=`, and for an `≡` without a modulus."""
+    texts = [token.text for token in tokens]
+    if "≡" in texts and not {"mod", "pmod", "bmod"} & set(texts):
+        tokens = [one._replace(text="=") if one.text == "≡" else one for one in tokens]
+    return [
+        token
+        for token, following in zip(tokens, [*texts[1:], ""], strict=True)
+        if not (_is_colon(token) and following == "=")
+    ]
+
+
+def _are_different(sides: Sequence[Expression]) -> bool:
+    """Whether sides of the same variables as the last one differ from it: `x + 1 = 2x = x^2`."""
+    names = variables(sides[-1])
+    return bool(names) and any(
+        variables(side) == names and same(side, sides[-1], CHAIN_TOLERANCE) is False
+        for side in sides[:-1]
+    )
+
+
+MAX_ROUGHNESS = 0.1
+"""Largest relative difference of sides with `≈` between them."""
+
+
+def _are_far_apart(left: list[Token], right: list[Token]) -> bool:
+    """Whether constants differ by more than rounding: those of `5 ≈ 6`, but not of `17/3 ≈ 6`."""
+    try:
+        one, other = numeric(parse_expression(left), {}, 15), parse_expression(right)
+        value = numeric(other, {}, 15)
+    except (Undefined, Unreadable):
+        return False
+    places = other.decimals or 0 if isinstance(other, Number) else 0
+    is_beyond_places = bool(abs(one - value) >= 10.0**-places)
+    return is_beyond_places and _are_rough(one, value)
+
+
+def _are_rough(one: Any, other: Any) -> bool:
+    return bool(abs(one - other) > MAX_ROUGHNESS * max(abs(one), abs(other)))
+
+
+def _differ_somewhere(left: Value, right: Value) -> bool:
+    """Whether tuples have different constants in one place: `(1, 2) = (2, 1)`."""
+    if not (isinstance(left, Several) and isinstance(right, Several)):
+        return False
+    pairs = [
+        (one.expression, other.expression)
+        for one, other in zip(left.items, right.items, strict=False)
+        if isinstance(one, Quantity) and isinstance(other, Quantity)
+    ]
+    return any(
+        not variables(one) and not variables(other) and _contradict([one, other])
+        for one, other in pairs
     )
 
 

@@ -296,11 +296,15 @@ def _same_unread(left: AnswerReading, right: AnswerReading) -> bool | None:
     for one in (left, right):
         if one.values and isinstance(one.values[0], Words):
             return False
+        if _NUMBERS_IN_A_ROW.fullmatch(one.text):
+            return False
     if "\\" not in left.text and "\\" not in right.text:
         return False if _is_prose(left) or _is_prose(right) else None
     return None
 
 
+# Numbers with nothing but spaces between them, which math-verify adds: `42 43`.
+_NUMBERS_IN_A_ROW = re.compile(r"\s*-?[0-9][0-9.]*(?:\s+-?[0-9][0-9.]*)+\s*")
 # A word of prose, of four letters or more: the `this` of `this one`.
 _PROSE_WORD = re.compile(r"[A-Za-z]{4,}")
 

@@ -369,6 +369,71 @@ def points(names: Sequence[str], left: Expression, right: Expression) -> list[di
             chosen = sign or source.choice((1, -1))
             point[name] = Fraction(chosen * numerator, _POINT_DENOMINATOR)
         found.append(point)
+    if names and (_may_bend(left) or _may_bend(right)):
+        found += _wide_points(names, source, _largest_constant(left, right))
+    return found
+
+
+_BENDING = frozenset({"abs", "max", "min", "floor", "ceil"})
+_SCALES = (10**3, 10**6)
+"""Sizes of points at which functions that may bend are compared too."""
+MAX_SCALE_BITS = 400
+"""Most bits of such a size."""
+
+
+def _may_bend(expression: Expression) -> bool:
+    """Whether an expression of variables can be one function here and another one elsewhere.
+
+    `|x - 10|` is 10 - x up to 10, and so is the square root of its square.
+    """
+    return any(
+        (isinstance(part, Call) and part.name in _BENDING) or _is_root_of_sum(part)
+        for part in walk(expression)
+        if variables(part)
+    )
+
+
+def _is_root_of_sum(part: Expression) -> bool:
+    """Whether a part is an even root of a power of a sum: of `(x - 10)^2`."""
+    if not isinstance(part, Power) or not isinstance(part.exponent, Number):
+        return False
+    return part.exponent.value.denominator % 2 == 0 and any(
+        isinstance(one, Power)
+        and isinstance(one.base, Sum)
+        and isinstance(one.exponent, Number)
+        and one.exponent.value.numerator % 2 == 0
+        for one in walk(part.base)
+    )
+
+
+def _largest_constant(left: Expression, right: Expression) -> int:
+    """A whole number above the size of every constant part of two expressions, and its inverse."""
+    largest = Fraction(1)
+    for part in (*walk(left), *walk(right)):
+        if variables(part):
+            continue
+        try:
+            size = abs(exact(part, {}))
+        except (NotExact, Undefined):
+            continue
+        if size:
+            largest = max(largest, size, 1 / size)
+    return min(math.ceil(largest), 1 << MAX_SCALE_BITS)
+
+
+def _wide_points(
+    names: Sequence[str], source: random.Random, largest: int
+) -> list[dict[str, Fraction]]:
+    """Points of either sign, far beyond and far below every constant of two expressions."""
+    found = []
+    for scale in (
+        *(Fraction(one) for one in _SCALES),
+        Fraction(4 * largest),
+        Fraction(1, 4 * largest),
+    ):
+        for sign in (1, -1):
+            size = {name: scale * Fraction(source.randrange(98, 400), 97) for name in names}
+            found.append({name: sign * one for name, one in size.items()})
     return found
 
 
@@ -411,6 +476,8 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
     ends = (_infinite(left), _infinite(right))
     if any(ends):
         return ends[0] == ends[1]
+    if _divides_by_zero(left) != _divides_by_zero(right):
+        return False
     names = sorted(variables(left) | variables(right))
     approximate = tolerance if has_decimals(left) or has_decimals(right) else 0.0
     try:
@@ -422,6 +489,25 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
     except (Unreadable, RecursionError):
         point = next(iter(points(names, left, right))) if names else {}
         return False if differ_in_size(left, right, point) else None
+
+
+def _divides_by_zero(expression: Expression) -> bool:
+    """Whether a denominator is the number 0, so that there is no value: `(5 - 5)/0`."""
+    return any(
+        isinstance(part, Power)
+        and isinstance(part.exponent, Number)
+        and part.exponent.value < 0
+        and not variables(part.base)
+        and _is_zero(part.base)
+        for part in walk(expression)
+    )
+
+
+def _is_zero(constant: Expression) -> bool:
+    try:
+        return exact(constant, {}) == 0
+    except (NotExact, Undefined):
+        return False
 
 
 def _infinite(expression: Expression) -> int:

@@ -55,8 +55,8 @@ def same_solutions(left: Relation | Ranges, right: Relation | Ranges) -> bool | 
     Returns:
         None where one has no or several variables, or is not made of polynomials.
     """
-    names = {name for one in (left, right) if (name := _variable(one)) is not None}
-    if len(names) > 1 or not any(isinstance(one, Relation) for one in (left, right)):
+    names = [_variables(one) for one in (left, right)]
+    if len(names[0] | names[1]) != 1 or not any(isinstance(one, Relation) for one in (left, right)):
         return None
     try:
         critical = _without_repeats([*_critical_points(left), *_critical_points(right)])
@@ -68,12 +68,11 @@ def same_solutions(left: Relation | Ranges, right: Relation | Ranges) -> bool | 
         return None
 
 
-def _variable(side: Relation | Ranges) -> str | None:
-    """The variable of an inequality or of ranges; None where ranges name none."""
+def _variables(side: Relation | Ranges) -> frozenset[str]:
+    """The variables of an inequality, or the one that ranges name; empty where they name none."""
     if isinstance(side, Ranges):
-        return side.variable
-    names = variables(side.left) | variables(side.right)
-    return next(iter(names)) if len(names) == 1 else "several variables"
+        return frozenset({side.variable} if side.variable else ())
+    return frozenset(variables(side.left) | variables(side.right))
 
 
 # Polynomials

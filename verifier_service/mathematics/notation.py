@@ -143,6 +143,16 @@ _SUBSCRIPT_RUN = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋]+")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 # A backslash with the character after it, or a brace: tells `{` from `\{`.
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+# A relation that is denied: the `\\not=` of `x \\not= 5`, the `\\not\\in` of `x \\not\\in A`.
+_DENIED = re.compile(
+    r"\\not\s*\{?\s*(=|<|>|\\(?:in|leq?|geq?|lt|gt|equiv|approx)(?![a-zA-Z]))\s*\}?"
+)
+_DENIALS = {
+    "=": r"\ne ", "<": r"\ge ", ">": r"\le ", r"\lt": r"\ge ", r"\gt": r"\le ", r"\le": ">",
+    r"\leq": ">", r"\ge": "<", r"\geq": "<", r"\in": r"\notin ", r"\equiv": r"\ne ",
+    r"\approx": r"\ne ",
+}  # fmt: skip
+"""What each relation becomes where it is denied, for real numbers."""
 # One token. In `3.5\text{ cm} \le x^2`: number, command, sign, word, sign, space, command, ...
 _TOKEN = re.compile(
     r"""
@@ -175,7 +185,7 @@ SHORT_WORDS = frozenset(
         "egg end eye fan far fat fly fun gas god hat hit hot ice joe key kid lab leg lie lip "
         "lot low mad map mat mix mom mud nut oil pan pay pea pen pet pie pig pin pot ran ray "
         "rob rod row sad saw sea sim sit sum sun tea tim tom van wet zoo left bob ann amy eve "
-        "ben dan don sue max min ted ray roy hen ham jam toe dna usa dne sq cu"
+        "ben dan don sue max min ted ray roy hen ham jam toe dna usa dne sq cu mod"
     ).split()
 )
 """Words of two or three letters; any others are products of variables: `xy`."""
@@ -205,6 +215,7 @@ def tokenize(text: str, *, words_as_letters: bool = False) -> list[Token]:
 def _plain(text: str) -> str:
     """The text with LaTeX and ASCII for Unicode symbols: `x^{2}` for `x²`, `\\pi` for `π`."""
     if not text.isascii():
+        text = text.replace("=\u0338", r"\ne ").replace("∈\u0338", r"\notin ")
         text = _SUPERSCRIPT_RUN.sub(lambda run: f"^{{{run[0].translate(_SUPERSCRIPTS)}}}", text)
         text = _SUBSCRIPT_RUN.sub(lambda run: f"_{{{run[0].translate(_SUBSCRIPTS)}}}", text)
         text = _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text).translate(_UNICODE)
@@ -212,6 +223,8 @@ def _plain(text: str) -> str:
         # JSON and Python read the \f of "\frac" as a form feed and the \t of "\text" as a tab.
         # Without this, answers of writers who forget to escape them are unreadable.
         text = text.replace("\frac", "\\frac").replace("\text", "\\text")
+    if "\\not" in text:
+        text = _DENIED.sub(lambda denied: _DENIALS[denied[1]], text)
     return text.replace("\\newline", " ")
 
 

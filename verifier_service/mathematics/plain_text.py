@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.mathematics.notation import FUNCTIONS, SHORT_WORDS
+
 MAX_REMARKED_CHARACTERS = 400
 """Longest text at whose end a remark is sought: the search takes quadratic time at worst."""
 # Delimiters around a whole text: `$$2$$`, `$2$`, `\(2\)`, `\[2\]`.
@@ -127,9 +129,17 @@ _SPACING = re.compile(r"\\(?:quad|qquad|[ ,;:!])|~|\s+")
 # Signs of LaTeX whose arguments braces hold together: `x^{12}`. Elsewhere braces say nothing.
 _BRACES_MATTER = re.compile(r"[\\^_]")
 # Punctuation at the end of a word, and quotation marks around one: `"yes",`.
-_KEY_PUNCTUATION = re.compile(r"[\"`“”.,;:?]+(?=\s|$)|(?<=\s)[\"`“”]+|^[\"`“”]+")
+# `1, 2` and `1: 2` differ: between numbers and letters punctuation says something.
+_KEY_PUNCTUATION = re.compile(
+    r"(?:(?<=[^\W\d_][^\W\d_])[,;:]|[\"`“”.?])+(?=\s|$)|[,;:]+(?=\s*$)|"
+    r"(?<=\s)[\"`“”]+|^[\"`“”]+"
+)
 # An article before a word, but not before a variable: the `the` of `the circle`.
-_ARTICLE = re.compile(r"(?<![^\s])(?:the|an?)\s+(?=[a-z]{3})", re.IGNORECASE)
+_ARTICLE = re.compile(
+    r"(?<![^\s])(?:the|an?)\s+"
+    rf"(?!\\?(?:{'|'.join(sorted(FUNCTIONS))})(?![a-z]))(?=[a-z]{{3}})",
+    re.IGNORECASE,
+)
 # A word of at least three letters, whose case says nothing: `Circle`, but not `AB`.
 _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
 # White space of any length, which becomes one space.
@@ -261,4 +271,11 @@ def text_key(text: str) -> str:
     if not _BRACES_MATTER.search(text):
         text = text.replace("{", "").replace("}", "")
     text = _ARTICLE.sub("", _KEY_PUNCTUATION.sub(" ", text))
-    return " ".join(word.casefold() if _WORD.fullmatch(word) else word for word in text.split())
+    return " ".join(word.casefold() if _is_word(word) else word for word in text.split())
+
+
+def _is_word(text: str) -> bool:
+    """Whether the case of letters says nothing: `Circle`, `YES`, but not that of `XYZ` or `xyZ`."""
+    if not _WORD.fullmatch(text):
+        return False
+    return len(text) > 3 or text.istitle() or text.lower() in SHORT_WORDS

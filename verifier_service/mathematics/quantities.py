@@ -61,10 +61,13 @@ _PLAIN_EXPONENTS = {"2": 2, "3": 3, "squared": 2, "cubed": 3}
 _MISLEADING_WORDS = frozenset(
     (
         "squared cubed factorial below above wrong incorrect not false less more plus times "
-        "tenths hundredths thousandths halves thirds"
+        "tenths hundredths thousandths halves thirds too fewer excluded doubled tripled "
+        "quadrupled halved modulo"
     ).split()
 )
-"""Words after a number that make it another number."""
+"""Words after a number that make it another number, or deny it."""
+_MISLEADING_LAST_WORDS = frozenset("minus negative half most least gross".split())
+"""The same at the end: `5 negative`, but `5 negative roots` counts these."""
 
 
 def read_quantity(tokens: list[Token]) -> Value | None:
@@ -323,10 +326,23 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
             continue
         if unit is None and rest and not _has_number(tokens[:start]):
             return None  # `a right prism`: an article, not a variable
-        if unit is None and any(token.text.lower() in _MISLEADING_WORDS for token in rest):
+        words = [token.text.lower() for token in rest]
+        is_pay = currency is not None and words[-1:] == ["gross"]
+        if unit is None and not is_pay and _is_misleading(words):
             return Words(" ".join(token.text.lower() for token in tokens))
         return _with_signs(_scaled(expression, rest, unit, currency))
     return None
+
+
+def _is_misleading(words: Sequence[str]) -> bool:
+    """Whether the words after a number make it another number, or deny it: `5 point five`."""
+    if not words:
+        return False
+    return (
+        not _MISLEADING_WORDS.isdisjoint(words)
+        or words[-1] in _MISLEADING_LAST_WORDS
+        or (len(words) > 1 and words[0] == "point" and words[1] in NUMBER_WORDS)
+    )
 
 
 def _scaled(

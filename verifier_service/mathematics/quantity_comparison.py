@@ -77,7 +77,7 @@ def ordered_letters(expression: Expression) -> _Letters | None:
     True
     """
     found: list[tuple[str, Fraction]] = []
-    factors = expression.factors if isinstance(expression, Product) else (expression,)
+    factors = _factors(expression)
     has_inverse = False
     for factor in factors:
         letter = _letter_to_a_power(factor)
@@ -91,6 +91,13 @@ def ordered_letters(expression: Expression) -> _Letters | None:
     if has_inverse or _ORDERED.issuperset(name for name, _ in found):
         return tuple(found)
     return None
+
+
+def _factors(expression: Expression) -> Sequence[Expression]:
+    """The factors of a product, with those of products among them in order: `(AB)A`."""
+    if not isinstance(expression, Product):
+        return (expression,)
+    return [inside for factor in expression.factors for inside in _factors(factor)]
 
 
 def _letter_to_a_power(factor: Expression) -> tuple[str, Fraction] | None:
@@ -156,8 +163,10 @@ def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None
         angle, radian = (left, right) if _is_angle(left.unit) else (right, left)
         return same_expression(_in_radians(angle), radian.expression, rules)
     if left.unit.dimension != right.unit.dimension:
-        is_money = left.unit.currency == right.unit.dimension or (
-            right.unit.currency == left.unit.dimension
+        # A unit without a dimension, such as m/km, is no currency.
+        is_money = any(
+            one.currency != () and one.currency == other.dimension
+            for one, other in ((left.unit, right.unit), (right.unit, left.unit))
         )
         return is_money and same_expression(left.expression, right.expression, rules)
     if left.unit == right.unit:

@@ -183,7 +183,7 @@ def _scaled(piece: Range, name: str, slope: Fraction, offset: Fraction) -> Range
 
 def interval(items: Sequence[Value], brackets: str) -> Ranges | None:
     """Two values in brackets as a range: `[0, 1)`; None for anything else."""
-    if len(items) != 2:
+    if len(items) != 2 or brackets[:1] not in ("(", "[", "]"):
         return None
     low, high = items
     if not (isinstance(low, Quantity) and isinstance(high, Quantity)):

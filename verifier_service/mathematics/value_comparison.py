@@ -63,7 +63,7 @@ def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
         case Named(), Relation():
             return same_equation(_as_relation(left), right, rules.tolerance)
         case Named(), _:
-            return same_value(left.value, right, rules)
+            return not _denies(left.name) and same_value(left.value, right, rules)
         case Relation(), Relation():
             return same_relation(left, right, rules.tolerance)
         case Relation(), Ranges() if (bound := bound_as_relation(right)) is not None:
@@ -141,7 +141,21 @@ def _squeezed(text: str) -> str:
 # Names and relations
 
 
+# A name that says that the value is not the answer: `not x`, `wrong`, `the answer is not`.
+_DENIAL = re.compile(
+    r"not(?:.(?:_\w+)?)?|.not|.*(?:isnot|isn't|cannot|never)|"
+    r"(?:the|a)?(?:wrong|incorrect|false|invalid)(?:answer|value|result|solution)?",
+    re.IGNORECASE,
+)
+
+
+def _denies(name: str) -> bool:
+    return _DENIAL.fullmatch(name) is not None
+
+
 def _same_named(left: Named, right: Named, rules: Rules) -> bool | None:
+    if left.name != right.name and (_denies(left.name) or _denies(right.name)):
+        return False
     if left.is_function and right.is_function and left.argument and right.argument:
         if left.name != right.name and {left.name, right.name} & {"y"} == set():
             return False
@@ -221,9 +235,29 @@ def _gives(relation: Relation, value: Quantity, rules: Rules) -> bool | None:
         is_identity = same(relation.left, relation.right, rules.tolerance)
         if not is_identity:
             return is_identity
-    elif not _is_asked_for(relation.left):
+    elif not _is_asked_for(relation.left) or _is_out_of_range(relation):
         return False
     return same_value(Quantity(relation.right), value, rules)
+
+
+def _is_out_of_range(relation: Relation) -> bool:
+    """Whether no real number has the sine or cosine that an equation states: `sin A = 5`."""
+    if not isinstance(relation.left, Call) or relation.left.name not in ("sin", "cos"):
+        return False
+    try:
+        return bool(abs(numeric(relation.right, {}, 15)) > 1 + 1e-12)
+    except (Undefined, Unreadable):
+        return False
+
+
+def _is_measurable(call: Call) -> bool:
+    """Whether a question may ask for a function's value: `|AB|` or `log_a b`, not `|a - 5|`."""
+    if call.name in ("ln", "factorial") or (call.name == "log" and len(call.arguments) == 1):
+        return False
+    (inside, *_) = call.arguments
+    return call.name != "abs" or not (
+        isinstance(inside, Sum) and any(not variables(term) for term in inside.terms)
+    )
 
 
 _UNKNOWNS = frozenset("xyzt")
@@ -233,7 +267,7 @@ _UNKNOWNS = frozenset("xyzt")
 def _is_asked_for(left: Expression) -> bool:
     """Whether an equation with this left side states a value, rather than one to solve."""
     if isinstance(left, Call):  # |AB|, sin A
-        return not variables(left) & _UNKNOWNS
+        return not variables(left) & _UNKNOWNS and _is_measurable(left)
     if isinstance(left, Product):  # the segment AB
         return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
     return isinstance(left, Sum) and all(
