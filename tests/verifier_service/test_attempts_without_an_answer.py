@@ -42,25 +42,14 @@ ATTEMPTS = [Attempt(**json.loads(line)) for line in DATA.read_text().splitlines(
 
 PAID: dict[str, tuple[str, ...]] = {
     "one of two offered values is taken": (
-        "The answer is 5 if n is odd and 6 if n is even.",
-        "It is 5, but it might be 6.",
         "Answer A: 5\nAnswer B: 6",
         "Case 1: 5\nCase 2: 6",
         "First answer: 5. Second answer: 6.",
         "Possible values: 5, 6",
         "One of: 5, 6.",
-        "I would say 5, perhaps 6.",
-        "I'd go with 5... or 6?",
-    ),
-    "the end of a range is taken": (
-        "no more than 7",
-        "roughly between 5 and 7",
     ),
     "a value that is denied or taken back is accepted": (
-        "Nobody would say that the answer is 5. Nobody would say 6.",
         "If the answer were 5, it would be too small; if it were 6, too large.",
-        "Is the answer 5? Is the answer 6?",
-        "The answer is 5. Just kidding, I don't know.",
     ),
     "the last of all options is taken": ("A.\nB.\nC.\nD.",),
     "one of two signs is taken": (
@@ -90,27 +79,10 @@ PAID: dict[str, tuple[str, ...]] = {
         "The answer is 5 after doubling.",
     ),
     "a value in a sentence that denies, bounds or doubles it is taken": (
-        "There are fewer than 5.",
-        "There are fewer than 6.",
-        "It equals anything but 5.",
-        "Hence it is impossible to get 5.",
-        "We ruled out 5.",
-        "The result differs from 5.",
-        "It is less than 5.",
-        "It exceeds 5.",
+        "5 is too small.",
         "The answer would be 5 if the order mattered.",
-        "It lies between 4 and 5.",
-        "The answer is 5 as well as 6.",
         "The answer is 5, if we trust the first method; the second gives 6.",
-        "The answer is $5$. Or $6$.",
-        "The answer is $5$ when $n$ is odd, and $6$ when $n$ is even.",
-        "The answer is 5. Or 6.",
-        "The answer is $5$ for odd n, $6$ for even n.",
-        "The answer is $5$ if I am lucky, else $6$.",
-        "The answer is 5 and the answer is 6.",
-        "Either the answer is 5 or the answer is 6.",
         "I choose both: 5, 6.",
-        "<answer>The answer is 5 or the answer is 6.</answer>",
     ),
 }
 """Attempts that are accepted wrongly, by the reason; whoever mends one takes it out."""

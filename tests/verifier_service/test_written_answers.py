@@ -360,3 +360,23 @@ def test_the_document_says_what_is_accepted(reference: str, completion: str, exp
 
 def test_the_document_has_a_row_for_each_kind() -> None:
     assert len(documented()) >= 15
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion"),
+    [
+        ("5", "So there are 5 fewer than before: the answer is 5."),
+        ("5", "There are 5 apples left."),
+        ("5", "That is more than 4, so she has 5."),
+        ("17", "That is 16.66...%, which rounds up to 17."),
+        ("7", "The candy had 175 calories, which means that he ate 7 bars?"),
+        ("6", "The answer is 5 if n is odd and 6 if n is even. As n is even, the answer is 6."),
+        ("1/2", "The answer is 1/2. Or 0.5."),
+        ("5", "The answer is 5. Nobody would say 6."),
+        ("5", "The answer is 5 if we round 4.7."),
+        ("5", "I don't know a shorter way, but the answer is 5."),
+        ("5", "The answer is 5. I don't know why others get 6."),
+    ],
+)
+def test_words_of_doubt_elsewhere_do_not_touch_the_answer(reference: str, completion: str) -> None:
+    assert reason(reference, completion) == "equal"

@@ -16,7 +16,13 @@ from typing import Literal, get_args
 
 from verifier_service.answer_text import after_reasoning
 from verifier_service.mathematics.closing_words import stated_words
-from verifier_service.mathematics.denials import is_disowned
+from verifier_service.mathematics.denials import (
+    is_disowned,
+    is_no_statement,
+    is_offered_beside,
+    is_taken_back,
+    offered_values,
+)
 from verifier_service.mathematics.markdown import (
     closing_line,
     listed_values,
@@ -364,23 +370,30 @@ def _answer_phrase(text: str) -> Extraction | None:
         for match in _PHRASE.finditer(text, max(0, start - 1), end):
             if is_disowned(match):
                 has_disowned = True
-            else:
+            elif last is None or not is_offered_beside(last, match):
                 last = match
         if last is not None:
-            rest = _rest_behind(text, last.end())
-            statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
-            if not statement:
-                return Extraction("answer_phrase", _NOTHING)
-            hedge = _HEDGE.fullmatch(statement)
-            if hedge is not None:
-                return Extraction(
-                    "answer_phrase", (hedge[1].strip(), _without_reason(hedge[2])), "or"
-                )
-            return Extraction("answer_phrase", (_without_reason(statement),))
+            return _announced(text, last.end())
         end = start
     if has_disowned and not _behind_disowned(text):
         return Extraction("answer_phrase", _NOTHING)
     return None
+
+
+def _announced(text: str, position: int) -> Extraction:
+    """The answer behind its announcement; without statements where it is denied or taken back."""
+    if is_taken_back(text, position):
+        return Extraction("answer_phrase", _NOTHING)
+    if (offered := offered_values(text, position)) is not None:
+        return Extraction("answer_phrase", offered, "or")
+    rest = _rest_behind(text, position)
+    statement = _statement(rest) if rest and not _DENIED.match(rest) else ""
+    if not statement:
+        return Extraction("answer_phrase", _NOTHING)
+    hedge = _HEDGE.fullmatch(statement)
+    if hedge is not None:
+        return Extraction("answer_phrase", (hedge[1].strip(), _without_reason(hedge[2])), "or")
+    return Extraction("answer_phrase", (_without_reason(statement),))
 
 
 def _behind_disowned(text: str) -> str:
@@ -765,6 +778,8 @@ def _last_expression(text: str) -> Extraction | None:
         return None
     if _BOUND.fullmatch(line.strip()):
         return Extraction("last_expression", (line.strip().rstrip("."),))
+    if is_no_statement(line, numbers[-1].start(), numbers[-1].end()):
+        return None
     listed = _listed_at_end(line, numbers)
     if len(listed) > 2:
         return Extraction("last_expression", tuple(_number_text(match[0]) for match in listed))
