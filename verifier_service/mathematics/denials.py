@@ -42,10 +42,11 @@ _COUNTED = re.compile(
 )
 
 
-# Words right before a number that bound it, deny it or doubt it: `fewer than `, `ruled out `.
+# Words right before a number that bound it, deny it or doubt it: `fewer than `, `ruled out `. Not
+# `at least`: `You need at least 5 coins.` answers how many one needs.
 _WEAKENING = re.compile(
     r"(?:\b(?:(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower)[ ]+than|exceeds?"
-    r"|at[ ]+(?:least|most)|differs?[ ]+from|different[ ]+from|anything[ ]+but"
+    r"|differs?[ ]+from|different[ ]+from|anything[ ]+but"
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$",

@@ -152,7 +152,7 @@ _DENIALS = {
     r"\leq": ">", r"\ge": "<", r"\geq": "<", r"\in": r"\notin ", r"\equiv": r"\ne ",
     r"\approx": r"\ne ",
 }  # fmt: skip
-"""What each relation becomes where it is denied, for real numbers."""
+"""The opposites of the relations, for real numbers."""
 # One token. In `3.5\text{ cm} \le x^2`: number, command, sign, word, sign, space, command, ...
 _TOKEN = re.compile(
     r"""

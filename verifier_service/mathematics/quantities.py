@@ -67,7 +67,7 @@ _MISLEADING_WORDS = frozenset(
 )
 """Words after a number that make it another number, or deny it."""
 _MISLEADING_LAST_WORDS = frozenset("minus negative half most least gross".split())
-"""The same at the end: `5 negative`, but `5 negative roots` counts these."""
+"""Such words that count at the end only: `5 negative`, but `5 negative roots` counts roots."""
 
 
 def read_quantity(tokens: list[Token]) -> Value | None:
