@@ -79,7 +79,7 @@ PAID: dict[str, tuple[str, ...]] = {
         "The answer is 5 after doubling.",
     ),
     "a value in a sentence that denies, bounds or doubles it is taken": (
-        "5 is too small.",
+        "The answer would be 5 if the order mattered.",
         "The answer is 5, if we trust the first method; the second gives 6.",
         "I choose both: 5, 6.",
     ),
