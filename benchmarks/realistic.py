@@ -5,7 +5,7 @@ of a group ends as the two completions of its question do, the other half as tho
 peer is `trl.rewards.accuracy_reward`, called once for all of them in one process, as TRL's trainer
 calls it. The service's cache is off.
 
-    .venv/bin/python benchmarks/realistic.py [--rounds 3] [--groups 48] [--workers 1 2]
+    .venv/bin/python benchmarks/realistic.py [--rounds 3] [--groups 48]
 
 Other programs change what the clock says, and CPU time hardly. So a second table has the CPU time
 of each kind of process for a completion: a service with a core for each of its processes is as

@@ -51,3 +51,8 @@ def test_numbers_and_arguments_of_any_size_and_number_are_read_or_refused(text: 
 def test_sets_joined_in_several_ways_are_not_read(text: str) -> None:
     with pytest.raises(Unreadable):
         parse_answer(text)
+
+
+@pytest.mark.parametrize("text", [r"1\frac}", r"5 \frac} km", r"(1\frac})", r"5 \frac{km}}{h}"])
+def test_a_brace_without_its_partner_is_no_error_of_ours(text: str) -> None:
+    assert read_answer(text).text

@@ -237,6 +237,8 @@ def _without_frac(arguments: Sequence[Token]) -> list[Token]:
     depth = 0
     for token in arguments:
         depth -= token.text == "}"
+        if depth < 0:
+            return []
         if depth:
             groups[-1].append(token)
         elif token.text == "{":
