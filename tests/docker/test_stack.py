@@ -409,6 +409,14 @@ def replicas(running: Stack, http: httpx.Client) -> Iterator[list[str]]:
     scale = ("up", "--detach", "--no-build", "--no-deps", "--no-recreate", "--scale")
     running.compose(*scale, "verifier=3", "verifier")
     wait_until(lambda: len(healthy(running)) == 3, "three healthy replicas")
+    since = num_log_lines(running)
+
+    def each_has_answered() -> bool:
+        """Whether the proxy knows all of them: it asks for itself which are ready, and later."""
+        http.post("/v1/score", json=ONE_ANSWER)
+        return len(answered_by(running, since)) == 3
+
+    wait_until(each_has_answered, "three replicas behind the proxy")
     yield healthy(running)
     running.compose(*scale, "verifier=1", "verifier")
     wait_until(lambda: len(healthy(running)) == 1, "one healthy replica")
@@ -422,6 +430,16 @@ def healthy(stack: Stack) -> list[str]:
     return [name for name, state in states.items() if state["Health"]["Status"] == "healthy"]
 
 
+ONE_ANSWER = {
+    "verifiers": [{"type": "exact_match"}],
+    "groups": [{"reference": {"answer": "1"}, "completions": ["1"]}],
+}
+
+
+def num_log_lines(stack: Stack) -> int:
+    return len(stack.engine.docker("logs", stack.container("api")).splitlines())
+
+
 def answered_by(stack: Stack, since: int) -> Counter[str]:
     """How many requests for scores each address has answered, from a line of the log on."""
     log = stack.engine.docker("logs", stack.container("api")).splitlines()[since:]
@@ -432,7 +450,7 @@ def answered_by(stack: Stack, since: int) -> Counter[str]:
 def test_requests_spread_and_none_is_lost_when_a_replica_is_killed(
     running: Stack, replicas: list[str]
 ) -> None:
-    since = len(running.engine.docker("logs", running.container("api")).splitlines())
+    since = num_log_lines(running)
     config = RewardConfig.model_validate(
         {"url": running.url, "verifiers": [{"type": "code", "weight": 1.0}], "max_attempts": 8}
     )
