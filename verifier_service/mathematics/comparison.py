@@ -20,6 +20,7 @@ from verifier_service.mathematics.chemistry import (
 )
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
+from verifier_service.mathematics.expressions import Number
 from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.form import (
     joins_sets,
@@ -33,6 +34,7 @@ from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import text_key, unwrapped, without_delimiters
+from verifier_service.mathematics.quantity_comparison import same_expression
 from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
@@ -64,6 +66,8 @@ class AnswerReading:
     """Sorted letters of several multiple-choice options: `A, C`."""
     condition: str = ""
     """Condition under which the answer is said to hold; empty without one."""
+    number: Number | None = None
+    """The number that the text is, if it has nothing but digits, a sign and a point."""
 
     @cached_property
     def with_letters(self) -> tuple[Value, frozenset[str]] | None:
@@ -83,7 +87,8 @@ _PLAIN_NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASC
 def read_answer(text: str) -> AnswerReading:
     """Read a text once for any number of comparisons."""
     if (plain := _PLAIN_NUMBER.fullmatch(text)) is not None:
-        return AnswerReading(text, plain[1], (Quantity(parse_number(plain[1])),), None)
+        number = parse_number(plain[1])
+        return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
     values: list[Value] = []
     try:
         values.append(parse_answer(text))
@@ -119,6 +124,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
         return True
+    if left.number and right.number:  # as most pairs are
+        return same_expression(left.number, right.number, rules)
     if left.condition and right.condition and left.condition != right.condition:
         return False
     times = [_time_of(one) for one in (left, right)]

@@ -471,8 +471,9 @@ def same(left: Expression, right: Expression, tolerance: float) -> bool | None:
     if isinstance(left, Number) and isinstance(right, Number):
         if left.value == right.value:
             return True
-        approximate = tolerance if left.decimals or right.decimals else 0.0
-        return _are_close(left, right, (left.value, right.value), {}, approximate)
+        if not tolerance or not (left.decimals or right.decimals):
+            return False
+        return _are_close(left, right, (left.value, right.value), {}, tolerance)
     ends = (_infinite(left), _infinite(right))
     if any(ends):
         return ends[0] == ends[1]

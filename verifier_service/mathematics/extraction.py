@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -92,7 +92,9 @@ def extract(
             found = in_note
     if found is None or not any(found.statements):
         return None
-    return _in_words(replace(found, statements=tuple(filter(None, found.statements))))
+    if not all(found.statements):
+        found = replace(found, statements=tuple(filter(None, found.statements)))
+    return _in_words(found)
 
 
 def _in_words(found: Extraction) -> Extraction:
@@ -337,16 +339,45 @@ _PHRASE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+# A word without which no line has such a phrase: `answer`, the `Ans` of `Ans: 5`, `A:`. It is found
+# ten times faster: each alternative begins with a letter, of which the compiler makes a set.
+_KEYWORD = re.compile(
+    "|".join(
+        f"{first}(?i:{rest})"
+        for letter, rest in (
+            ("a", r"ns|ntwort|\**[ ]*:"),
+            ("o", "ption"),
+            ("c", "hoice"),
+            ("r", "esult|espuesta|éponse|isposta|esposta"),
+            ("s", "olution"),
+            ("о", "твет"),
+            ("答", "案"),
+        )
+        for first in {letter, letter.upper()}
+    )
+)
+
+
+def _announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
+    """The phrases that announce an answer in the line from start to end."""
+    if _KEYWORD.search(text, start, end) is None:
+        return ()
+    return _PHRASE.finditer(text, max(0, start - 1), end)
+
 
 # The label of one of several answers: `**Answer 2:**`, `Candidate #2.`.
 _NUMBERED = re.compile(
     r"\b(?:answer|option|candidate|possibility|solution|guess)s?\s*#?\(?([1-9])\)?\s*\**[:.)=]\**",
     re.IGNORECASE,
 )
+# The end of the second label, which is found faster than a label: the ` 2:` of `Answer 2: 5`.
+_SECOND = re.compile(r"2(?<![0-9]2)\)?\s*\**[:.)=]")
 
 
 def _numbered_answers(text: str) -> tuple[str, ...]:
     """The short answers with labels from 1 on with which a text ends; empty without two."""
+    if not _SECOND.search(text):
+        return ()
     labels = list(_NUMBERED.finditer(text))[-9:]
     numbers = [int(label[1]) for label in labels]
     first = len(numbers) - 1 - numbers[::-1].index(1) if 1 in numbers else len(numbers)
@@ -367,7 +398,7 @@ def _answer_phrase(text: str) -> Extraction | None:
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
-        for match in _PHRASE.finditer(text, max(0, start - 1), end):
+        for match in _announcements(text, start, end):
             if is_disowned(match):
                 has_disowned = True
             elif last is None or not is_offered_beside(last, match):
@@ -380,8 +411,14 @@ def _answer_phrase(text: str) -> Extraction | None:
     return None
 
 
+# A number that ends the text, which nothing can take back: the `18` of `The answer is 18.`
+_LAST_NUMBER = re.compile(r"[ ]?(-?[0-9]+(?:\.[0-9]+)?)\.?")
+
+
 def _announced(text: str, position: int) -> Extraction:
     """The answer behind its announcement; without statements where it is denied or taken back."""
+    if (number := _LAST_NUMBER.fullmatch(text, position)) is not None:
+        return Extraction("answer_phrase", (number[1],))
     if is_taken_back(text, position):
         return Extraction("answer_phrase", _NOTHING)
     if (offered := offered_values(text, position)) is not None:
@@ -398,13 +435,15 @@ def _announced(text: str, position: int) -> Extraction:
 
 def _behind_disowned(text: str) -> str:
     """The text behind the last value that is said not to be the answer; all of it without one."""
-    last = None
-    for match in _PHRASE.finditer(text):
-        if is_disowned(match):
-            last = match
-    if last is None:
-        return text
-    return text[last.end() :].lstrip(" *:\n\t").partition("\n")[2].strip(_BLANK)
+    end = len(text)
+    while end > 0:
+        start = text.rfind("\n", 0, end - 1) + 1
+        disowned = [match for match in _announcements(text, start, end) if is_disowned(match)]
+        if disowned:
+            behind = text[disowned[-1].end() :].lstrip(" *:\n\t")
+            return behind.partition("\n")[2].strip(_BLANK)
+        end = start
+    return text
 
 
 def _rest_behind(text: str, end: int) -> str:

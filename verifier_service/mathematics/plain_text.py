@@ -7,6 +7,7 @@ Delimiters, boxes, bold and the like say nothing and are taken off. Some ways of
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verifier_service.mathematics.notation import FUNCTIONS, SHORT_WORDS
 
@@ -146,6 +147,7 @@ _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
 _WHITE_SPACE = re.compile(r"\s+")
 
 
+@lru_cache(maxsize=16)  # one reading of a text asks several times
 def unwrapped(text: str) -> str:
     """The text without its delimiters, box, bold and final full stop.
 

@@ -188,6 +188,8 @@ def same_expression(left: Expression, right: Expression, rules: Rules) -> bool |
         return verdict
     if _is_rounded(left, right, rules):
         return True
+    if isinstance(left, Number) and isinstance(right, Number):  # neither logarithm nor parameter
+        return False
     # `log` alone is natural to some and decimal to others.
     one, other = with_decimal_logarithms(left), with_decimal_logarithms(right)
     if (one, other) != (left, right) and same(one, other, rules.tolerance):

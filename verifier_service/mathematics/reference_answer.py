@@ -19,6 +19,8 @@ _MATHEMATICS = re.compile(
 )
 # A word of prose, of two letters or more: the `then` of `then x`.
 _WORD = re.compile(r"[^\W\d_]{2,}")
+# A text in which no answer can be announced, as most references are: `42`, `(1,2)`, `x^2/3`.
+_BARE = re.compile(r"[-+0-9A-Za-z.,/^()]+")
 # The end of a sentence that another follows, but no abbreviation: `is even. Then`, not `Mr. X`.
 _NEXT_SENTENCE = re.compile(r"(?:\$|\b[a-z]{3,})[.!?:]\s+[A-Z$\\]|\n\s*\n")
 MAX_WORDS_OF_SENTENCES = 8
@@ -57,6 +59,8 @@ def answer_of_reference(text: str) -> str:
     text = text.strip()
     if text.lower().rstrip(".") in _NO_ANSWERS:
         raise NoAnswer(f"{text[:20]!r} is no answer")
+    if _BARE.fullmatch(text):
+        return text
     found = extract(text, _SOURCES)
     if found is not None:
         return found.text

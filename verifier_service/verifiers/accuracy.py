@@ -316,6 +316,8 @@ class Accuracy(SettlingVerifier):
 
     def _in_notation(self, found: Extraction) -> Extraction:
         """An extraction in the notation of `_answer_texts`."""
+        if not self.decimal_comma and not any(map(_may_be_value, found.statements)):
+            return found
         statements = tuple(_as_one_answer(one) for one in found.statements)
         if self.decimal_comma:
             statements = tuple(map(with_decimal_points, statements))
@@ -368,9 +370,11 @@ def _with_texts_for_booleans(reference: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _as_one_answer(statement: str) -> str:
     """A statement; of one that is a JSON or Python value, what it stands for as one answer."""
-    if statement[:1] in _VALUE_BEGINNINGS and ('"' in statement or "'" in statement):
-        return answers_in_value(statement, "all")[0]
-    return statement
+    return answers_in_value(statement, "all")[0] if _may_be_value(statement) else statement
+
+
+def _may_be_value(statement: str) -> bool:
+    return statement.startswith(_VALUE_BEGINNINGS) and ('"' in statement or "'" in statement)
 
 
 _VALUE_BEGINNINGS = ("[", "{", "(", "'", '"')

@@ -140,7 +140,7 @@ def _judge_task(
             continue
         for completion in part.completions:
             position.write(index, in_reference=False)
-            start = time.process_time()
+            start = time.process_time() if task.explain else 0.0
             found = _verdict(judge, completion)
             if task.explain and time.process_time() - start < MAX_EXPLAINED_SECONDS:
                 found = _explained(found, verifier, reference, judge, completion)
