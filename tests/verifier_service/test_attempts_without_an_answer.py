@@ -41,29 +41,6 @@ class Attempt(NamedTuple):
 ATTEMPTS = [Attempt(**json.loads(line)) for line in DATA.read_text().splitlines()]
 
 PAID: dict[str, tuple[str, ...]] = {
-    "one of two offered values is taken": (
-        "Answer A: 5\nAnswer B: 6",
-        "Case 1: 5\nCase 2: 6",
-        "First answer: 5. Second answer: 6.",
-        "Possible values: 5, 6",
-        "One of: 5, 6.",
-    ),
-    "a value that is denied or taken back is accepted": (
-        "If the answer were 5, it would be too small; if it were 6, too large.",
-    ),
-    "the last of all options is taken": ("A.\nB.\nC.\nD.",),
-    "one of two signs is taken": (
-        "plus or minus 5",
-        r"\boxed{5 \text{ with sign } \pm}",
-    ),
-    "a box in a comment is taken": (r"<!-- \boxed{5} --> I give up.",),
-    "one of two values of a program is taken": (
-        "5 if odd else 6",
-        "random.choice([5, 6])",
-        "[x for x in (5, 6)]",
-    ),
-    "the last of several values is taken": ("The average of 5 and 7, or one of these",),
-    "a false chain of tuples, or a list of sets, is taken": (r"\boxed{\{1\}, \{2\}, \{3\}}",),
     "leniency of docs/accuracy.md: a text that can be read in two ways is read in both": (
         r"\boxed{\log 100}",
         r"\boxed{\log(100)}",
@@ -74,23 +51,29 @@ PAID: dict[str, tuple[str, ...]] = {
         r"\boxed{\sqrt{x}\sqrt{x}}",
     ),
     "leniency of docs/accuracy.md: quarters are coins too": (r"\boxed{5 \text{ quarters}}",),
-    "the right side of an equation is taken": (
-        "The answer is 5 which is wrong.",
-        "The answer is 5 after doubling.",
-    ),
-    "a value in a sentence that denies, bounds or doubles it is taken": (
-        "The answer would be 5 if the order mattered.",
-        "The answer is 5, if we trust the first method; the second gives 6.",
-        "I choose both: 5, 6.",
+    "leniency of docs/accuracy.md: a box is the answer, whatever formula it is part of": (
+        r"\boxed{5}+1",
+        r"1+\boxed{5}",
+        r"\boxed{5}^2",
+        r"\boxed{5}0",
+        r"2\cdot\boxed{5}",
+        r"\boxed{5}!",
+        r"\boxed{5}\%",
+        r"\boxed{5}x",
+        r"\frac{\boxed{5}}{2}",
+        r"\sqrt{\boxed{5}}",
+        r"x<\boxed{5}",
+        r"x > \boxed{5}",
+        r"\boxed{5} at most",
     ),
 }
-"""Attempts that are accepted wrongly, by the reason; whoever mends one takes it out."""
+"""Attempts that are paid all the same, by the leniency of docs/accuracy.md that allows them."""
 
 REASONS = {completion: reason for reason, all_of_it in PAID.items() for completion in all_of_it}
 
 
 def parameters() -> list[Any]:
-    """The attempts, with the mark of those that are accepted wrongly."""
+    """The attempts, with the mark of those that a documented leniency pays."""
     numbers: Counter[str] = Counter()
     found = []
     for attempt in ATTEMPTS:

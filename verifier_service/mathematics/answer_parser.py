@@ -13,6 +13,7 @@ from typing import Any
 
 from verifier_service.mathematics.combinatorics import with_binomials
 from verifier_service.mathematics.conditions import (
+    has_changing_condition,
     is_condition,
     without_condition,
     without_union_over_integers,
@@ -165,6 +166,8 @@ class _AnswerParser:
 
     def item(self) -> Value:
         """One element of a list, or the only one."""
+        if has_changing_condition(self.tokens):
+            return Words(_name(self.tokens))
         self.tokens = without_union_over_integers(without_condition(self.tokens))
         if not self.tokens:
             raise Unreadable("an empty item")
@@ -247,6 +250,8 @@ class _AnswerParser:
 
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation without what follows its first `≈`: `1/3 ≈ 0.33` is a third."""
+        if signs == ["≈"] and _is_name(parts[0]) and _is_name(parts[1]):
+            return Words(" ≈ ".join(_name(part) for part in parts))  # no equation of two variables
         if "≈" in signs and not _is_name(parts[0]):
             if len(parts) == 2 and _are_far_apart(*parts):
                 return Words(" ≈ ".join(_name(part) for part in parts))

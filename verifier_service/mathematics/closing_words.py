@@ -37,6 +37,14 @@ _STATEMENT = re.compile(
     r"(?P<answer>[^.!?;:,]+)",
     re.IGNORECASE,
 )
+# Words before a day or a place: the `on a ` of `It is on a Thursday.`
+_PREPOSITION = re.compile(r"(?:on|in)\s+(?:(?:an?|the)\s+)?(?=[A-Z])")
+# An option of which something is said: the `option B` of `So option B is correct`.
+_OPTION = re.compile(
+    r"(?:(?:so|thus|hence|therefore),?\s+)?(?:(?:the\s+)?(?:option|choice|answer)\s+)?"
+    r"(?-i:\(?[A-J]\)?)",
+    re.IGNORECASE,
+)
 # A word of an answer: `Saturday`, `well-known`.
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # What a sentence says is not there: the `no real roots` of `It has no real roots`.
@@ -141,7 +149,10 @@ def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
     match = _STATEMENT.fullmatch(sentence)
     if match is None or not may_be_any or _DENIAL.search(match["subject"]):
         return None
+    if _OPTION.fullmatch(match["subject"]):
+        return None
     answer = match["answer"].strip(" *_\"“”'")
+    answer = _PREPOSITION.sub("", answer)
     words = answer.split()
     if len(words) > _MAX_WORDS or len(match["subject"].split()) > _MAX_WORDS_OF_SUBJECT:
         return None

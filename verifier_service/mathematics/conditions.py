@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
@@ -44,6 +45,22 @@ def without_condition(tokens: list[Token]) -> list[Token]:
         if start and tokens[start].text == "(":
             return tokens[:start]
     return tokens
+
+
+_CHANGES = re.compile(
+    r"else|otherwise|signs?|±|∓|pm|mp|minus|plus|negated|negative|opposite|vice|versa"
+    r"|(?:doubl|halv|tripl|quadrupl|squar|cub|negat|invert|revers)(?:ed|ing)",
+    re.IGNORECASE,
+)
+"""Words and signs of a condition that change the value before it, or offer another one."""
+
+
+def has_changing_condition(tokens: Sequence[Token]) -> bool:
+    """Whether a condition leaves the value before it open: `5 if odd else 6`, `5 with sign ±`."""
+    start = _condition_word(tokens)
+    if start is None:
+        return False
+    return any(_CHANGES.fullmatch(token.text) for token in tokens[start:])
 
 
 def without_union_over_integers(tokens: list[Token]) -> list[Token]:

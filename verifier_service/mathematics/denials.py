@@ -21,12 +21,15 @@ _CLAIM = (
     r"(?:say(?:ing)?|think|believe|claim|conclude|assume|agree|sure|certain|convinced|confident)"
 )
 _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
-# A denial right before `answer is 5`: `n't think that the ` in `I don't think that the answer is`.
+# A denial or a condition right before `answer is 5`: `n't think that the ` in `I don't think that
+# the answer is`, the `if the ` of `if the answer is`.
 # Nothing that ends a clause may come between: `I am not sure, but the answer is 5` denies nothing.
 _DISOWNING = (
     rf"(?:\b(?:wrong|incorrect)"
     rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
     rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
+    rf"|\b(?:if|suppose|supposing|assume|assuming|imagine|pretend|whether|unless|say)"
+    rf"(?:[ ]+that)?{_ARTICLES}"
     rf"|\b(?:nobody|no[ ]+one)[ ]+(?:(?:would|will|could|can|should)[ ]+)?{_CLAIM}s?"
     rf"(?:[ ]+that)?{_ARTICLES}"
     rf"|(?:\bnot|n['’]t)[ ]+(?:(?:true|correct|right|the[ ]+case)[ ]+)?that{_ARTICLES})[ *_]+"
@@ -42,6 +45,16 @@ _COUNTED = re.compile(
 )
 
 
+# A supposition right before a number: `if it were `, `suppose n = `.
+_SUPPOSED = re.compile(
+    r"\b(?:if|suppose|supposing|assume|assuming|imagine|unless|whether)\s+(?:that\s+)?"
+    r"(?:[\w$'’]+\s+){1,3}?(?:were|was|is|be|are|equals?|=|had|has|gives?|gave)\s+"
+    r"(?:really\s+|actually\s+|only\s+)?[$*(]*$",
+    re.IGNORECASE,
+)
+MAX_LINE_CHARACTERS = 400
+"""Longest part of a line in which values with a condition between them are sought."""
+
 # Words right before a number that bound it, deny it or doubt it: `fewer than `, `ruled out `. Not
 # `at least`: `You need at least 5 coins.` answers how many one needs.
 _WEAKENING = re.compile(
@@ -49,9 +62,38 @@ _WEAKENING = re.compile(
     r"|differs?[ ]+from|different[ ]+from|anything[ ]+but"
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
+    r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$",
     re.IGNORECASE,
 )
+# Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
+_DENYING = re.compile(
+    r"(?:\b(?:not|never|cannot|isn|doesn|neither|nor|rather[ ]+than|instead[ ]+of|anything[ ]+but"
+    r"|other[ ]+than|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)[ ]+out|reject(?:s|ed|ing)?"
+    r"|discard(?:s|ed|ing)?)"
+    r"|n['’]t|\b(?:wrong|incorrect|false)[ ]+(?:answer|value|result|solution)[ ]*(?:is|:|=)?"
+    r"|\bdoubt[ ]+(?:that[ ]+)?(?:it|this|the[ ]+answer)[ ]+(?:is|equals)|不是|不等于"
+    r"|≠|\\(?:neq?|neg|lnot|not[ ]*=)(?![a-zA-Z]))"
+    r"(?:[ ]+(?:be|equal|is|equals|to|the|number|value|answer|option|t|likely|really)){0,4}"
+    r"\W{0,6}$",
+    re.IGNORECASE,
+)
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether words right before a box deny it, or a sentence that ends the text asks for it.
+
+    >>> is_denied("It is not 5.", 10, 11), is_denied("Is it 5?", 6, 7)
+    (True, True)
+    >>> is_denied("It is not 6, but 5.", 17, 18)
+    False
+    """
+    before = text[max(0, start - MAX_DENIAL_CHARACTERS) : start].rpartition("\n")[2]
+    if _DENYING.search(before):
+        return True
+    return _ASKED.match(text, end) is not None and _QUESTION.search(before) is not None
+
+
 # A question, up to the number in it: `Is the answer `, `... or `.
 _QUESTION = re.compile(
     r"(?:^|[.!?]\s+)(?:(?:is|are|was|were|could|can|might|does|do|should|would)\b[^.!?]*"
@@ -63,7 +105,7 @@ _ASKED = re.compile(r"[$*)]{0,4}\?[\s*]{0,9}$")
 
 
 def is_no_statement(line: str, start: int, end: int) -> bool:
-    """Whether a line bounds, denies, doubts or asks for the number between two positions.
+    """Whether a line bounds, denies, doubts, supposes or asks for the number between two positions.
 
     >>> is_no_statement("There are fewer than 5.", 21, 22), is_no_statement("Is it 5?", 6, 7)
     (True, True)
@@ -71,7 +113,7 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
     False
     """
     before = line[max(0, start - MAX_DENIAL_CHARACTERS) : start]
-    if _WEAKENING.search(before):
+    if _WEAKENING.search(before) or _SUPPOSED.search(before):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
 
@@ -79,14 +121,91 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
 # Words behind an answer that take it back: `Just kidding`, `I don't know.`
 _TAKEN_BACK = re.compile(
     r"\bjust[ ]+kidding\b|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up)\b"
-    r"|\bI[ ]+(?:don['’]t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)",
+    r"|\bI[ ]+(?:don['’]?t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)",
     re.IGNORECASE,
 )
+_WRONG = (
+    r"(?:['’]s|\s+(?:is|was|were|seems|looks|must\s+be|has\s+to\s+be))\s+"
+    r"(?:(?:\w+ly|just|simply|all|of\s+course|a|an)\s+){0,2}"
+    r"(?:wrong|incorrect|false|untrue|invalid|nonsense|lie|mistake|error"
+    r"|not\s+(?:true|right|correct|so|it|the\s+(?:\w+\s+){0,2}(?:answer|one|case)))"
+    r"(?=\s*(?:[.!,;:)*]|$))"
+)
+# A clause in the sentence of an answer that takes it back: ` which is wrong`, `, but it is false`.
+_WRONG_CLAUSE = re.compile(
+    rf"(?:\bwhich|[,(–—-]\s*(?:(?:and|but|though|although|however|yet),?\s+)?(?:this|that|it)|"
+    rf"\s(?:but|though|although)\s+(?:this|that|it)){_WRONG}"
+    r"|[\d$)}]\s+(?:is|was)\s+(?:wrong|incorrect|not\s+(?:the|an|my)\s+(?:\w+\s+)?answer)"
+    r"(?=\s*(?:[.!)]|$))"
+    r"|[\d$)}]\s*[(\[]\s*(?:this\s+is\s+)?"
+    r"(?:wrong|incorrect|false|not\s+(?:really|true|correct))\s*[)\]]"
+    r"|[\d$],\s+(?:not\s+really|or\s+not|or\s+(?:something|so)|or\s+whatever)(?=\s*(?:[.!]|$))",
+    re.IGNORECASE,
+)
+# A sentence right behind that of an answer which takes it back: `This is wrong.`, `No, it is not.`
+_WRONG_SENTENCE = re.compile(
+    rf"[\s.!?)*$\]\\]{{0,12}}(?:(?:no|but|and|however|well|oh),?\s+)?"
+    rf"(?:(?:this|that|it|the\s+(?:above|previous|last)(?:\s+(?:answer|value|box|statement))?"
+    rf"|the\s+(?:answer|value|box|number)(?:\s+above)?|my\s+answer){_WRONG}"
+    r"|(?:not|no|nope|wrong|false|incorrect)[.!](?=\s|$))",
+    re.IGNORECASE,
+)
+# An operation that is still to be done with an answer: ` when doubled`, `, once halved`.
+_CHANGED = re.compile(
+    r"[\d$)}]\W{0,3}\s(?:after|before|when|once|if|upon|until)\s+"
+    r"(?:(?:it|you|we|they|being|is|are|gets?|has|been)\s+){0,3}"
+    r"(?:doubl|halv|tripl|quadrupl|squar|cub|negat|invert|revers|increment|decrement)(?:ed|ing|es?|s)\b"
+    r"|[\d$)}]\W{0,3}\s(?:before|when|once|if|until)\s+"
+    r"(?:(?:it|you|we|they|being|is|are|gets?|has|been)\s+){0,3}"
+    r"(?:add|subtract|multipl|divid|increas|decreas)\w{1,4}\s+(?:by\s+|to\s+|with\s+)?-?\d",
+    re.IGNORECASE,
+)
+# A condition that does not hold: `would be 5 if the order mattered`.
+_UNREAL = re.compile(r"\b(?:would|could|might)\s+(?:have\s+been|be)\b", re.IGNORECASE)
+_UNREAL_CONDITION = re.compile(r"\b(?:if|unless|had|were|except|only\s+when)\b", re.IGNORECASE)
+# A contrast, behind which the words are about another value: `5, not 6, which is wrong`.
+_CONTRAST = re.compile(r"\bnot\b|n['’]t\b|\brather\s+than\b|\binstead\s+of\b", re.IGNORECASE)
+# An answer that is itself a verdict, which `That is false.` only repeats.
+_VERDICT = re.compile(
+    r"[\W_]*(?:\\?(?:text\w*|boxed|fbox)\{)*"
+    r"(?:true|false|yes|no|correct|incorrect|wrong|invalid|impossible)\b",
+    re.IGNORECASE,
+)
+_MAX_SENTENCE = 300
+# The end of a sentence: a full stop, but not that of `3.5`; the end of a line.
+_END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
 def is_taken_back(text: str, position: int) -> bool:
     """Whether the text behind an answer takes it back."""
     return _TAKEN_BACK.search(text, position) is not None
+
+
+def is_undone(text: str, position: int, announcement: str = "") -> bool:
+    """Whether the sentence of an answer, or the next one, denies it or goes on to change it.
+
+    >>> is_undone("The answer is 5 which is wrong.", 14), is_undone("It is 5. No.", 6)
+    (True, True)
+    >>> is_undone("It is 2.5, which is no integer.", 6), is_undone("It is 5. 6 is wrong.", 6)
+    (False, False)
+
+    Args:
+        text: a text.
+        position: the position of the answer in it, or that behind the answer.
+        announcement: the words before the answer.
+    """
+    if _VERDICT.match(text, position):
+        return False
+    end = _END.search(text, position, position + _MAX_SENTENCE)
+    last = end.start() if end else min(len(text), position + _MAX_SENTENCE)
+    clause = _WRONG_CLAUSE.search(text, position, last)
+    if clause and not _CONTRAST.search(text, position, clause.start()):
+        return True
+    if _CHANGED.search(text, position, last):
+        return True
+    if _UNREAL.search(announcement) and _UNREAL_CONDITION.search(text, position, last):
+        return True
+    return _WRONG_SENTENCE.match(text, last) is not None
 
 
 # A short value: `5`, `-3/4`, `$x^2$`.
@@ -96,16 +215,37 @@ _VALUE = r"(?:\$[^$\n]{1,80}\$|[-−]?\d[\d.,/]{0,40}(?<![.,]))"
 _SECOND = re.compile(
     rf"(?P<first>{_VALUE})(?:[.!?]\s+(?:or|maybe|perhaps|possibly|alternatively)\b,?\s+"
     rf"|,?\s+as\s+well\s+as\s+"
+    rf"|[.!;,]\s+(?:but\s+|and\s+|also\s+)?(?={_VALUE}\s+(?:works|is\s+(?:also\s+|equally\s+)?"
+    rf"(?:possible|right|correct|valid|fine|an\s+answer|acceptable)|would\s+(?:also\s+)?(?:work|do)))"
     rf"|,?\s+(?:and|or)\s+(?:maybe\s+|perhaps\s+|else\s+)?the\s+(?:final\s+)?answer\s+is\s+"
-    rf"|,?\s+(?:if|when)\b[^.\n]{{0,80}}?[\s,;](?:else|otherwise)[\s,]+)(?P<second>{_VALUE})"
+    rf"|,?\s+(?:if|when)\b[^.\n]{{0,80}}?[\s,;](?:else|otherwise)[\s,]+"
+    rf"|[^\n;.]{{0,80}}?[;,.]\s+(?:but\s+|and\s+|while\s+|whereas\s+)?(?:the\s+|an?\s+)?"
+    rf"(?:second|other|latter|alternative|another|different)\s+"
+    rf"(?:(?:possible\s+)?(?:method|approach|answer|way|possibility|option|reading|interpretation"
+    rf"|calculation|estimate|result|view)\s+)?"
+    rf"(?:gives?|yields?|is|says?|would\s+(?:be|give)|leads\s+to|gets?)\s+)(?P<second>{_VALUE})"
     rf"|(?P<one>{_VALUE}),?\s+(?:if|when|for)\b[^.\n]{{0,80}}?(?:,\s|;\s|\sand\s)(?:and\s+)?"
     rf"(?P<other>{_VALUE})\s+(?:if|when|for)\b",
     re.IGNORECASE,
 )
 
 
+# Another announcement right behind the first, without a word that revises or concludes: the
+# `. The answer is B` of `The answer is A. The answer is B.`
+_ANNOUNCED_AGAIN = re.compile(
+    rf"\W{{0,4}}(?P<first>{_VALUE}|(?-i:\(?\b[A-HJ]\b\)?))[.;!,]?\s+"
+    r"(?:(?:and|or|the|my|our|your|his|her|an|another|other|second|alternative|possible|also"
+    r"|\w+['’]s)\s+){0,3}answer(?:\s+is|\s*:)\W{1,4}"
+    rf"(?P<second>{_VALUE}|(?-i:\(?\b[A-HJ]\b\)?))",
+    re.IGNORECASE,
+)
+
+
 def is_offered_beside(announced: re.Match[str], again: re.Match[str]) -> bool:
     """Whether a second announcement of an answer is an alternative to the first one."""
+    match = _ANNOUNCED_AGAIN.match(announced.string, announced.end())
+    if match is not None and match.end() > again.start():
+        return True
     match = _SECOND.match(announced.string, announced.end())
     return match is not None and match.end() > again.start()
 
@@ -116,11 +256,54 @@ def offered_values(text: str, position: int) -> tuple[str, str] | None:
     >>> offered_values("The answer is 5. Or 6.", 14), offered_values("It is 5 if n is odd.", 6)
     (('5', '6'), None)
     """
-    match = _SECOND.match(text, position)
+    match = _SECOND.match(text, position) or _ANNOUNCED_AGAIN.match(text, position)
     if match is None:
         return None
-    first, second = match["first"] or match["one"], match["second"] or match["other"]
+    first, second = filter(None, match.groups())
     return first.strip("$"), second.strip("$")
+
+
+# Two values with a condition between them, in words or as programs write it: `5 if odd else 6`,
+# `if odd: 5, else: 6`, `odd ? 5 : 6`.
+_EITHER = re.compile(
+    rf"(?P<first>{_VALUE})[^.\n]{{0,60}}?\b(?:if|when|unless)\b[^\n]{{0,80}}?"
+    rf"\b(?:else|otherwise)\b\W{{0,3}}(?:(?:it|is|return|the|answer|we|get|print)\W{{1,3}}){{0,4}}"
+    rf"(?P<second>{_VALUE})"
+    rf"|\b(?:if|when)\b[^\n]{{0,80}}?[:,\s(](?P<one>{_VALUE})[^\n]{{0,40}}?\b(?:else|otherwise)\b"
+    rf"\W{{0,3}}(?:(?:it|is|return|the|answer|we|get|print)\W{{1,3}}){{0,4}}(?P<other>{_VALUE})"
+    rf"|\?\s*(?P<yes>{_VALUE})\s*:\s*(?P<no>{_VALUE})"
+    rf"|\b(?:if|when|assuming|suppose|unless)\b[^;\n]{{0,60}}?[,;\s](?P<once>{_VALUE})[,;]\s+"
+    rf"(?:and\s+|but\s+)?(?:if|when|assuming|suppose)\b[^\n]{{0,60}}?[,;\s](?P<again>{_VALUE})"
+    rf"|\bunless\b[^,;\n]{{0,40}}\s(?P<unless>{_VALUE}),[^\n]{{0,30}}?\s(?P<main>{_VALUE})"
+    rf"|\b(?:method|approach|answer|way|reading|interpretation|guess|formula|calculation)s?\b"
+    rf"[^\n;.]{{0,40}}?(?P<this>{_VALUE})[,;]\s+(?:and\s+|but\s+|while\s+)?(?:by\s+|in\s+|with\s+)?"
+    rf"(?:the\s+|an?\s*)(?:other|second|latter)\s+(?:\w+\s+){{0,2}}?(?P<that>{_VALUE})",
+    re.IGNORECASE,
+)
+
+
+def offered_in_line(line: str) -> tuple[str, str] | None:
+    """The values of which a condition in a line chooses one; None where it chooses none.
+
+    >>> offered_in_line("5 if odd else 6"), offered_in_line("If odd, we add 5 and get 6.")
+    (('5', '6'), None)
+    """
+    line = line[:MAX_LINE_CHARACTERS]
+    match = _EITHER.search(line) if _may_offer(line.lower()) else None
+    if match is None:
+        return None
+    first, second = filter(None, match.groups())
+    return first.strip("$"), second.strip("$")
+
+
+_EITHER_WORDS = ("else", "otherwise", "unless", "other", "second", "latter", "assuming", "suppose")
+
+
+def _may_offer(line: str) -> bool:
+    """Whether a line in lower case has the words of `_EITHER`, whose search takes far longer."""
+    if any(word in line for word in _EITHER_WORDS) or line.count("if") + line.count("when") > 1:
+        return True
+    return "?" in line and ":" in line
 
 
 # The letter of an option: `(b)`, `B`, `[B]`.

@@ -44,6 +44,10 @@ DIGITS = 50
 """Precision of numeric values, in decimal digits."""
 MORE_DIGITS = 80
 """Precision at which a small difference of two values is computed again."""
+LEAST_LOST_DIGITS = 20
+"""Distance from 1, in decimal digits, from which parts can hide in the digits of others."""
+MAX_LOST_DIGITS = 4_000
+"""Most digits that are computed to see the smallest part; beyond them values count as different."""
 MAX_EXPONENT_BITS = 4_000_000
 """Largest binary exponent of a numeric value; functions of larger values would take seconds."""
 MAX_ANGLE_BITS = 10_000
@@ -644,7 +648,7 @@ def _same_at(
     with mpmath.workdps(DIGITS):
         is_real = all(abs(mpmath.im(value)) <= abs(value) * 1e-40 for value in (one, other))
         gap, size = abs(one - other), max(abs(one), abs(other))
-        if gap <= tolerance * size:
+        if gap and gap <= tolerance * size:
             largest = largest_gap(
                 left,
                 right,
@@ -658,6 +662,57 @@ def _same_at(
         least = mpmath.mpf(10) ** (-DIGITS // 2)
         if gap > size * least and gap > least:  # below that, both may be zero: sin(pi)
             return False, is_real
-    with mpmath.workdps(MORE_DIGITS):
-        more = abs(numeric(left, point, MORE_DIGITS) - numeric(right, point, MORE_DIGITS))
-        return bool(more < gap * mpmath.mpf(10) ** (-(MORE_DIGITS - DIGITS) // 2)), is_real
+    return _agree_further(left, right, point, gap), is_real
+
+
+def _agree_further(
+    left: Expression, right: Expression, point: Mapping[str, Fraction], gap: Any
+) -> bool:
+    """Whether a small difference shrinks with the precision, down to the smallest parts written.
+
+    Without their size `\\sqrt2 + 10^{-90}` would be `\\sqrt2` to any fixed number of digits.
+    """
+    extra = _num_lost_digits(left, point) + _num_lost_digits(right, point)
+    if not extra and not gap:
+        return True
+    if extra > MAX_LOST_DIGITS:
+        return False
+    digits = MORE_DIGITS + extra
+    with mpmath.workdps(digits):
+        more = abs(numeric(left, point, digits) - numeric(right, point, digits))
+        gap = max(gap, mpmath.mpf(10) ** -DIGITS) if extra else gap
+        return bool(more < gap * mpmath.mpf(10) ** (-(digits - DIGITS) // 2))
+
+
+def _num_lost_digits(expression: Expression, point: Mapping[str, Fraction]) -> int:
+    """How many digits parts far from 1 can hide from each other: twice those of `10^{-90}`.
+
+    Twice, because functions square a small argument: the cosine of 10^-45 is 10^-90 below 1.
+    """
+    lost = 0
+    for part in walk(expression):
+        inside: tuple[Expression, ...] = ()
+        if isinstance(part, Sum):
+            inside = part.terms
+        elif isinstance(part, Call):
+            inside = part.arguments
+        elif isinstance(part, Power):
+            inside = (part.exponent,)
+        for one in inside:
+            if isinstance(one, Number | Symbol) and not _is_extreme(one):
+                continue
+            try:
+                value = numeric(one, point, 15)
+            except (Undefined, Unreadable):
+                continue
+            size = abs(mpmath.mag(value)) * math.log10(2) if value else 0
+            lost += 2 * int(size) if size > LEAST_LOST_DIGITS else 0
+    return lost
+
+
+def _is_extreme(one: Number | Symbol) -> bool:
+    """Whether a number is written with more digits than the first precision has."""
+    if isinstance(one, Symbol):
+        return False
+    bits = max(one.value.numerator.bit_length(), one.value.denominator.bit_length())
+    return bits > LEAST_LOST_DIGITS * 3

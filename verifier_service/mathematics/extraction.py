@@ -17,12 +17,16 @@ from typing import Literal, get_args
 from verifier_service.answer_text import after_reasoning
 from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import (
+    is_denied,
     is_disowned,
     is_no_statement,
     is_offered_beside,
     is_taken_back,
+    is_undone,
+    offered_in_line,
     offered_values,
 )
+from verifier_service.mathematics.labelled_answers import labelled_answers, lone_values
 from verifier_service.mathematics.markdown import (
     closing_line,
     listed_values,
@@ -32,6 +36,7 @@ from verifier_service.mathematics.markdown import (
 from verifier_service.mathematics.notation import brace_pairs
 from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.plain_text import text_command_arguments
+from verifier_service.mathematics.visible_text import visible_text
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -80,7 +85,7 @@ def extract(
         sources: where to look, in that order.
         tags: names of the tags that the source `answer_tag` looks for.
     """
-    after = (after_reasoning(text) or "").strip(_BLANK)
+    after = visible_text(after_reasoning(text) or "", tags).strip(_BLANK)
     if not after:
         return None
     main = _without_notes(after)
@@ -179,7 +184,7 @@ _DAMAGED_BOX = re.compile(
     rf"{_BOX.pattern}|(?<![A-Za-z\\])(?:boxed|\x08oxed)\{{(?=\s{{0,9}}[^\s}}])"
 )
 # A sign or factor before a box, in the same formula: the `-` of `$-\boxed{2}$`.
-_FACTOR = re.compile(r"(?:[$=(]|\\\[)\s*(-|−|-?\d+(?:\.\d+)?)\s*$")
+_FACTOR = re.compile(r"(?:(?:[$=(]|\\\[)\s*|^(?=\S*$))(-|−|-?\d+(?:\.\d+)?)\s*$")
 # The content of a box without braces: the `5` of `\boxed 5`.
 _BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")
 # Words that take back what was said before them: `Wait,`, `that is wrong`.
@@ -212,10 +217,18 @@ def _boxed(text: str) -> Extraction | None:
     boxes = _boxes(text)
     if boxes is None:
         return None
+    boxes = [one for one in boxes if not is_denied(text, one[0], one[1])]
+    if not boxes or _is_undone_box(text, *boxes[-1][:2]):
+        return Extraction("boxed", _NOTHING)
     statements, joint = _closing_statement(text, boxes)
     if len(statements) == 1 and len(inner := _boxes(statements[0]) or []) > 1:
         statements, joint = _closing_statement(statements[0], inner)
     return Extraction("boxed", statements, joint)
+
+
+def _is_undone_box(text: str, start: int, end: int) -> bool:
+    """Whether the text behind a box takes it back; a few signs behind it cannot."""
+    return len(text) - end > 4 and is_undone(text, max(start, end - 100))
 
 
 def _closing_statement(
@@ -240,8 +253,8 @@ def _closing_statement(
     return statements, "or" if is_or else "list"
 
 
-# A sign that can be an answer: a letter, a digit, `∅`.
-_FILLED = re.compile(r"[^\W_]|[∅∞π]")
+# A sign that can be an answer: a letter, a digit, `∅`, `\{\}`.
+_FILLED = re.compile(r"[^\W_]|[∅∞π]|\\\{\s{0,9}\\\}")
 
 
 def _boxes(text: str) -> list[tuple[int, int, str]] | None:
@@ -331,6 +344,11 @@ _PHRASE = re.compile(
             (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
             \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
+      | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
+      | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])
+      | \b(?:answer|ans\.?|result)\**[ ]*
+            (?:[-=]{1,2}>|[→⟶⇒⟹↦]|\$?\\(?:to|(?:long)?rightarrow|Rightarrow|implies)\b\$?)
+      | (?:^|\n)\**(?:final[ ])?answer\**[ ]+[–—][ ]
       | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
             (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
       | 答案(?:是|为|：|:)
@@ -353,7 +371,7 @@ _KEYWORD = re.compile(
             ("о", "твет"),
             ("答", "案"),
         )
-        for first in {letter, letter.upper()}
+        for first in sorted({letter, letter.upper()})
     )
 )
 
@@ -365,34 +383,9 @@ def _announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
     return _PHRASE.finditer(text, max(0, start - 1), end)
 
 
-# The label of one of several answers: `**Answer 2:**`, `Candidate #2.`.
-_NUMBERED = re.compile(
-    r"\b(?:answer|option|candidate|possibility|solution|guess)s?\s*#?\(?([1-9])\)?\s*\**[:.)=]\**",
-    re.IGNORECASE,
-)
-# The end of the second label, which is found faster than a label: the ` 2:` of `Answer 2: 5`.
-_SECOND = re.compile(r"2(?<![0-9]2)\)?\s*\**[:.)=]")
-
-
-def _numbered_answers(text: str) -> tuple[str, ...]:
-    """The short answers with labels from 1 on with which a text ends; empty without two."""
-    if not _SECOND.search(text):
-        return ()
-    labels = list(_NUMBERED.finditer(text))[-9:]
-    numbers = [int(label[1]) for label in labels]
-    first = len(numbers) - 1 - numbers[::-1].index(1) if 1 in numbers else len(numbers)
-    if numbers[first:] != list(range(1, len(numbers) - first + 1)) or len(numbers) - first < 2:
-        return ()
-    starts = [label.end() for label in labels[first:]]
-    ends = [label.start() for label in labels[first + 1 :]] + [len(text)]
-    found = [text[one:end].strip(_BLANK + "*,;.") for one, end in zip(starts, ends, strict=True)]
-    is_short = all(one and "\n" not in one and len(one) <= MAX_BARE_CHARACTERS for one in found)
-    return tuple(dict.fromkeys(found)) if is_short else ()
-
-
 def _answer_phrase(text: str) -> Extraction | None:
-    if len(numbered := _numbered_answers(text)) > 1:
-        return Extraction("answer_phrase", numbered)
+    if labelled := labelled_answers(text):
+        return Extraction("answer_phrase", labelled)
     end = len(text)
     has_disowned = False
     while end > 0:
@@ -404,7 +397,7 @@ def _answer_phrase(text: str) -> Extraction | None:
             elif last is None or not is_offered_beside(last, match):
                 last = match
         if last is not None:
-            return _announced(text, last.end())
+            return _announced(text, last)
         end = start
     if has_disowned and not _behind_disowned(text):
         return Extraction("answer_phrase", _NOTHING)
@@ -415,11 +408,12 @@ def _answer_phrase(text: str) -> Extraction | None:
 _LAST_NUMBER = re.compile(r"[ ]?(-?[0-9]+(?:\.[0-9]+)?)\.?")
 
 
-def _announced(text: str, position: int) -> Extraction:
+def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     """The answer behind its announcement; without statements where it is denied or taken back."""
+    position = announcement.end()
     if (number := _LAST_NUMBER.fullmatch(text, position)) is not None:
         return Extraction("answer_phrase", (number[1],))
-    if is_taken_back(text, position):
+    if is_taken_back(text, position) or is_undone(text, position, announcement[0]):
         return Extraction("answer_phrase", _NOTHING)
     if (offered := offered_values(text, position)) is not None:
         return Extraction("answer_phrase", offered, "or")
@@ -542,10 +536,17 @@ def _without_reason(statement: str) -> str:
     """A statement in prose without the reason behind it."""
     if "$" in statement:
         return statement
-    statement = _trimmed(_BECAUSE.sub("", statement))
+    statement = _trimmed(_BECAUSE.sub("", _ASIDE_IN_BRACKETS.sub("", statement)))
     return statement[:-1] if _EXCLAIMED.search(statement) else statement
 
 
+# A remark of three words or more behind a number: `7 (8 counts the empty set)`.
+_ASIDE_IN_BRACKETS = re.compile(
+    r"(?<=\d)\s+\((?![^()]*\b(?:or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base"
+    r"|also|too|otherwise|alternatively)\b)[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
+    r"\s[A-Za-z]{2,}[^()]*\)\s*$",
+    re.IGNORECASE,
+)
 # An exclamation mark behind a number at the end of a sentence in prose: no factorial.
 _EXCLAIMED = re.compile(r"\d\**!$")
 
@@ -623,7 +624,7 @@ def _math(text: str) -> Extraction | None:
         line = text if "\n" in text else closing_line(text)
         bare = _sentence_math(_without_aside(line)) or _trimmed(_LEAD_IN.sub("", line))
         return Extraction("math", (bare,))
-    if listed := listed_values(text):
+    if listed := listed_values(text) or lone_values(text):
         return Extraction("math", tuple(dict.fromkeys(listed)))
     found = _delimited(text)
     rest = text[found[-1].end :] if found else text
@@ -775,7 +776,7 @@ def _without_name(name: re.Match[str]) -> str:
 
 # A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
 _NUMBER = re.compile(
-    r"""(?<![A-Za-z0-9_.,])[-−]?[$€£]?[-−]?
+    r"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
           | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
@@ -788,7 +789,9 @@ _NUMBER = re.compile(
 )
 # A word that refuses an answer or denies one: `cannot`, `is not`.
 _REFUSED = re.compile(
-    r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable)\b", re.IGNORECASE
+    r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable"
+    r"|no\s+es|non\s+è|não\s+é|n['’]est\s+pas|nicht|не|niet|inte|ikke)\b|不是|不等于|ではな|아니",
+    re.IGNORECASE,
 )
 # The space between two sentences: behind the full stop of `So 2. Then`.
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
@@ -800,6 +803,8 @@ def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that the line names."""
     lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
     line = lines[-1] if lines else ""
+    if "/" in line or "pm" in line or "minus" in line.lower():
+        line = _TWO_SIGNS.sub("±", line)
     choices = _choices(line)
     if choices is None and stated_words(sentence := closing_line(line)) is not None:
         return Extraction("last_expression", (sentence,))
@@ -819,8 +824,10 @@ def _last_expression(text: str) -> Extraction | None:
         return Extraction("last_expression", (line.strip().rstrip("."),))
     if is_no_statement(line, numbers[-1].start(), numbers[-1].end()):
         return None
+    if (either := offered_in_line(line)) is not None:
+        return Extraction("last_expression", either, "or")
     listed = _listed_at_end(line, numbers)
-    if len(listed) > 2:
+    if len(listed) > 2 or (len(listed) == 2 and _LEADS_TO_LIST.search(line, 0, listed[0].start())):
         return Extraction("last_expression", tuple(_number_text(match[0]) for match in listed))
     kept = [numbers[-1]]
     for match in reversed(numbers[:-1]):
@@ -832,13 +839,23 @@ def _last_expression(text: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
+# Two signs for one number: the `plus or minus` of `It is plus or minus 5`.
+_TWO_SIGNS = re.compile(
+    r"\b(?:plus|minus)\s*(?:or|/)\s*(?:plus|minus)\b|\+\s?/\s?[-−]|\\pm\b", re.IGNORECASE
+)
 # A bound, which is no value: `at least 5`.
 _BOUND = re.compile(
     r"(?:at\s+(?:least|most)|(?:more|less|fewer|greater|smaller)\s+than|up\s+to)\s+\S+",
     re.IGNORECASE,
 )
+# Words or a bracket before a list of two numbers: `values are `, `average of `, `choice([`.
+_LEADS_TO_LIST = re.compile(
+    r"(?:[:(\[{]|\b(?:are|were|is|be|both|either|neither|values?|answers?|options?|numbers?|roots?"
+    r"|solutions?|candidates?|possibilities|choose|pick|say|of|equals?|try)\b[:*]*)[\s*$]*$",
+    re.IGNORECASE,
+)
 # The text between two numbers of a list: `, `, ` and `, `, and `.
-_LISTED = re.compile(r",|(?:,\s*)?and", re.IGNORECASE)
+_LISTED = re.compile(r"[,;&]|(?:,\s*)?and", re.IGNORECASE)
 
 
 def _listed_at_end(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
@@ -853,8 +870,11 @@ def _listed_at_end(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match
     return listed[::-1]
 
 
-# The `or` between two numbers: `3, or 4`.
-_OR_BETWEEN = re.compile(r"(?:,\s*)?or", re.IGNORECASE)
+# The `or` between two numbers, in any language: `3, or 4`.
+_OR_BETWEEN = re.compile(
+    r"(?:,\s*)?(?:or|oder|ou|o|u|или|либо|lub|of|eller|veya|atau|hoặc|或者?|还是|または|もしくは|또는|혹은)",
+    re.IGNORECASE,
+)
 
 
 def _number_text(text: str) -> str:

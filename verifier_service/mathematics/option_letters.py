@@ -44,7 +44,13 @@ def labelled_option(text: str) -> Option | None:
     if len(text) > MAX_LABELLED_CHARACTERS:
         return None
     match = _OPTION.fullmatch(unwrapped(without_text_commands(text)))
-    if match is None or match["word"]:
+    if match is None:
+        return None
+    behind = match["word"] or match["marked"] or match["bracketed"]
+    if behind and _IS_RIGHT.fullmatch(behind):
+        is_marked = match[1].isupper() or not match["word"]
+        return Option(match[1].upper(), "") if is_marked else None
+    if match["word"]:
         return None
     rest = match["marked"] or match["bracketed"] or ""
     if _MORE_OPTIONS.search(rest):
@@ -60,6 +66,12 @@ _OPTION = re.compile(
     r"(?:\s*$|\s*[.:)\]}]\s*\}?\s*(?P<marked>.*)$|(?<=[)\]}])\s*(?P<bracketed>.*)$"
     r"|\s+(?P<word>\S.*)$)",
     re.DOTALL | re.IGNORECASE,
+)
+# Words behind an option that choose it: the `is correct` of `Option B is correct`.
+_IS_RIGHT = re.compile(
+    r"is\s+(?:the\s+)?(?:only\s+)?(?:correct|right|best|true)"
+    r"(?:\s+(?:answer|option|choice|one|statement))?[\s.!}]*",
+    re.IGNORECASE,
 )
 # Another option behind the first: the `and (C)` of `(A) and (C)`, the `, B: 2` of `A: 1, B: 2`.
 _MORE_OPTIONS = re.compile(
@@ -106,10 +118,18 @@ def chosen_letters(line: str) -> tuple[str, ...]:
     >>> chosen_letters("I rule out (A), so (B) or (C)")
     ('B', 'C')
     """
+    if _CONDITIONAL.search(line):
+        return ()
     kept = REJECTED_OPTION.sub("", line)
     return tuple(dict.fromkeys(map(_letter, _CHOSEN.finditer(kept))))
 
 
+# An option in a condition: the `if B is` of `A is correct if B is wrong`.
+_CONDITIONAL = re.compile(
+    r"\b(?:if|unless|when)\s+(?:option\s+|choice\s+|answer\s+)?(?-i:\(?[A-HJ]\)?)\s+"
+    r"(?:is|was|were|fails|isn|wasn)\b",
+    re.IGNORECASE,
+)
 # An option that a sentence names: `option B`, `pick (B)`, `(B)`, `选B`, `B is correct`.
 _CHOSEN = re.compile(
     r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"

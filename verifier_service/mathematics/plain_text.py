@@ -58,8 +58,17 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
         # A root sign before a number without brackets: `√12`.
         (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
+        # Two signs as words or signs of a keyboard: `plus or minus 3`, `+/- 3`.
+        (r"(?<![a-zA-Z])(?:plus(?:\s+or\s+|\s*/\s*)minus)(?=\s*[\d\\($])|\+/[-−]", r"\\pm "),
+        (r"(?<![a-zA-Z])(?:minus(?:\s+or\s+|\s*/\s*)plus)(?=\s*[\d\\($])|[-−]/\+", r"\\mp "),
         # A sign as a word: `negative 3`.
         (r"^(?:negative|minus)\s+(?=\S)", "-"),
+        # A row of numbers turned into a column: `[1, 2]^T`.
+        (
+            r"^([\[(][^\[\]()]*,[^\[\]()]*[\])])\s*\^\s*\{?\s*"
+            r"(?:T|\\top|\\intercal|\\(?:text|mathrm|mathsf)\{T\})\s*\}?$",
+            r"\1",
+        ),
         # A fraction as words: `3 out of 4`.
         (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
         # A ratio as words: `3 to 4`.

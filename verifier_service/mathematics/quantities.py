@@ -62,11 +62,11 @@ _MISLEADING_WORDS = frozenset(
     (
         "squared cubed factorial below above wrong incorrect not false less more plus times "
         "tenths hundredths thousandths halves thirds too fewer excluded doubled tripled "
-        "quadrupled halved modulo"
+        "quadrupled halved modulo away short shy off"
     ).split()
 )
 """Words after a number that make it another number, or deny it."""
-_MISLEADING_LAST_WORDS = frozenset("minus negative half most least gross".split())
+_MISLEADING_LAST_WORDS = frozenset("minus negative half most least gross best worst".split())
 """Such words that count at the end only: `5 negative`, but `5 negative roots` counts roots."""
 
 

@@ -94,8 +94,30 @@ def _without_environment(text: str) -> str:
             formulas[-1] = (formulas[-1][0], right or formulas[-1][1])
         elif left or right:
             formulas.append((left, right))
-    joined = ", ".join(f"{left} {right}".strip().rstrip(",.;") for left, right in formulas)
+    rows = [f"{left} {right}".strip().rstrip(",.;") for left, right in formulas]
+    joined = rows[-1] if _is_derivation(rows) else ", ".join(rows)
     return _without_environment(joined) if joined.startswith("\\begin") else joined
+
+
+# An equation that is solved for a letter: `x = 3`.
+_SOLVED = re.compile(r"\s*([A-Za-z])\s*=\s*([^=]+)")
+
+
+def _is_derivation(rows: list[str]) -> bool:
+    """Whether rows solve an equation for the letter of the last one: `2x + 4 = 10`, `x = 3`."""
+    solved = _SOLVED.fullmatch(rows[-1])
+    if solved is None or len(rows) < 2 or solved[1] in solved[2]:
+        return False
+    for row in rows[:-1]:
+        letters = set(_LETTER.findall(_LATEX_COMMAND.sub(" ", row)))
+        if "=" not in row or letters != {solved[1]} or _SOLVED.fullmatch(row):
+            return False
+    return True
+
+
+# A letter, and a command of LaTeX, whose letters are none: `x`, `\\frac`.
+_LETTER = re.compile(r"[A-Za-z]")
+_LATEX_COMMAND = re.compile(r"\\[A-Za-z]+")
 
 
 def _is_solution(text: str) -> bool:

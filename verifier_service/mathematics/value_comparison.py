@@ -16,6 +16,8 @@ from verifier_service.mathematics.evaluation import Undefined, numeric, same
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
+    Number,
+    Power,
     Product,
     Sum,
     Symbol,
@@ -270,9 +272,13 @@ def _is_asked_for(left: Expression) -> bool:
         return not variables(left) & _UNKNOWNS and _is_measurable(left)
     if isinstance(left, Product):  # the segment AB
         return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
-    return isinstance(left, Sum) and all(
-        isinstance(term, Symbol) and term.name not in _UNKNOWNS for term in left.terms
-    )
+    return isinstance(left, Sum) and all(map(_is_power_of_asked, left.terms))
+
+
+def _is_power_of_asked(term: Expression) -> bool:
+    """Whether a term is a letter of a question, or a power of one: those of `a^2 + b^2 = 13`."""
+    base = term.base if isinstance(term, Power) and isinstance(term.exponent, Number) else term
+    return isinstance(base, Symbol) and base.name not in _UNKNOWNS
 
 
 # Lists, tuples, sets, ranges, matrices
@@ -345,9 +351,10 @@ def _are_ranges(left: Several, right: Several) -> bool:
 
 
 def _same_in_order(left: Several, right: Several, rules: Rules) -> bool | None:
-    return _all(
-        [same_value(one, other, rules) for one, other in zip(left.items, right.items, strict=True)]
-    )
+    pairs = list(zip(left.items, right.items, strict=True))
+    if any(_is_lone_set(one) != _is_lone_set(other) for one, other in pairs):
+        return False
+    return _all([same_value(one, other, rules) for one, other in pairs])
 
 
 def _all_named(several: Several) -> bool:
@@ -374,6 +381,8 @@ def _same_unordered(left: Several, right: Several, rules: Rules) -> bool | None:
     """Whether elements are the same in any order; repeats count in lists and tuples only."""
 
     def same_if_close(one: _Sized, other: _Sized) -> bool | None:
+        if _is_lone_set(one.value) != _is_lone_set(other.value):
+            return False
         return same_value(one.value, other.value, rules) if one.may_equal(other) else False
 
     return same_elements(
@@ -382,6 +391,11 @@ def _same_unordered(left: Several, right: Several, rules: Rules) -> bool | None:
         same_if_close,
         repeats_count={left.kind, right.kind} <= {"list", "tuple"},
     )
+
+
+def _is_lone_set(item: Value) -> bool:
+    """Whether an element is a set of one element, which is not that element: {1} beside 1."""
+    return isinstance(item, Several) and item.kind == "set" and len(item.items) == 1
 
 
 class _Sized(NamedTuple):

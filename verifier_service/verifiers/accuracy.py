@@ -31,6 +31,7 @@ from verifier_service.mathematics.program_values import Lists, answers_in_value
 from verifier_service.mathematics.reference_answer import NoAnswer, answers_of_reference
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
+from verifier_service.mathematics.visible_text import visible_text
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import acceptable_answers, bad
 from verifier_service.verifier import (
@@ -332,7 +333,7 @@ class Accuracy(SettlingVerifier):
                 return Extraction(found.source, (found.sentence,))
         max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
         if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
-            whole = _whole_answer(text)
+            whole = _whole_answer(visible_text(text, self.tags))
             is_other = whole and (found is None or found.text != whole)
             if is_other and any(whole == _as_written(one.text) for one in references):
                 return Extraction("math", (whole,))

@@ -1,0 +1,225 @@
+"""Completions that use the words of a hedge and give one answer, beside hedges.
+
+The hedges are rows of `tests/data/attempts_without_an_answer.jsonl`; each class of them has honest
+twins here, which must keep their reward.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verifier_service.judging import judge
+from verifier_service.verifiers.accuracy import Accuracy
+
+LABELLED = [
+    # Several answers behind labels are a list; one answer behind all of them is one.
+    ("5, 6", "Answer A: 5\nAnswer B: 6"),
+    ("5", "Method A: 2+3=5\nMethod B: 3+2=5"),
+    ("8", "Case 1: 3. Case 2: 5. The total is 8."),
+    ("6", "Step 1: 5\nStep 2: 6"),
+    ("B", "Option A: 5\nOption B: 6\nAnswer: B"),
+    ("12", "Answer 2: 12"),
+    ("7", "Apples: 3\nPears: 4\nTotal: 7"),
+    ("5", "10/2\n5"),
+    ("5", "x=10/2\nx=5"),
+    ("30", "12\n+18\n=30"),
+    ("C", "A.\nB.\nC.\nD.\nThe answer is C."),
+]
+LISTED = [
+    ("6", "The average of 5 and 7 is 6."),
+    ("7", "Possible values: 5, 6, 7. Only 7 is odd, so the answer is 7."),
+    ("5, 6", "The possible values are 5 and 6."),
+    ("2020", "It was on July 4, 2020."),
+    ("5", "There are 3 boys and 5 girls, so 5"),
+    ("4", "One leg is 3, the other 4."),
+    (r"\pm 5", "plus or minus 5"),
+    (r"\pm 5", "+/- 5"),
+    (r"\pm 5", "So it is plus or minus 5."),
+]
+HIDDEN = [
+    ("5", r"<!-- scratch: \boxed{7} -->\boxed{5}"),
+    ("6", r"~~\boxed{5}~~ \boxed{6}"),
+    ("6", "~~The answer is 5.~~ The answer is 6."),
+    ("5", r"<del>\boxed{7}</del> \boxed{5}"),
+    ("5", "% \\boxed{7}\n\\boxed{5}"),
+    ("5", r"\cancel{\boxed{7}} \boxed{5}"),
+    ("5", r"\boxed{5\phantom{0}}"),
+    ("a<b", "a<b"),
+    ("x<5", "x<5"),
+    ("50%", "50%"),
+    ("5", "<answer>5</answer>"),
+]
+TAGS = [
+    ("42", "<b>42</b>"),
+    ("42", "<i>42</i>"),
+    ("42", "<span style='color:red'>42</span>"),
+    ("42", "**<u>42</u>**"),
+    ("42", "<h3>Answer: 42</h3>"),
+    ("42", "<code>42</code>"),
+    ("42", "<div>So we get</div><div>42</div>"),
+    ("42", "<p>The answer is <strong>42</strong>.</p>"),
+    ("42", "<answer><b>42</b></answer>"),
+    ("x^2", "x<sup>2</sup>"),
+    ("x<5", "x &lt; 5"),
+    ("-5", "&minus;5"),
+]
+TAKEN_BACK = [
+    ("5", "The answer is 5. Some say 6; that is wrong."),
+    ("5", "The answer is 5, not 6, which is wrong."),
+    ("2.5", "The answer is 2.5, which is not an integer."),
+    ("5", r"\boxed{5}. It is wrong to think that 6 works."),
+    ("5", r"\boxed{5}. This is the correct answer."),
+    ("5", r"\boxed{5}. It is not possible to do better."),
+    ("5", r"\boxed{5}, but it is not 6."),
+    ("5", r"The answer is \boxed{5}, not \boxed{6}."),
+    ("5", r"It is not 6, so \boxed{5}"),
+    ("5", r"Is it 6? No. \boxed{5}"),
+    ("-5", r"-\boxed{5}"),
+    ("False", "The answer is False. That is not true for 2."),
+    ("False", r"\boxed{\text{False}}. It is false."),
+    ("No", "The answer is No. It is not true."),
+    ("0", "The probability is 0. It is impossible."),
+    ("6", "It was 5. Actually the answer is 6."),
+    ("6", "The answer is 5. Wait, the answer is 6."),
+    ("6", "The preliminary answer is 5. The final answer is 6."),
+]
+CHANGED = [
+    ("5", "The answer is 5 after simplification."),
+    ("5", "The answer is 5 after rounding."),
+    ("5", "The answer is 5 once we simplify."),
+    ("10", "The total is 10 after adding the tip."),
+    ("50", "The price is 50 before adding tax."),
+    ("12", "If we double it we get 12."),
+    ("12", "When doubled it is 12."),
+    ("5", r"\boxed{5 \text{ when rounded}}"),
+    ("5", r"\boxed{5 \text{ with remainder 2}}"),
+]
+CONDITIONAL = [
+    ("5", "The answer would be 5."),
+    ("5", "So the answer would be 5, since x > 0."),
+    ("5", "The answer is 5 if x > 0."),
+    ("5", "If we add them, the answer is 5."),
+    ("6", "If it were 5 it would be too small, so it is 6."),
+    ("5", "Either way, the answer is 5."),
+    ("5", "In either case we get 5."),
+    ("5", "Suppose n = 3. Then the answer is 5."),
+    ("5", "If n is odd the count is 5"),
+    ("5", "The answer is 5. Another method gives 5 as well."),
+    ("5 if n is odd, 6 otherwise", "5 if n is odd, 6 otherwise"),
+    ("A", "A is correct, whatever n is."),
+]
+SETS = [
+    (r"\{1,2,3\}", r"\boxed{\{3, 2, 1\}}"),
+    (r"\{\{1\},\{2\}\}", r"\boxed{\{\{2\},\{1\}\}}"),
+    (r"\{1\}, \{2\}, \{3\}", r"\boxed{\{1\}, \{3\}, \{2\}}"),
+    ("5", r"\boxed{\{5\}}"),
+    (r"\{5\}", "5"),
+    (r"x \in \{1\}", "x = 1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion"),
+    LABELLED + LISTED + HIDDEN + TAGS + TAKEN_BACK + CHANGED + CONDITIONAL + SETS,
+)
+def test_a_completion_with_one_answer_keeps_its_reward(reference: str, completion: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, completion).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "reason"),
+    [
+        ("6", "Answer A: 5\nAnswer B: 6", "ambiguous_answer"),
+        ("6", "Plan A: 5\nPlan B: 6", "ambiguous_answer"),
+        ("6", "Even n: 5\nOdd n: 6", "ambiguous_answer"),
+        ("6", "$5$\n$6$", "ambiguous_answer"),
+        ("B", "A\nB", "ambiguous_answer"),
+        ("7", "The average of 5 and 7", "ambiguous_answer"),
+        ("6", "random.choice([5, 6])", "ambiguous_answer"),
+        ("6", "n % 2 ? 5 : 6", "different"),
+        ("6", "One method gives 5, the other 6.", "ambiguous_answer"),
+        ("6", "The answer is 5. The answer is 6.", "ambiguous_answer"),
+        ("5", "The answer is 5. But 6 works too.", "ambiguous_answer"),
+        ("5", r"<!-- \boxed{5} -->", "no_answer"),
+        ("5", r"~~\boxed{5}~~", "no_answer"),
+        ("5", r"\boxed{5}. This is wrong.", "no_answer"),
+        ("5", r"The answer is not \boxed{5}.", "no_answer"),
+        ("5", "The answer is 5 when doubled.", "no_answer"),
+        ("5", "The answer would be 5 if n were odd.", "no_answer"),
+        ("6", "If it were 6, it would be too large.", "no_answer"),
+        ("5", r"\boxed{5 \text{ if odd, else } 6}", "different"),
+        ("5", r"\boxed{5 \text{ with a minus sign}}", "different"),
+        (r"\{1,2,3\}", r"\boxed{\{1\}, \{2\}, \{3\}}", "different"),
+        ("(1, 2)", r"\boxed{(\{1\}, \{2\})}", "different"),
+    ],
+)
+def test_a_completion_without_one_answer_is_refused_for_its_reason(
+    reference: str, completion: str, reason: str
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, completion).reason == reason
+
+
+@pytest.mark.parametrize(
+    "near",
+    [
+        r"\sqrt2+10^{-90}",
+        r"\sqrt2+10^{-900}",
+        r"\sqrt2+10^{-9000}",
+        r"\sqrt2\cos(10^{-45})",
+        r"\sqrt{2+10^{-90}}",
+        r"2^{\frac12+10^{-90}}",
+        r"\sqrt2+\frac{1}{100!}",
+        r"\sqrt2+e^{-300}",
+        r"\frac{\sqrt2\cdot10^{90}+1}{10^{90}}",
+        r"\sqrt2+(2-\sqrt3)^{160}",
+    ],
+)
+def test_a_constant_that_is_too_small_for_fixed_digits_is_seen(near: str) -> None:
+    assert judge(Accuracy(), {"answer": r"\sqrt2"}, rf"\boxed{{{near}}}").reason == "different"
+    assert judge(Accuracy(), {"answer": near}, r"\boxed{\sqrt2}").reason == "different"
+
+
+@pytest.mark.parametrize(
+    ("reference", "same"),
+    [
+        (r"\sqrt2+10^{-90}", r"10^{-90}+\sqrt2"),
+        (r"\sqrt2+10^{90}-10^{90}", r"\sqrt2"),
+        (r"10^{-90}\sqrt2", r"\frac{\sqrt2}{10^{90}}"),
+        (r"e^{-100}\pi", r"\frac{\pi}{e^{100}}"),
+        (r"\sqrt2+\sqrt3", r"\sqrt{5+2\sqrt6}"),
+        ("0", r"\sin\pi"),
+    ],
+)
+def test_equal_values_with_such_constants_are_equal(reference: str, same: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, rf"\boxed{{{same}}}").reason == "equal"
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion"),
+    [
+        ("B", "Option B is correct."),
+        ("B", "B is correct."),
+        ("B", "(B) is the correct answer."),
+        ("B", r"\boxed{\text{Option B is correct}}"),
+        ("B", "So choice B is right."),
+        ("(B)", "B is the best option."),
+        (r"\emptyset", r"\boxed{\{\}}"),
+        (r"\emptyset", r"\{\}"),
+        ("no solution", r"$\{ \}$"),
+        ("8", "Answer -> 8"),
+        ("8", "Answer → 8"),
+        ("8", "Answer => 8"),
+        ("8", "**Answer** → **8**"),
+        ("8", r"Answer $\rightarrow$ 8"),
+        ("8", "Final answer — 8"),
+        ("7", "Ans. 7"),
+        ("7", "Ans. 7 (8 counts the empty set)"),
+    ],
+)
+def test_another_way_of_announcing_an_answer_is_read(reference: str, completion: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, completion).reason == "equal"
+
+
+def test_a_remark_behind_an_announced_answer_is_not_the_answer() -> None:
+    found = judge(Accuracy(), {"answer": "8"}, "Ans. 7 (8 counts the empty set)")
+    assert found.reason == "different"

@@ -1,0 +1,168 @@
+"""Answers side by side at the end of a text: each behind a label, or each alone in its line."""
+
+from __future__ import annotations
+
+import re
+import string
+from fractions import Fraction
+
+MAX_CHARACTERS = 120
+"""Longest text of one of several answers."""
+_MAX_ANSWERS = 9
+_MAX_LABEL_CHARACTERS = 40
+
+# A thing of which a text can give several, each with an answer of its own: `Case 2`, `Answer B`.
+_NOUNS = (
+    "answer option candidate possibility solution guess case scenario method approach attempt "
+    "interpretation reading version outcome result choice way part"
+).split()
+_NOUN = rf"(?:{'|'.join(_NOUNS)}|possible\s+answer)"
+_ORDINALS = (
+    ("1", "a", "i", "one", "first", "1st", "one possible"),
+    ("2", "b", "ii", "two", "second", "2nd", "another", "the other", "alternative", "other"),
+    ("3", "c", "iii", "three", "third", "3rd"),
+    ("4", "d", "iv", "four", "fourth", "4th"),
+    ("5", "e", "v", "five", "fifth", "5th"),
+    ("6", "f", "vi", "six", "sixth", "6th"),
+    ("7", "g", "vii", "seven", "seventh", "7th"),
+    ("8", "h", "viii", "eight", "eighth", "8th"),
+    ("9", "j", "ix", "nine", "ninth", "9th"),
+)
+_RANKS = {name: rank for rank, names in enumerate(_ORDINALS, start=1) for name in names}
+_INDEX = "[1-9]|[a-hj]|i{1,3}|i?v|vi{0,3}|ix|one|two|three|four|five|six|seven|eight|nine"
+_ORDINAL = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|1st|2nd|3rd|[4-9]th"
+    "|one possible|another|the other|alternative|other|one"
+)
+# The label of one of several answers: `**Answer 2:**`, `Candidate #2.`, `First answer:`.
+_LABEL = re.compile(
+    rf"\b(?:{_NOUN}s?\s*#?\(?(?P<index>{_INDEX})\)?\s*\**(?:[:.)=]|\s(?:is|gives|yields|says)\b|\s*(?:[-=]>|→))"
+    rf"|(?P<ordinal>{_ORDINAL})\s+{_NOUN}\s*\**(?:[:=]|\s(?:is|gives|would\s+be)\b))\**",
+    re.IGNORECASE,
+)
+# The beginning of a conclusion, or of another sentence, behind the last of several answers.
+_CONCLUSION = re.compile(
+    r"\b(?:total|sum|so|thus|hence|therefore|altogether|overall|together|finally|then|combined)\b"
+    r"|[.!?;]\s+\S",
+    re.IGNORECASE,
+)
+# A verdict on an option, which is no answer: the `correct` of `Option B is correct`.
+_VERDICT = re.compile(
+    r"(?:not\s+)?(?:the\s+)?(?:in)?(?:correct|valid|right|true|false|wrong|possible|best|better|out)\b",
+    re.IGNORECASE,
+)
+_AROUND = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff*,;."
+# The last number of an answer in words or of a chain: the `5` of `2 + 3 = 5`.
+_LAST_NUMBER = re.compile(r"-?\d[\d.,/]*(?<![.,])(?=\D*$)")
+
+
+def labelled_answers(text: str) -> tuple[str, ...]:
+    """The answers with labels from the first on with which a text ends; empty without two.
+
+    >>> labelled_answers("Answer 1: 11\\nAnswer 2: 12"), labelled_answers("Case A: 5. Case B: 6.")
+    (('11', '12'), ('5', '6'))
+    >>> labelled_answers("Case 1: 3. Case 2: 4. The total is 7."), labelled_answers("Answer 2: 12")
+    ((), ())
+    """
+    start = max(0, len(text) - _MAX_ANSWERS * (MAX_CHARACTERS + _MAX_LABEL_CHARACTERS))
+    if sum(map(text[start:].lower().count, _NOUNS)) < 2:  # the pattern takes far longer
+        return ()
+    labels = list(_LABEL.finditer(text, start))[-_MAX_ANSWERS:]
+    ranks = [_RANKS[" ".join((one["index"] or one["ordinal"]).lower().split())] for one in labels]
+    first = len(ranks) - 1 - ranks[::-1].index(1) if 1 in ranks else len(ranks)
+    if ranks[first:] != list(range(1, len(ranks) - first + 1)) or len(ranks) - first < 2:
+        return ()
+    starts = [label.end() for label in labels[first:]]
+    ends = [label.start() for label in labels[first + 1 :]] + [len(text)]
+    found = [text[one:end].strip(_AROUND) for one, end in zip(starts, ends, strict=True)]
+    if not all(map(_is_answer, found)) or len(set(map(_value, found))) == 1:
+        return ()
+    return tuple(dict.fromkeys(found))
+
+
+def _is_answer(text: str) -> bool:
+    if not text or "\n" in text or len(text) > MAX_CHARACTERS:
+        return False
+    return _CONCLUSION.search(text) is None and _VERDICT.match(text) is None
+
+
+def _value(text: str) -> str:
+    """The end of a chain, or the last number in words: methods may agree in different words."""
+    number = _LAST_NUMBER.search(text)
+    return number[0] if number else text
+
+
+# Marks at the start of a line: the `- ` of `- A`, the `b) ` of `b) 6`, the `First: ` of `First: 6`.
+_MARK = re.compile(
+    rf"(?:[-*•]\s+|\(?(?:{_INDEX})[.):]\s+|(?:{_ORDINAL})\s*[:.]\s*)(?=\S)", re.IGNORECASE
+)
+# A line that is nothing but the letter of an option, or nothing but a number: `(A)`, `B.`, `-5`.
+_LONE_LETTER = re.compile(r"[(\[]?([A-J])[)\].:]*[,;]?")
+_LONE_NUMBER = re.compile(r"(?:[a-z]\s*=\s*)?[-−+]?[$€£]?\d[\d.,]*(?:/\d+)?%?\s?[,;./|]?")
+# A line with a label and a number: `Plan A: 5`, `Even n: 5`.
+_NAMED_NUMBER = re.compile(r"(?P<label>[^:=→\d][^:=→]{0,40}?)\s*(?:[:=→]|->)\s*(?P<number>.+)")
+_MAX_LINES = 20
+_STAGES = frozenset({"step", "stage", "line", "equation", "round", "iteration"})
+"""First words of labels whose last line alone gives the answer: `Step 2: 6`."""
+_OPPOSITES = frozenset(
+    "try except catch if else case default even odd min max low high lower upper yes no".split()
+)
+"""First words of labels of which each excludes the others."""
+
+
+def lone_values(text: str) -> tuple[str, ...]:
+    """The options, or the numbers, that stand alone in the lines of a text; empty without two.
+
+    Lines of numbers count where the text has no other lines, those of options at its end.
+
+    >>> lone_values("5\\n6"), lone_values("The options:\\nA.\\nB."), lone_values("2 + 3\\n5")
+    (('5', '6'), ('A', 'B'), ())
+    """
+    start = text.rfind("\n") + 1
+    if not start or len(text) - start > MAX_CHARACTERS:
+        return ()
+    lines = [_unmarked(line) for line in text.split("\n") if line.strip()]
+    letters = []
+    for line in reversed(lines):
+        if (letter := _LONE_LETTER.fullmatch(line)) is None:
+            break
+        letters.append(letter[1])
+    if len(set(letters)) > 1:
+        return tuple(dict.fromkeys(reversed(letters)))
+    if not 1 < len(lines) <= _MAX_LINES:
+        return ()
+    lines = _without_like_labels(lines)
+    if not all(map(_LONE_NUMBER.fullmatch, lines)):
+        return ()
+    names = {line.partition("=")[0] if "=" in line else "" for line in lines}
+    found = {_amount(line): line.rstrip(",;./|") for line in lines}
+    return tuple(found.values()) if len(found) > 1 and len(names) == 1 else ()
+
+
+def _without_like_labels(lines: list[str]) -> list[str]:
+    """The numbers of lines whose labels begin or end with one word: `Plan A: 5`, `Plan B: 6`."""
+    named = [_NAMED_NUMBER.fullmatch(line) for line in lines]
+    labels = [one["label"].lower().split() for one in named if one]
+    if not labels or len(labels) < len(lines) or labels[0][0] in _STAGES:
+        return lines
+    is_alike = _OPPOSITES.issuperset(label[0] for label in labels) or (
+        len(labels[0]) > 1 and any(len({label[end] for label in labels}) == 1 for end in (0, -1))
+    )
+    return [one["number"] for one in named if one] if is_alike else lines
+
+
+def _unmarked(line: str) -> str:
+    """A line without its bullet or label, and without the signs around its mathematics."""
+    line = line.strip()
+    if (mark := _MARK.match(line)) is not None:
+        line = line[mark.end() :]
+    return line.strip("*$ ")
+
+
+def _amount(line: str) -> Fraction | str:
+    """The value of a line that is a number: that of `10/2` is 5."""
+    number = line.rpartition("=")[2].strip(" ,;./|$€£").replace(",", "").replace("−", "-")
+    try:
+        return Fraction(number)
+    except (ValueError, ZeroDivisionError):
+        return number
