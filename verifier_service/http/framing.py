@@ -26,6 +26,19 @@ class StrictFraming(h11.Connection):
         self.fault: HeadFault | None = None
         """Why the client is refused; None while it is right."""
         self._chunks: ChunkedFraming | None = None
+        self._head = b""
+        """The head of a response that waits for the first bytes of its body."""
+
+    def send(self, event: h11.Event) -> bytes | None:
+        """The bytes of an event; a head comes with what follows it, which saves a packet."""
+        data = super().send(event)
+        if isinstance(event, h11.Response):
+            self._head = data or b""
+            return b""
+        if data is None:  # the end of the connection
+            return None
+        head, self._head = self._head, b""
+        return head + data
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes."""
