@@ -124,7 +124,7 @@ class Case:
     @property
     def title(self) -> str:
         """The case in words."""
-        workers = "one worker" if self.num_workers == 1 else f"{self.num_workers} workers"
+        workers = f"{self.num_workers} worker{'s' * (self.num_workers > 1)}"
         verifiers = "" if self.verifiers is ACCURACY else f", {len(self.verifiers)} verifiers"
         return f"{workers}, {self.at_a_time} at a time{verifiers}"
 
