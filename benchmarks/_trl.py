@@ -1,7 +1,7 @@
 """TRL, which lives in an environment of its own, and its `accuracy_reward`.
 
-Run there as `python -m benchmarks._trl REPEATS`, this judges the completions on standard input and
-tells the seconds of each repeat, by the clock and of CPU time.
+Run there as `python -m benchmarks._trl`, this reads a list of completions in JSON from each line of
+standard input, judges them, and tells the seconds, by the clock and of CPU time.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Self
 
 TRL_PYTHON = Path(".venv-interop/bin/python")
 """Python of the environment that `make test-interop` makes."""
@@ -42,6 +43,44 @@ def trl_version(python: Path) -> str:
     return found.stdout.strip()
 
 
+class TrlLoop:
+    """A process that calls `trl.rewards.accuracy_reward` once for all completions it is given.
+
+    Args:
+        python: an interpreter that has TRL.
+    """
+
+    def __init__(self, python: Path) -> None:
+        self._process = subprocess.Popen(
+            [python, "-m", "benchmarks._trl"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[1],
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def judge(self, judged: Sequence[tuple[str, str]]) -> LoopTime:
+        """The time of one call.
+
+        Args:
+            judged: completions, each with its reference answer.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(judged) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"TRL ended with status {self._process.wait()}")
+        return LoopTime(*json.loads(line))
+
+
 def accuracy_reward_rates(
     python: Path, judged: Sequence[tuple[str, str]], repeats: int
 ) -> list[float]:
@@ -52,47 +91,22 @@ def accuracy_reward_rates(
         judged: completions, each with its reference answer.
         repeats: how many calls.
     """
-    return [
-        len(judged) / one.wall_seconds for one in accuracy_reward_times(python, judged, repeats)
-    ]
+    with TrlLoop(python) as loop:
+        return [len(judged) / loop.judge(judged).wall_seconds for _ in range(repeats)]
 
 
-def accuracy_reward_times(
-    python: Path, judged: Sequence[tuple[str, str]], repeats: int
-) -> list[LoopTime]:
-    """The time of one call of `trl.rewards.accuracy_reward`, for each repeat.
-
-    Args:
-        python: an interpreter that has TRL.
-        judged: completions, each with its reference answer.
-        repeats: how many calls.
-    """
-    result = subprocess.run(
-        [python, "-m", "benchmarks._trl", str(repeats)],
-        input=json.dumps(judged),
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[1],
-        check=False,
-    )
-    if result.returncode:
-        raise SystemExit(f"TRL ended with status {result.returncode}:\n{result.stderr}")
-    return [LoopTime(*one) for one in json.loads(result.stdout.splitlines()[-1])]
-
-
-def _measure(repeats: int) -> list[LoopTime]:
+def _judge(judged: Sequence[tuple[str, str]]) -> LoopTime:
     from trl.rewards import accuracy_reward  # noqa: PLC0415
 
-    judged = json.load(sys.stdin)
     completions = [[{"role": "assistant", "content": text}] for text, _ in judged]
     solutions = [f"${gold}$" for _, gold in judged]
-    times = []
-    for _ in range(repeats):
-        start, cpu_start = time.perf_counter(), time.process_time()
-        accuracy_reward(completions, solutions)
-        times.append(LoopTime(time.perf_counter() - start, time.process_time() - cpu_start))
-    return times
+    start, cpu_start = time.perf_counter(), time.process_time()
+    accuracy_reward(completions, solutions)
+    return LoopTime(time.perf_counter() - start, time.process_time() - cpu_start)
 
 
 if __name__ == "__main__":
-    print(json.dumps([astuple(one) for one in _measure(int(sys.argv[1]))]))
+    answers = sys.stdout
+    sys.stdout = sys.stderr  # libraries greet on it
+    for line in sys.stdin:
+        print(json.dumps(astuple(_judge(json.loads(line)))), file=answers, flush=True)

@@ -3,13 +3,14 @@
 The completions are real ones, made long by the reasoning of others, so that no two are equal. Half
 of a group ends as the two completions of its question do, the other half as those of others. The
 peer is `trl.rewards.accuracy_reward`, called once for all of them in one process, as TRL's trainer
-calls it. The service's cache is off.
+calls it. It and the service take turns, round by round. The service's cache is off.
 
-    .venv/bin/python benchmarks/realistic.py [--rounds 3] [--groups 48]
+    .venv/bin/python benchmarks/realistic.py [--rounds 3] [--groups 32] [--trl-python PATH]
 
-Other programs change what the clock says, and CPU time hardly. So a second table has the CPU time
-of each kind of process for a completion: a service with a core for each of its processes is as
-fast as the busiest of them. Bodies are encoded before the clock starts.
+Other programs change what the clock says, and CPU time hardly. So each row has the CPU time of a
+completion by kind of process: a service with a core for each of its processes is as fast as the
+busiest of them. Bodies are encoded before the clock starts, and the client is Python's own
+`http.client`: what is measured shares its cores with it.
 
 TRL lives in an environment of its own, which `make test-interop` makes; without it, and without
 `shared/data` beside the repository, nothing is measured.
@@ -20,34 +21,45 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
-
-from benchmarks._trl import TRL_PYTHON, LoopTime, accuracy_reward_times, trl_version
+from benchmarks._trl import TRL_PYTHON, LoopTime, TrlLoop, trl_version
 from tests.processes import fork_servers, pid_in, tree
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from trainer_client.service_process import running_service
 
 FILE = "math/completions_rg_think_boxed.jsonl.gz"
 GROUP_SIZE = 16
+CHARACTERS_OF_A_TOKEN = 4
 LENGTHS = (1_500, 6_000, 20_000)
 """Characters of a completion."""
-AT_A_TIME = (1, 8)
-"""Requests at a time."""
 OPENING = "<think>"
 CLOSING = "</think>"
 REQUEST_MODULE = "large_requests.request_process"
 WORKER_MODULE = "workers.text_worker"
 TICKS = os.sysconf("SC_CLK_TCK")
+ACCURACY = [{"type": "accuracy"}]
+USUAL: list[dict[str, Any]] = [
+    {"type": "accuracy"},
+    {"type": "format", "weight": 0.1},
+    {"type": "tag_count", "weight": 0.1},
+    {"type": "soft_overlong", "max_completion_tokens": 6144, "cache_tokens": 1024},
+    {"type": "repetition", "weight": 0.1},
+]
+"""The verifiers of a usual profile."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +69,14 @@ class Group:
     gold: str
     completions: list[str]
 
-    @property
-    def body(self) -> bytes:
+    def body(self, verifiers: Sequence[dict[str, Any]]) -> bytes:
         """A request for the verdicts on this group alone."""
-        group = {"reference": {"answer": self.gold}, "completions": self.completions}
-        return json.dumps({"verifiers": [{"type": "accuracy"}], "groups": [group]}).encode()
+        completions = [
+            {"text": text, "num_tokens": len(text) // CHARACTERS_OF_A_TOKEN}
+            for text in self.completions
+        ]
+        group = {"reference": {"answer": self.gold}, "completions": completions}
+        return json.dumps({"verifiers": verifiers, "groups": [group]}).encode()
 
 
 @dataclass(frozen=True)
@@ -96,11 +111,29 @@ class Round:
     """For each completion."""
 
 
+@dataclass(frozen=True)
+class Case:
+    """A way to ask, and the rounds in which that was done."""
+
+    num_workers: int
+    at_a_time: int
+    """Requests at a time."""
+    verifiers: Sequence[dict[str, Any]] = field(default_factory=lambda: ACCURACY)
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """The case in words."""
+        workers = f"{self.num_workers} worker{'s' * (self.num_workers > 1)}"
+        verifiers = "" if self.verifiers is ACCURACY else f", {len(self.verifiers)} verifiers"
+        return f"{workers}, {self.at_a_time} at a time{verifiers}"
+
+
 def main() -> None:
-    """Print a table by the clock and one of CPU time."""
+    """Print a table for each length."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--groups", type=int, default=48)
+    parser.add_argument("--groups", type=int, default=32)
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--workers", type=int, nargs="+", default=(1, 2))
     parser.add_argument("--trl-python", type=Path, default=TRL_PYTHON)
@@ -110,23 +143,54 @@ def main() -> None:
         rows = read_shared_data(FILE)
     except SharedDataMissing as missing:
         raise SystemExit(f"nothing to measure: {missing}") from missing
-    print(f"requests of {GROUP_SIZE} completions, {arguments.groups} in a round, no cache")
-    print(f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f} before the start")
-    print(f"TRL {version}; median of {arguments.rounds} rounds (lowest to highest)")
-    for length in arguments.lengths:
-        groups = long_groups(rows, arguments.groups, length)
-        judged = [(text, group.gold) for group in groups for text in group.completions]
-        peer = accuracy_reward_times(arguments.trl_python, judged, arguments.rounds)
-        print(f"\n{length} characters each")
-        report_peer(peer, len(judged))
-        for workers in arguments.workers:
-            with service(workers) as (url, process):
-                for at_a_time in AT_A_TIME:
-                    ask_all(url, process, groups, at_a_time)  # warms up
-                    rounds = [
-                        ask_all(url, process, groups, at_a_time) for _ in range(arguments.rounds)
-                    ]
-                    report(rounds, peer, len(judged), f"{workers} worker(s), {at_a_time} at a time")
+    print(
+        f"Requests of {GROUP_SIZE} completions, {arguments.groups} in a round, no cache; "
+        f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f} before the start.\n"
+        f"TRL {version}; medians of {arguments.rounds} rounds in turn (lowest to highest). CPU: "
+        "microseconds of a completion\n"
+    )
+    print(HEADER, flush=True)
+    with ExitStack() as stack:
+        loop = stack.enter_context(TrlLoop(arguments.trl_python))
+        services = {number: stack.enter_context(service(number)) for number in arguments.workers}
+        for length in arguments.lengths:
+            groups = long_groups(rows, arguments.groups, length)
+            peers, cases = measure(loop, services, groups, arguments.rounds)
+            report(length, peers, cases, len(groups) * GROUP_SIZE)
+
+
+HEADER = """\
+| characters | | completions/s | to TRL | p50, p99 of a request | CPU: API | workers | client |
+|---|---|---|---|---|---|---|---|"""
+
+
+def measure(
+    loop: TrlLoop,
+    services: dict[int, tuple[str, int]],
+    groups: Sequence[Group],
+    num_rounds: int,
+) -> tuple[list[LoopTime], list[Case]]:
+    """The times of TRL's loop and the rounds of each case, which take turns.
+
+    Args:
+        loop: TRL's.
+        services: addresses and processes by their number of workers.
+        groups: to judge in a round.
+        num_rounds: how many.
+    """
+    judged = [(text, group.gold) for group in groups for text in group.completions]
+    cases = [Case(number, at_a_time) for number in services for at_a_time in (1, 8)]
+    cases += [Case(number, 8, USUAL) for number in services]
+    peers = []
+    for number in range(num_rounds + 1):
+        peer = loop.judge(judged)
+        if number:  # the first round warms up
+            peers.append(peer)
+        for case in cases:
+            found = ask_all(*services[case.num_workers], groups, case)
+            if number:
+                case.rounds.append(found)
+    return peers, cases
 
 
 def long_groups(rows: Sequence[Row], num_groups: int, length: int) -> list[Group]:
@@ -168,31 +232,38 @@ def _reasoning(row: Row) -> str:
 
 
 @contextmanager
-def service(workers: int) -> Iterator[tuple[str, int]]:
+def service(num_workers: int) -> Iterator[tuple[str, int]]:
     """The address of a service that keeps no verdicts, and its process."""
-    flags = ("--workers", str(workers), "--max-cached-verdicts", "0", "--enabled", "accuracy")
+    enabled = ",".join(one["type"] for one in USUAL)
+    flags = ("--workers", str(num_workers), "--max-cached-verdicts", "0", "--enabled", enabled)
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "service.log"
         with running_service(log, *flags) as url:
             yield url, pid_in(log)
 
 
-def ask_all(url: str, process: int, groups: Sequence[Group], at_a_time: int) -> Round:
+def ask_all(url: str, process: int, groups: Sequence[Group], case: Case) -> Round:
     """Ask for the verdicts on every group, so many requests at a time."""
-    bodies = [group.body for group in groups]
+    bodies = [group.body(case.verifiers) for group in groups]
     num_completions = sum(len(group.completions) for group in groups)
-    headers = {"Content-Type": "application/json"}
-    with (
-        httpx.Client(base_url=url, timeout=600, headers=headers) as http,
-        ThreadPoolExecutor(at_a_time) as threads,
-    ):
+    own = threading.local()
 
-        def ask(body: bytes) -> float:
-            start = time.perf_counter()
-            http.post("/v1/score", content=body).raise_for_status()
-            return time.perf_counter() - start
+    def connect() -> None:
+        own.connection = HTTPConnection(urlsplit(url).netloc)
+        own.connection.connect()
+        own.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-        list(threads.map(ask, bodies[:at_a_time]))  # connects
+    def ask(body: bytes) -> float:
+        start = time.perf_counter()
+        own.connection.request("POST", "/v1/score", body, {"Content-Type": "application/json"})
+        response = own.connection.getresponse()
+        content = response.read()
+        if response.status != 200:
+            raise SystemExit(f"the service answers {response.status}: {content[:300]!r}")
+        return time.perf_counter() - start
+
+    with ThreadPoolExecutor(case.at_a_time, initializer=connect) as threads:
+        list(threads.map(ask, bodies[: case.at_a_time]))  # connects
         before = cpu_seconds(process)
         start = time.perf_counter()
         latencies = list(threads.map(ask, bodies))
@@ -206,63 +277,62 @@ def cpu_seconds(process: int) -> CpuSeconds:
     requests = [one for pid in fork_servers(process, REQUEST_MODULE) for one in tree(pid)]
     workers = [one for pid in fork_servers(process, WORKER_MODULE) for one in tree(pid)]
     return CpuSeconds(
-        _cpu_seconds([process], with_ended=False),
-        _cpu_seconds(requests, with_ended=True),
-        _cpu_seconds(workers, with_ended=True),
+        _cpu_seconds([process]),
+        _cpu_seconds(requests) + _cpu_seconds_of_ended(requests),
+        _cpu_seconds(workers) + _cpu_seconds_of_ended(workers),
         time.process_time(),
     )
 
 
-def _cpu_seconds(processes: Sequence[int], *, with_ended: bool) -> float:
-    """CPU time of processes, and of the children of theirs that have ended.
+def _cpu_seconds(processes: Sequence[int]) -> float:
+    """CPU time of processes, by their clocks (clock_getcpuclockid(3)): /proc counts in 10 ms."""
+    seconds = 0.0
+    for pid in processes:
+        with suppress(OSError):  # it has ended
+            seconds += time.clock_gettime(~pid << 3 | 2)
+    return seconds
 
-    Children come last in `processes` and are read first: one that has just ended is in the time of
-    its parent then.
-    """
-    fields = slice(11, 15) if with_ended else slice(11, 13)
+
+def _cpu_seconds_of_ended(processes: Sequence[int]) -> float:
+    """CPU time of the children of processes that have ended."""
     ticks = 0
-    for pid in reversed(processes):
+    for pid in processes:
         with suppress(FileNotFoundError, ProcessLookupError):
             stat = Path(f"/proc/{pid}/stat").read_text()
-            ticks += sum(map(int, stat.rpartition(")")[2].split()[fields]))
+            ticks += sum(map(int, stat.rpartition(")")[2].split()[13:15]))
     return ticks / TICKS
 
 
-def report_peer(times: Sequence[LoopTime], num_completions: int) -> None:
-    """Print the rate of TRL's loop."""
-    rates = sorted(num_completions / one.wall_seconds for one in times)
-    cpu = statistics.median(one.cpu_seconds for one in times) / num_completions
-    print(f"  {'TRL accuracy_reward, 1 process':28}{_spread(rates)} completions/s")
-    print(f"  {'':28}{'':24} CPU {cpu * 1e6:.0f} us a completion")
-
-
 def report(
-    rounds: Sequence[Round], peer: Sequence[LoopTime], num_completions: int, title: str
+    length: int, peers: Sequence[LoopTime], cases: Sequence[Case], num_completions: int
 ) -> None:
-    """Print the rounds of one kind, beside TRL's loop."""
-    rates = sorted(one.rate for one in rounds)
-    peer_rate = statistics.median(num_completions / one.wall_seconds for one in peer)
-    peer_cpu = statistics.median(one.cpu_seconds for one in peer) / num_completions
-    latencies = sorted(seconds for one in rounds for seconds in one.latencies)
-    percentiles = statistics.quantiles(latencies, n=100)
-    api, requests, workers, client = (
-        statistics.median(getattr(one.cpu, name) for one in rounds)
-        for name in ("api", "requests", "workers", "client")
-    )
+    """Print the rows of a length: TRL's loop and each case."""
+    peer_rates = [num_completions / one.wall_seconds for one in peers]
+    peer_cpu = statistics.median(one.cpu_seconds for one in peers) / num_completions
     print(
-        f"  {title:28}{_spread(rates)} completions/s"
-        f"{statistics.median(rates) / peer_rate:7.1f} x"
-        f"   request p50 {percentiles[49] * 1e3:.1f} ms, p99 {percentiles[98] * 1e3:.1f} ms"
+        f"| {length:,} | TRL's loop, one process | {_spread(peer_rates)} | 1 x | | | "
+        f"{peer_cpu * 1e6:.0f} | |"
     )
-    print(
-        f"  {'':28}{'':24} CPU us a completion: API {api * 1e6:.0f}, request processes "
-        f"{requests * 1e6:.0f}, workers {workers * 1e6:.0f}, client {client * 1e6:.0f}; "
-        f"TRL's {peer_cpu / (api + requests + workers):.1f} x all of the service's"
-    )
+    for case in cases:
+        rates = [one.rate for one in case.rounds]
+        factor = statistics.median(rates) / statistics.median(peer_rates)
+        latencies = sorted(seconds for one in case.rounds for seconds in one.latencies)
+        percentiles = statistics.quantiles(latencies, n=100)
+        api, workers, client = (
+            statistics.median(getattr(one.cpu, name) for one in case.rounds) * 1e6
+            for name in ("api", "workers", "client")
+        )
+        requests = statistics.median(one.cpu.requests for one in case.rounds) * 1e6
+        print(
+            f"| | {case.title} | {_spread(rates)} | {factor:.1f} x | "
+            f"{percentiles[49] * 1e3:.1f}, {percentiles[98] * 1e3:.1f} ms | "
+            f"{api + requests:.0f} | {workers:.0f} | {client:.0f} |",
+            flush=True,
+        )
 
 
 def _spread(rates: Sequence[float]) -> str:
-    return f"{statistics.median(rates):8.0f} ({rates[0]:.0f} to {rates[-1]:.0f})".ljust(24)
+    return f"{statistics.median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})"
 
 
 if __name__ == "__main__":

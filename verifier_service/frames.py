@@ -53,7 +53,10 @@ def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
     """The next bytes of a stream, neither more nor less. Raises EOFError."""
     parts = bytearray()
     while len(parts) < num_bytes:
-        part = connection.recv(min(num_bytes - len(parts), MAX_PART_BYTES))
+        size = min(num_bytes - len(parts), MAX_PART_BYTES)
+        part = connection.recv(size, socket.MSG_WAITALL)
+        if len(part) == num_bytes:
+            return part
         if not part:
             raise EOFError
         parts += part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 
 from verifier_service.settings import EngineSettings
@@ -20,10 +21,12 @@ async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[s
     kinds = {VERIFIERS[name].workers for name in settings.enabled}
     pools = {}
     if "text" in kinds:
-        pools["text"] = await stack.enter_async_context(WorkerPool(settings.workers, limits))
+        pools["text"] = WorkerPool(settings.workers, limits)
     if "code" in kinds:
-        code = WorkerPool(
+        pools["code"] = WorkerPool(
             settings.code_workers, CODE_LIMITS, lambda: CodeWorkers(settings.unsafe_code_without)
         )
-        pools["code"] = await stack.enter_async_context(code)
+    async with asyncio.TaskGroup() as group:
+        for pool in pools.values():
+            group.create_task(stack.enter_async_context(pool))
     return pools

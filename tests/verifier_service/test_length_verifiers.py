@@ -24,7 +24,7 @@ from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import Judgement, Unverifiable
 from verifier_service.verifiers.cosine_length import CosineLength
 from verifier_service.verifiers.length import Length
-from verifier_service.verifiers.repetition import Repetition
+from verifier_service.verifiers.repetition import WORD, Repetition, strict_words
 from verifier_service.verifiers.soft_overlong import SoftOverlong
 from verifier_service.workers.tasks import EncodedTask, Task, TaskResult
 
@@ -100,6 +100,11 @@ def test_a_cache_larger_than_the_limit_is_refused() -> None:
 def test_repetition_counts_ngrams(mode: Any, text: str, score: float, reason: str) -> None:
     found = judge(Repetition(mode=mode), {}, text)
     assert (found.score, found.reason) == (score, reason)
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text())
+def test_the_short_way_to_words_finds_those_of_the_definition(text: str) -> None:
+    assert strict_words(text) == WORD.findall(text)
 
 
 def test_repetition_has_open_r1s_options() -> None:

@@ -7,12 +7,15 @@ import json
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from tests.verifier_service.judging import judge
 from verifier_service.code.plain_run import RunProgram
+from verifier_service.completion import Completion
 from verifier_service.engine.admission import Admission, PendingBounds
 from verifier_service.engine.chunks import SHARED_REFERENCE_BYTES
 from verifier_service.engine.request_scoring import (
@@ -29,11 +32,16 @@ from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict, failed
 from verifier_service.verifier import Undecided
 from verifier_service.verifiers.accuracy import Accuracy
-from verifier_service.workers.tasks import EncodedTask, Task, TaskResult
+from verifier_service.verifiers.format import Format
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 OPEN = r"\boxed{\sum_{k=1}^{3} k}"
 """Our own reader leaves it to math-verify."""
+TEXTS = [Completion("a"), Completion("b"), Completion("c")]
 SAME_OPEN = r"Therefore \boxed{\sum_{k=1}^{3} k}"
+
+
+_verifier: TypeAdapter[Accuracy | Format] = TypeAdapter(Accuracy | Format)
 
 
 class WatchedPool:
@@ -50,12 +58,13 @@ class WatchedPool:
         self.encoded.append(encoded)
         task = encoded.decode()
         self.tasks.append(task)
-        verifier = Accuracy.model_validate(task.options)
         for part in task.parts:
+            verifier: Accuracy | Format = _verifier.validate_python(part.options)
             reference = json.loads(part.reference or b"".join(encoded.shared_reference))
             for completion in part.completions:
                 await asyncio.sleep(0)
                 if task.settle:
+                    assert isinstance(verifier, Accuracy)
                     found = verifier.settle(reference)(completion.text)
                 else:
                     quick = verifier.prepare(reference)(completion)
@@ -122,6 +131,12 @@ def request(*groups: tuple[str, list[str]], **options: Any) -> ScoreRequest:
     )
 
 
+def several(*verifiers: dict[str, Any]) -> ScoreRequest:
+    """One completion with an open pair, for several verifiers."""
+    groups = [{"reference": {"answer": "6"}, "completions": [OPEN]}]
+    return ScoreRequest.model_validate({"verifiers": verifiers, "groups": groups})
+
+
 def score(
     pool: WatchedPool | GroupPool | FailingPool,
     *requests: ScoreRequest,
@@ -152,6 +167,38 @@ def test_pairs_that_differ_in_reference_or_options_are_settled_each(other: Score
     pool = WatchedPool()
     score(pool, request(("6", [OPEN])), other)
     assert len(pool.settled) == 2
+
+
+def test_verifiers_with_equal_options_each_have_the_verdict_on_an_open_pair() -> None:
+    pool = WatchedPool()
+    asked = several({"type": "accuracy", "name": "a"}, {"type": "accuracy", "name": "b"})
+    (scored,) = score(pool, asked)
+    ((verdicts,),) = scored.groups
+    assert [verdicts[name].reason for name in "ab"] == ["equal", "equal"]
+    assert len(pool.settled) == 1
+
+
+def test_several_verifiers_get_a_text_once() -> None:
+    pool = WatchedPool()
+    asked = several({"type": "accuracy"}, {"type": "format"})
+    (scored,) = score(pool, asked)
+    ((verdicts,),) = scored.groups
+    assert (verdicts["accuracy"].score, verdicts["format"].score) == (1.0, 0.0)
+    (encoded,) = [one for one in pool.encoded if not one.decode().settle]
+    assert encoded.body.count(OPEN.encode()) == 1
+    assert encoded.verifiers == (("accuracy", 1), ("format", 1))
+
+
+def test_a_slice_of_a_task_of_several_verifiers_goes_on_where_it_begins() -> None:
+    parts = [
+        msgspec.structs.replace(TaskPart.of({}, TEXTS), verifier=verifier)
+        for verifier in (b'{"type":"format"}', b'{"type":"tag_count"}')
+    ]
+    encoded = EncodedTask.of(Task(parts), "text")
+    rest = encoded.slice(2, 5)
+    assert rest.verifiers == (("format", 1), ("tag_count", 2))
+    assert [part.completions for part in rest.decode().parts] == [TEXTS[2:], TEXTS[:2]]
+    assert rest.num_completions == 3
 
 
 def test_later_requests_are_served_from_the_cache() -> None:

@@ -11,7 +11,7 @@ from fastapi import Query, Request
 from verifier_service.compat.judging import judging_of
 from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.engine.chunks import VerdictsByKey
-from verifier_service.engine.response_json import reward
+from verifier_service.engine.response_json import reward, shares_of
 from verifier_service.errors import QueueFull, VerdictFailed
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group
@@ -109,7 +109,8 @@ async def rewarded_or_failed(
         else verdicts
         for verdicts, (_, reference) in zip(found, items, strict=True)
     ]
-    return [RewardedCompletion(reward(verdicts, verifiers), verdicts) for verdicts in found]
+    shares = shares_of(verifiers)
+    return [RewardedCompletion(reward(verdicts, shares), verdicts) for verdicts in found]
 
 
 def _with_bad_reference(verdicts: VerdictsByKey, message: str) -> VerdictsByKey:

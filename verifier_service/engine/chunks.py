@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -46,6 +46,17 @@ class ChunkPart(msgspec.Struct, frozen=True):
     uniques: list[UniqueCompletion]
     group: list[Completion] | None = None
     """The whole group, for group-wise verifiers."""
+
+
+class VerifierWork(msgspec.Struct, frozen=True):
+    """The completions of a chunk that one verifier has to judge."""
+
+    verifier: Verifier
+    options: bytes
+    """The verifier's options, of `options_json`."""
+    parts: list[ChunkPart]
+    keys: list[bytes]
+    """The cache key of each completion."""
 
 
 def unique_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> list[ChunkPart]:
@@ -155,52 +166,68 @@ def num_characters(completions: Iterable[Completion]) -> int:
     return sum(len(completion.text) for completion in completions)
 
 
-def cache_keys(verifier: Verifier, chunk: list[ChunkPart]) -> list[bytes]:
+def options_json(verifier: Verifier) -> bytes:
+    """The options of a verifier in JSON; equal ones are the same bytes."""
+    return _encoder.encode(verifier.options)
+
+
+def cache_keys(options: bytes, chunk: list[ChunkPart]) -> list[bytes]:
     """The key of each completion: a hash of everything that its verdict depends on."""
     keys = []
     for part in chunk:
-        prefix = part_key(verifier, part)
+        prefix = part_key(options, part)
         keys += [prefix + unique.digest for unique in part.uniques]
     return keys
 
 
-def part_key(verifier: Verifier, part: ChunkPart) -> bytes:
-    """A hash of the verifier's options and the part's reference."""
-    return digest(_encoder.encode(verifier.options), part.reference_digest)
+def part_key(options: bytes, part: ChunkPart) -> bytes:
+    """A hash of a verifier's options and the part's reference."""
+    return digest(options, part.reference_digest)
 
 
-def judge_task(verifier: Verifier, chunk: list[ChunkPart], *, explain: bool = False) -> EncodedTask:
-    """The task to judge the completions of a chunk."""
-    work = [(part, [one.completion for one in part.uniques]) for part in chunk]
-    return _encoded_task(verifier, work, explain=explain)
+def judge_task(work: Sequence[VerifierWork], *, explain: bool = False) -> EncodedTask:
+    """The task to judge the completions of a chunk with each verifier that has some to judge."""
+    parts = [
+        (one.options, part, [unique.completion for unique in part.uniques])
+        for one in work
+        for part in one.parts
+    ]
+    return _encoded_task(work[0].verifier.workers, parts, explain=explain)
 
 
-def settle_task(verifier: Verifier, part: ChunkPart, questions: list[str]) -> EncodedTask:
+def settle_task(
+    verifier: Verifier, options: bytes, part: ChunkPart, questions: list[str]
+) -> EncodedTask:
     """The task to settle open questions about the reference of a part."""
     asked = [Completion(question) for question in questions]
-    return _encoded_task(verifier, [(part, asked)], settle=True)
+    return _encoded_task(verifier.workers, [(options, part, asked)], settle=True)
 
 
 def _encoded_task(
-    verifier: Verifier,
-    work: list[tuple[ChunkPart, list[Completion]]],
+    kind: str,
+    work: list[tuple[bytes, ChunkPart, list[Completion]]],
     *,
     settle: bool = False,
     explain: bool = False,
 ) -> EncodedTask:
-    parts = [
-        TaskPart(part.encoded_reference, completions, part.group) for part, completions in work
-    ]
-    reference = work[0][0].encoded_reference
-    if len(work) > 1 or len(reference) < SHARED_REFERENCE_BYTES:
-        return EncodedTask.of(
-            Task.of(verifier.options, parts, settle=settle, explain=explain), verifier.workers
-        )
-    name = digest(reference).hex()
-    shared = msgspec.structs.replace(parts[0], reference=None, shared_reference=name)
-    task = EncodedTask.of(
-        Task.of(verifier.options, [shared], settle=settle, explain=explain), verifier.workers
+    reference = work[0][1].encoded_reference
+    is_shared = len(reference) >= SHARED_REFERENCE_BYTES and all(
+        part.encoded_reference == reference for _, part, _ in work
     )
+    name = digest(reference).hex() if is_shared else None
+    parts = [
+        TaskPart(
+            None if is_shared else part.encoded_reference,
+            completions,
+            part.group,
+            name,
+            options,
+        )
+        for options, part, completions in work
+    ]
+    task = EncodedTask.of(Task(parts, settle=settle, explain=explain), kind)
+    if not is_shared:
+        return task
     return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
 
 

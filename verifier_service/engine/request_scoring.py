@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -19,6 +19,7 @@ from verifier_service.engine.chunks import (
     UniqueCompletion,
     VerdictsByKey,
     VerdictSlot,
+    VerifierWork,
     cache_keys,
     cut_into_chunks,
     digest,
@@ -26,6 +27,7 @@ from verifier_service.engine.chunks import (
     group_parts,
     judge_task,
     num_characters,
+    options_json,
     packed_into_chunks,
     part_key,
     settle_task,
@@ -36,7 +38,13 @@ from verifier_service.explanation import Explanation
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
-from verifier_service.verifier import ExplainedQuestion, GroupVerifier, OpenQuestion, Verifier
+from verifier_service.verifier import (
+    ExplainedQuestion,
+    GroupVerifier,
+    OpenQuestion,
+    TextVerifier,
+    Verifier,
+)
 from verifier_service.workers.tasks import TaskResult
 
 MAX_COMPLETION_CHARACTERS = 2 * 2**20
@@ -71,6 +79,7 @@ class ScoredRequest:
 class _Asker(msgspec.Struct, frozen=True):
     """A completion on which a verifier left a question open."""
 
+    verifier: Verifier
     key: bytes
     slots: list[VerdictSlot]
     explanation: Explanation | None = None
@@ -87,6 +96,7 @@ class _Unsettled(msgspec.Struct, frozen=True):
     """A question about a reference that a verifier left open."""
 
     question: OpenQuestion
+    verifier: Verifier
     part: ChunkPart
     key: bytes
 
@@ -116,6 +126,7 @@ class Scoring:
         self._askers: dict[bytes, list[_Asker]] = {}
         """The completions that wait for a question to be settled, by its key."""
         self._settled: dict[bytes, Verdict] = {}
+        self._options = {one.key: options_json(one) for one in request.verifiers}
         # Without this bound, a large request would fill the queue for workers, and every other
         # request would wait for all of it. With it, requests take turns.
         kinds = {verifier.workers for verifier in request.verifiers}
@@ -129,19 +140,16 @@ class Scoring:
         self._report_empty_groups()
         parts = unique_parts(self._request, self._slots)
         num_unique = sum(len(part.uniques) for part in parts)
-        tasks = [
-            asyncio.create_task(self._judge(verifier, chunk))
-            for verifier in self._request.verifiers
-            for chunk in self._chunks(verifier, parts, num_unique)
+        work = [
+            self._judge(verifiers, chunk)
+            for verifiers in _judged_together(self._request.verifiers)
+            for chunk in self._chunks(verifiers, parts, num_unique)
         ]
         try:
             async with asyncio.timeout(deadline_seconds):
-                await asyncio.gather(*tasks)
+                await _finish_all(work)
         except TimeoutError:
-            await _cancel(tasks)
-        except BaseException:
-            await _cancel(tasks)
-            raise
+            pass
         self._finish()
         return ScoredRequest(self._slots, self._request.num_completions - num_unique)
 
@@ -168,54 +176,77 @@ class Scoring:
                 self._on_group(index)
 
     def _chunks(
-        self, verifier: Verifier, parts: list[ChunkPart], num_unique: int
+        self, verifiers: Sequence[Verifier], parts: list[ChunkPart], num_unique: int
     ) -> Iterator[list[ChunkPart]]:
-        if isinstance(verifier, GroupVerifier):
-            return packed_into_chunks(group_parts(self._request, self._slots), verifier.task_size)
-        share = max(math.ceil(num_unique / self._engine.num_workers(verifier.workers)), MIN_SHARE)
-        return cut_into_chunks(parts, min(share, verifier.task_size))
+        task_size = min(verifier.task_size for verifier in verifiers)
+        if isinstance(verifiers[0], GroupVerifier):
+            return packed_into_chunks(group_parts(self._request, self._slots), task_size)
+        share = math.ceil(num_unique / self._engine.num_workers(verifiers[0].workers))
+        share = max(share, MIN_SHARE // len(verifiers))
+        return cut_into_chunks(parts, max(min(share, task_size // len(verifiers)), 1))
 
-    async def _judge(self, verifier: Verifier, chunk: list[ChunkPart]) -> None:
-        chunk = self._without_too_large(verifier, chunk)
-        keys = cache_keys(verifier, chunk)
-        chunk, keys = await self._without_cached(verifier, chunk, keys)
-        if not chunk:
+    async def _judge(self, verifiers: Sequence[Verifier], chunk: list[ChunkPart]) -> None:
+        """Judge a chunk with verifiers of one kind, whose completions travel once."""
+        work = [found for one in verifiers if (found := await self._work(one, chunk)).keys]
+        if not work:
             return
-        unsettled: list[_Unsettled] = []
+        keys = [key for one in work for key in one.keys]
         verdicts: list[TaskResult] = []
-        uniques = [(part, unique) for part in chunk for unique in part.uniques]
+        unsettled: list[_Unsettled] = []
         try:
-            async with self._turns[verifier.workers]:
+            async with self._turns[verifiers[0].workers]:
                 # The cache has no explanations, and keeps none.
-                kept_keys = keys if verifier.is_cached and not self._explain else ()
-                task = judge_task(verifier, chunk, explain=self._explain)
+                kept_keys = keys if verifiers[0].is_cached and not self._explain else ()
+                task = judge_task(work, explain=self._explain)
                 await self._engine.judge(task, verdicts, kept_keys)
         except NoWorkers:
-            unavailable = failed(verifier.unavailable)
-            self._deliver_all(unavailable, verifier, [unique for _, unique in uniques])
+            for one in work:
+                unavailable = failed(one.verifier.unavailable)
+                for part in one.parts:
+                    self._deliver_all(unavailable, one.verifier, part.uniques)
             return
         finally:
-            # After the deadline, there are fewer verdicts than completions.
-            for verdict, key, (part, unique) in zip(verdicts, keys, uniques, strict=False):
+            unsettled += self._deliver_found(work, verdicts)
+        if unsettled:
+            await self._settle_all(unsettled)
+
+    async def _work(self, verifier: Verifier, chunk: list[ChunkPart]) -> VerifierWork:
+        """The completions of a chunk that the verifier has to judge."""
+        chunk = self._without_too_large(verifier, chunk)
+        options = self._options[verifier.key]
+        keys = cache_keys(options, chunk)
+        return await self._without_cached(VerifierWork(verifier, options, chunk, keys))
+
+    def _deliver_found(
+        self, work: list[VerifierWork], verdicts: list[TaskResult]
+    ) -> Iterator[_Unsettled]:
+        """Deliver the verdicts of a task, and find the questions that it left open.
+
+        After the deadline, there are fewer verdicts than completions.
+        """
+        found = iter(verdicts)
+        for one in work:
+            uniques = ((part, unique) for part in one.parts for unique in part.uniques)
+            for (part, unique), key, verdict in zip(uniques, one.keys, found, strict=False):
                 if isinstance(verdict, Verdict):
-                    self._deliver(verdict, verifier, unique.slots)
+                    self._deliver(verdict, one.verifier, unique.slots)
                     continue
                 question, explanation = (
                     verdict if isinstance(verdict, ExplainedQuestion) else (verdict, None)
                 )
-                asker = _Asker(key, unique.slots, explanation)
-                unsettled += self._open(question, verifier, part, asker)
-        if unsettled:
-            await self._settle_all(verifier, unsettled)
+                asker = _Asker(one.verifier, key, unique.slots, explanation)
+                yield from self._open(question, part, asker)
 
     def _without_too_large(self, verifier: Verifier, chunk: list[ChunkPart]) -> list[ChunkPart]:
         """The chunk without references and completions that no worker could judge."""
         too_large = Verdict(Outcome.SCORED, 0.0, EngineReason.TOO_LARGE, 0.0)
         readable = []
+        is_whole = True
         for part in chunk:
             if len(part.encoded_reference) > MAX_REFERENCE_BYTES:
                 bad_reference = unverifiable(EngineReason.BAD_REFERENCE, message=LARGE_REFERENCE)
                 self._deliver_all(bad_reference, verifier, part.uniques)
+                is_whole = False
                 continue
             is_large_group = num_characters(part.group or ()) > MAX_GROUP_CHARACTERS
             large = [
@@ -225,29 +256,32 @@ class Scoring:
             ]
             self._deliver_all(too_large, verifier, large)
             readable.append(part)
+            is_whole = is_whole and not large
+        if is_whole:
+            return chunk
         return filtered(readable, lambda unique: verifier.key not in unique.slots[0][1])
 
-    async def _without_cached(
-        self, verifier: Verifier, chunk: list[ChunkPart], keys: list[bytes]
-    ) -> tuple[list[ChunkPart], list[bytes]]:
-        """The chunk, and its keys, without the completions whose verdict is cached."""
+    async def _without_cached(self, work: VerifierWork) -> VerifierWork:
+        """The work without the completions whose verdict is cached."""
+        verifier, chunk, keys = work.verifier, work.parts, work.keys
         is_wanted = verifier.is_cached and not self._explain
-        found = await self._engine.look_up(keys) if is_wanted else []
+        found = await self._engine.look_up(keys) if is_wanted and keys else []
         if not any(found):
-            return chunk, keys
+            return work
         uniques = (unique for part in chunk for unique in part.uniques)
         for verdict, unique in zip(found, uniques, strict=True):
             if verdict is not None:
                 self._deliver(verdict, verifier, unique.slots)
         unknown = iter([verdict is None for verdict in found])
         kept = filtered(chunk, lambda unique: next(unknown))
-        return kept, [key for key, verdict in zip(keys, found, strict=True) if verdict is None]
+        left = [key for key, verdict in zip(keys, found, strict=True) if verdict is None]
+        return msgspec.structs.replace(work, parts=kept, keys=left)
 
-    def _open(
-        self, question: OpenQuestion, verifier: Verifier, part: ChunkPart, asker: _Asker
-    ) -> Iterator[_Unsettled]:
+    def _open(self, question: OpenQuestion, part: ChunkPart, asker: _Asker) -> Iterator[_Unsettled]:
         """The question, unless it is settled or about to be."""
-        key = digest(b"question", part_key(verifier, part), question.encode())
+        verifier = asker.verifier
+        about = part_key(self._options[verifier.key], part)
+        key = digest(b"question", about, question.encode())
         verdict = self._settled.get(key)
         if verdict is not None:
             self._deliver(asker.explained(verdict), verifier, asker.slots)
@@ -256,19 +290,22 @@ class Scoring:
             self._askers[key].append(asker)
         else:
             self._askers[key] = [asker]
-            yield _Unsettled(question, part, key)
+            yield _Unsettled(question, verifier, part, key)
 
-    async def _settle_all(self, verifier: Verifier, unsettled: list[_Unsettled]) -> None:
+    async def _settle_all(self, unsettled: list[_Unsettled]) -> None:
         found = await self._engine.look_up([one.key for one in unsettled])
         for one, verdict in zip(unsettled, found, strict=True):
             if verdict is not None:
-                self._deliver_settled(verdict, verifier, one)
+                self._deliver_settled(verdict, one)
         left = [one for one, verdict in zip(unsettled, found, strict=True) if verdict is None]
-        await asyncio.gather(*(self._settle(verifier, some) for some in _settle_chunks(left)))
+        await asyncio.gather(*(self._settle(some) for some in _settle_chunks(left)))
 
-    async def _settle(self, verifier: Verifier, unsettled: list[_Unsettled]) -> None:
-        """Settle questions about one reference."""
-        task = settle_task(verifier, unsettled[0].part, [one.question for one in unsettled])
+    async def _settle(self, unsettled: list[_Unsettled]) -> None:
+        """Settle questions of one verifier about one reference."""
+        verifier = unsettled[0].verifier
+        questions = [one.question for one in unsettled]
+        options = self._options[verifier.key]
+        task = settle_task(verifier, options, unsettled[0].part, questions)
         verdicts: list[TaskResult] = []
         try:
             async with self._turns[verifier.workers]:
@@ -278,15 +315,15 @@ class Scoring:
         finally:
             for verdict, one in zip(verdicts, unsettled, strict=False):
                 if isinstance(verdict, Verdict):
-                    self._deliver_settled(verdict, verifier, one)
+                    self._deliver_settled(verdict, one)
 
-    def _deliver_settled(self, verdict: Verdict, verifier: Verifier, one: _Unsettled) -> None:
+    def _deliver_settled(self, verdict: Verdict, one: _Unsettled) -> None:
         self._settled[one.key] = verdict
         kept = [(one.key, verdict)]
         for asker in self._askers.pop(one.key):
-            self._deliver(asker.explained(verdict), verifier, asker.slots)
+            self._deliver(asker.explained(verdict), asker.verifier, asker.slots)
             kept.append((asker.key, verdict))
-        self._keep(verifier, kept)
+        self._keep(one.verifier, kept)
 
     def _keep(self, verifier: Verifier, verdicts: list[tuple[bytes, Verdict]]) -> None:
         if verifier.is_cached:
@@ -309,13 +346,41 @@ class Scoring:
 
 
 def _settle_chunks(unsettled: list[_Unsettled]) -> Iterator[list[_Unsettled]]:
-    """The questions in small chunks, each about one reference."""
-    for _, about_one in groupby(unsettled, key=lambda one: one.part.reference_digest):
+    """The questions in small chunks, each of one verifier about one reference."""
+
+    def subject(one: _Unsettled) -> tuple[int, bytes]:
+        return id(one.verifier), one.part.reference_digest
+
+    for _, about_one in groupby(unsettled, key=subject):
         while some := list(islice(about_one, SETTLE_CHUNK_SIZE)):
             yield some
 
 
-async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+def _judged_together(verifiers: Iterable[Verifier]) -> list[list[Verifier]]:
+    """The verifiers in lists, each for one task: those of text workers share its completions.
+
+    A verifier of groups has other completions, and one of programs takes long.
+    """
+    alone: list[list[Verifier]] = []
+    together: dict[bool, list[Verifier]] = {}
+    for verifier in verifiers:
+        if isinstance(verifier, TextVerifier) and verifier.workers == "text":
+            together.setdefault(verifier.is_cached, []).append(verifier)
+        else:
+            alone.append([verifier])
+    return [*together.values(), *alone]
+
+
+async def _finish_all(work: list[Coroutine[None, None, None]]) -> None:
+    """Do the work beside each other. If it is given up, or a part fails, all of it ends first."""
+    if len(work) == 1:
+        await work[0]
+        return
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

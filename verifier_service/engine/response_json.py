@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -40,17 +40,25 @@ class _StatsJson(msgspec.Struct):
     seconds: float
 
 
-def reward(verdicts: VerdictsByKey, verifiers: Sequence[Verifier]) -> float | None:
-    """The weighted sum of the scores; None unless each with a weight other than 0 has scored."""
+def reward(verdicts: VerdictsByKey, shares: Mapping[str, float]) -> float | None:
+    """The weighted sum of the scores; None unless each with a weight other than 0 has scored.
+
+    Args:
+        verdicts: on one completion.
+        shares: of `shares_of`.
+    """
     parts = []
-    for verifier in verifiers:
-        verdict = verdicts[verifier.key]
-        if verifier.share == 0:
-            continue
+    for key, share in shares.items():
+        verdict = verdicts[key]
         if verdict.outcome is not Outcome.SCORED or verdict.score is None:
             return None
-        parts.append(verifier.share * verdict.score)
+        parts.append(share * verdict.score)
     return math.fsum(parts)
+
+
+def shares_of(verifiers: Iterable[Verifier]) -> dict[str, float]:
+    """The weights other than 0, by the keys of their verifiers."""
+    return {one.key: one.share for one in verifiers if one.share != 0}
 
 
 def group_line(
@@ -83,11 +91,12 @@ def group_pieces(
     index: int | None = None,
 ) -> Iterator[bytes]:
     """The JSON of a group in pieces: the groups of a large response may be large."""
+    shares = shares_of(verifiers)
     empty = msgspec.json.encode(_GroupJson(index=index, id=group_id, completions=[]))
     yield empty.removesuffix(b"]}")
     for start in range(0, len(completions), COMPLETIONS_AT_ONCE):
         encoded = [
-            _CompletionJson(reward(verdicts, verifiers), verdicts)
+            _CompletionJson(reward(verdicts, shares), verdicts)
             for verdicts in completions[start : start + COMPLETIONS_AT_ONCE]
         ]
         yield b"," * bool(start) + msgspec.json.encode(encoded)[1:-1]

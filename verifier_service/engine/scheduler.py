@@ -12,7 +12,7 @@ from verifier_service.verdict import Verdict
 from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 OnJudged = Callable[[str, Sequence[TaskResult], float], None]
-"""Called after a task with its verifier's type, its verdicts and its wall seconds."""
+"""Called after a task, for each of its verifiers: type, verdicts, and wall seconds of the task."""
 
 
 class Pool(Protocol):
@@ -72,11 +72,19 @@ class Scheduler:
             await pool.judge(task, verdicts)
         finally:
             found = verdicts[num_before:]
+            # After a deadline, there are fewer verdicts than keys.
             for key, verdict in zip(keys, found, strict=False):
                 if isinstance(verdict, Verdict):
                     self.cache.keep(key, verdict)
-            if self._on_judged is not None:
-                self._on_judged(task.verifier, found, time.perf_counter() - start)
+            self._report(task, found, time.perf_counter() - start)
+
+    def _report(self, task: EncodedTask, found: list[TaskResult], seconds: float) -> None:
+        if self._on_judged is None:
+            return
+        start = 0
+        for verifier, num_completions in task.verifiers:
+            self._on_judged(verifier, found[start : start + num_completions], seconds)
+            start += num_completions
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """Implements `Engine.look_up`."""

@@ -26,6 +26,19 @@ class StrictFraming(h11.Connection):
         self.fault: HeadFault | None = None
         """Why the client is refused; None while it is right."""
         self._chunks: ChunkedFraming | None = None
+        self._head: list[bytes] = []
+        """The head of a response that waits for the first bytes of its body."""
+
+    def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
+        """The bytes of an event, for `send`; a head comes with what follows, in one packet."""
+        parts = super().send_with_data_passthrough(event)
+        if isinstance(event, h11.Response):
+            self._head = parts or []
+            return []
+        if parts is None:  # the end of the connection
+            return None
+        head, self._head = self._head, []
+        return head + parts
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes."""

@@ -17,7 +17,7 @@ from collections.abc import Coroutine, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -39,6 +39,8 @@ LIGHT_BODY_BYTES = 2**20
 """Largest body in memory. The API process may read it if it is text in few values; a larger one is
 in a file, which the process of a large request inherits."""
 MAX_PARTS = 256
+UNWATCHED_SECONDS = 0.02
+"""Time in which a client that hangs up is not noticed, nor that the service ends."""
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
 T = TypeVar("T")
@@ -298,6 +300,14 @@ def content_encoding(request: Request) -> str:
 async def unless_given_up(work: Coroutine[None, None, T], request: Request, drain: Drain) -> T:
     """The result of the work. Raises ClientDisconnect, or Draining when the service ends."""
     working = asyncio.ensure_future(work)
+    try:
+        # Most work ends soon. Only longer work is worth the two tasks that watch.
+        await asyncio.wait([working], timeout=UNWATCHED_SECONDS)
+    except BaseException:
+        await _cancelled(working)
+        raise
+    if working.done():
+        return working.result()
     gone = asyncio.create_task(_disconnected(request))
     stopped = asyncio.create_task(drain.wait_stopped())
     waiting: list[asyncio.Task[object]] = [working, gone, stopped]
@@ -310,9 +320,14 @@ async def unless_given_up(work: Coroutine[None, None, T], request: Request, drai
             raise ClientDisconnect
         raise Draining
     finally:
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        await _cancelled(*waiting)
+
+
+async def _cancelled(*tasks: asyncio.Future[Any]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _disconnected(request: Request) -> None:

@@ -44,7 +44,8 @@ class Metrics:
         self.registry.register(_Live(self._verdict_metrics))
         self._task_seconds = Histogram(
             "verifier_task_seconds",
-            "Seconds from when a task asked for a worker until its verdicts were there.",
+            "Seconds from when a task asked for a worker until its verdicts were there, for each "
+            "verifier of the task.",
             ["verifier"],
             buckets=REQUEST_SECONDS,
             registry=self.registry,
@@ -94,12 +95,12 @@ class Metrics:
         )
 
     def count_judged(self, verifier: str, found: Iterable[TaskResult], seconds: float) -> None:
-        """Count a task.
+        """Count a verifier of a task.
 
         Args:
             verifier: its type.
             found: its verdicts and open questions.
-            seconds: wall time from when it asked for a worker until it ended.
+            seconds: wall time from when the task asked for a worker until it ended.
         """
         self._task_seconds.labels(verifier).observe(seconds)
         times = [one.seconds for one in found if isinstance(one, Verdict)]

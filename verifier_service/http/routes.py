@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import Receive, Scope, Send
 
 from verifier_service.errors import Draining, NotReady
 from verifier_service.http.score_call import NDJSON, respond_to_score_call
@@ -63,10 +64,13 @@ SCORE_RESPONSES |= {
 class _DirectRoute(APIRoute):
     """A route whose function reads the request itself: FastAPI looks for no arguments of it."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The route's function."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        self.app = self._respond  # FastAPI's keeps dependencies open, of which there are none
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response: Response = await self.endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
 
 
 _direct = APIRouter(route_class=_DirectRoute)

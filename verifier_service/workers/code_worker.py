@@ -113,7 +113,7 @@ async def _judge_tasks(
             if isinstance(message, SharedReference):
                 references.keep(message.name, await frame_stream.read_frame(reader))
             else:
-                await _judge_task(runner, message, references, writer, position)
+                await _judge_task(runner, message.task, references, writer, position)
 
 
 async def _send(writer: asyncio.StreamWriter, message: CodeWorkerStarted | TaskVerdicts) -> None:
@@ -143,12 +143,12 @@ async def _judge_task(
     writer: asyncio.StreamWriter,
     position: SharedPosition,
 ) -> None:
-    index, last, options = 0, task.num_completions - 1, task.options
+    index, last = 0, task.num_completions - 1
     for part in task.parts:
         position.write(index, in_reference=True)
         try:
             reference = references.of_part(part)
-            judge = _prepare(runner, options, reference, explain=task.explain)
+            judge = _prepare(runner, part.options, reference, explain=task.explain)
         except Unverifiable as error:
             verdict = unverifiable(error.reason, message=error.message)
             if task.explain:

@@ -6,7 +6,8 @@ and options are JSON in it: msgpack has no whole numbers over 64 bits. Verdicts 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import Any, Self
 
 import msgspec
@@ -20,7 +21,7 @@ TaskResult = Verdict | OpenQuestion | ExplainedQuestion
 
 
 class TaskPart(msgspec.Struct, frozen=True):
-    """Completions that share a reference."""
+    """Completions that one verifier judges by one reference."""
 
     reference: bytes | None
     """The reference in JSON, or None if it is a shared one."""
@@ -29,18 +30,23 @@ class TaskPart(msgspec.Struct, frozen=True):
     """The whole group of the completions, for a `GroupVerifier`."""
     shared_reference: str | None = None
     """Name of a reference that was sent to the worker before."""
+    verifier: bytes = b""
+    """`Verifier.options` in JSON: its type, and its options that are not the default."""
 
     @classmethod
     def of(cls, reference: Mapping[str, Any], completions: list[Completion]) -> Self:
         """A part with a reference of its own."""
         return cls(msgspec.json.encode(reference), completions)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The verifier's type and options."""
+        return msgspec.json.decode(self.verifier, type=dict[str, Any])
 
-class Task(msgspec.Struct, frozen=True, tag="task"):
-    """Work for a worker: completions to be judged by one verifier, in order."""
 
-    verifier: bytes
-    """`Verifier.options` in JSON: its type, and its options that are not the default."""
+class Task(msgspec.Struct, frozen=True):
+    """Work for a worker: completions to be judged in order, part by part."""
+
     parts: list[TaskPart]
     settle: bool = False
     """Whether the completions are open questions, for `SettlingVerifier.settle`."""
@@ -48,26 +54,15 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
     """Whether verdicts have explanations."""
 
     @classmethod
-    def of(
-        cls,
-        options: Mapping[str, Any],
-        parts: list[TaskPart],
-        *,
-        settle: bool = False,
-        explain: bool = False,
-    ) -> Self:
-        """A task for a verifier with these options."""
-        return cls(msgspec.json.encode(options), parts, settle, explain)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The verifier's type and options."""
-        return msgspec.json.decode(self.verifier, type=dict[str, Any])
+    def of(cls, options: Mapping[str, Any], parts: list[TaskPart]) -> Self:
+        """A task for one verifier with these options."""
+        verifier = msgspec.json.encode(options)
+        return cls([msgspec.structs.replace(part, verifier=verifier) for part in parts])
 
     @property
     def num_completions(self) -> int:
         """Number of completions in all parts."""
-        return sum(len(part.completions) for part in self.parts)
+        return _num_completions(self.parts)
 
     def slice(self, start: int, end: int) -> Self:
         """A task of the completions from start to end, counted through all parts."""
@@ -79,6 +74,68 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
             start -= len(part.completions)
             end -= len(part.completions)
         return msgspec.structs.replace(self, parts=parts)
+
+
+class _SentPart(msgspec.Struct, frozen=True, array_like=True):
+    """A part as it is sent, with the places of its completions among those of the task."""
+
+    verifier: bytes
+    reference: bytes | None
+    completions: list[int]
+    group: list[int] | None
+    shared_reference: str | None
+
+
+class SentTask(msgspec.Struct, frozen=True, tag="task"):
+    """Parent to worker: a task, in which each completion stands once."""
+
+    completions: list[Completion]
+    parts: list[_SentPart]
+    settle: bool
+    explain: bool
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """A task to send. Verifiers that judge the same completions share the objects."""
+        sent: list[Completion] = []
+        places: dict[int, int] = {}
+
+        def placed(completions: list[Completion]) -> list[int]:
+            found = []
+            for completion in completions:
+                place = places.setdefault(id(completion), len(sent))
+                if place == len(sent):
+                    sent.append(completion)
+                found.append(place)
+            return found
+
+        parts = [
+            _SentPart(
+                part.verifier,
+                part.reference,
+                placed(part.completions),
+                None if part.group is None else placed(part.group),
+                part.shared_reference,
+            )
+            for part in task.parts
+        ]
+        return cls(sent, parts, task.settle, task.explain)
+
+    @property
+    def task(self) -> Task:
+        """The task that was sent."""
+        completions = self.completions
+        parts = [
+            TaskPart(
+                part.reference,
+                [completions[place] for place in part.completions],
+                None if part.group is None else [completions[place] for place in part.group],
+                part.shared_reference,
+                part.verifier,
+            )
+            for part in self.parts
+        ]
+        return Task(parts, self.settle, self.explain)
 
 
 class SharedReference(msgspec.Struct, frozen=True, tag="reference"):
@@ -95,10 +152,10 @@ class EncodedTask(msgspec.Struct, frozen=True):
 
     workers: str
     """The kind of workers that judge the task: see `Verifier.workers`."""
-    verifier: str
-    """Type of the task's verifier."""
+    verifiers: tuple[tuple[str, int], ...]
+    """Type of each verifier, in the order of the parts, and its number of completions."""
     body: bytes
-    """A `Task` in msgpack."""
+    """A `SentTask` in msgpack."""
     num_completions: int
     shared_name: str | None = None
     """Name of the shared reference that the task names, if any."""
@@ -108,18 +165,35 @@ class EncodedTask(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, task: Task, workers: str) -> Self:
         """Encode a task."""
-        body = msgspec.msgpack.encode(task)
-        return cls(workers, task.options["type"], body, task.num_completions)
+        verifiers = [
+            (msgspec.json.decode(verifier, type=_VerifierType).type, _num_completions(parts))
+            for verifier, parts in groupby(task.parts, key=lambda part: part.verifier)
+        ]
+        return cls(workers, tuple(verifiers), _encoded(task), task.num_completions)
 
     def decode(self) -> Task:
         """The task that was encoded."""
-        return msgspec.msgpack.decode(self.body, type=Task)
+        return msgspec.msgpack.decode(self.body, type=SentTask).task
 
     def slice(self, start: int, end: int) -> Self:
         """The encoded slice of the task, see `Task.slice`."""
         task = self.decode().slice(start, end)
-        body = msgspec.msgpack.encode(task)
-        return msgspec.structs.replace(self, body=body, num_completions=task.num_completions)
+        sliced = type(self).of(task, self.workers)
+        return msgspec.structs.replace(
+            sliced, shared_name=self.shared_name, shared_reference=self.shared_reference
+        )
+
+
+class _VerifierType(msgspec.Struct):
+    type: str
+
+
+def _encoded(task: Task) -> bytes:
+    return msgspec.msgpack.encode(SentTask.of(task))
+
+
+def _num_completions(parts: Iterable[TaskPart]) -> int:
+    return sum(len(part.completions) for part in parts)
 
 
 class TaskVerdicts(msgspec.Struct, frozen=True):
@@ -137,7 +211,7 @@ class CodeWorkerStarted(msgspec.Struct, frozen=True):
     """Why the sandbox does not work; None if it works."""
 
 
-to_worker: msgspec.msgpack.Decoder[Task | SharedReference] = msgspec.msgpack.Decoder(
-    Task | SharedReference
+to_worker: msgspec.msgpack.Decoder[SentTask | SharedReference] = msgspec.msgpack.Decoder(
+    SentTask | SharedReference
 )
 from_worker: msgspec.json.Decoder[TaskVerdicts] = msgspec.json.Decoder(TaskVerdicts)

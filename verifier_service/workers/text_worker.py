@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -55,6 +56,10 @@ from verifier_service.workers.tasks import (
 SEND_SECONDS = 0.01
 """Time for which verdicts are collected. They are sent after the first item that ends later."""
 
+MAX_KEPT_VERIFIERS = 64
+"""Most verifiers that a worker keeps for its next tasks."""
+MAX_KEPT_OPTIONS_BYTES = 2**12
+"""Largest options of a verifier that is kept, in JSON: a schema may take megabytes."""
 MAX_EXPLAINED_SECONDS = 0.1
 """Longest CPU time of judging a completion whose verdict is explained. To explain takes ten times
 as long at most. A worker that is killed at it would give another verdict."""
@@ -92,7 +97,7 @@ def run_text_worker(connection: socket.socket, shared_memory: int) -> None:
         if isinstance(message, SharedReference):
             references.keep(message.name, frames.receive_frame(connection))
         else:
-            _judge_task(message, references, _Outbox(connection), position)
+            _judge_task(message.task, references, _Outbox(connection), position)
 
 
 class _Outbox:
@@ -123,10 +128,10 @@ def _judge_task(
     outbox: _Outbox,
     position: SharedPosition,
 ) -> None:
-    verifier = _verifier_adapter.validate_python(task.options)
     index = 0
     for part in task.parts:
         position.write(index, in_reference=True)
+        verifier = _verifier(part.verifier)
         start = time.perf_counter()
         try:
             reference = references.of_part(part)
@@ -147,6 +152,20 @@ def _judge_task(
             outbox.add([found])
             index += 1
     outbox.send(finished=True)
+
+
+def _verifier(options: bytes) -> Verifier:
+    """The verifier with these options in JSON, which tasks repeat."""
+    if len(options) > MAX_KEPT_OPTIONS_BYTES:
+        return _read_verifier(options)
+    return _kept_verifier(options)
+
+
+def _read_verifier(options: bytes) -> Verifier:
+    return _verifier_adapter.validate_python(msgspec.json.decode(options))
+
+
+_kept_verifier = lru_cache(MAX_KEPT_VERIFIERS)(_read_verifier)
 
 
 def _prepare(
