@@ -145,7 +145,7 @@ class ExecutionHandle:
         """Take the descriptor of the process, which exists from now on."""
         self._pidfd = pidfd
         if self._killed_for is not None:
-            self._send_kill()
+            self._send(signal.SIGKILL)
 
     def kill(self, reason: ExitReason) -> None:
         """Kill the process; the first call decides the reason. An ended one is left alone."""
@@ -153,12 +153,22 @@ class ExecutionHandle:
             return
         self._killed_for = reason
         self._killed_at = time.monotonic()
-        self._send_kill()
+        self._send(signal.SIGKILL)
 
-    def _send_kill(self) -> None:
+    def _send(self, number: signal.Signals) -> None:
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                signal.pidfd_send_signal(self._pidfd, number)
+
+    def stop(self) -> None:
+        """Stop the process until `go_on`, because it is others' turn."""
+        self.watch.stop()
+        self._send(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Have a stopped process go on."""
+        self.watch.go_on()
+        self._send(signal.SIGCONT)
 
     def end(
         self,
@@ -240,7 +250,7 @@ class ExecutionHandle:
             result=results[0].kept if results else b"",
             cpu_seconds=cpu_seconds,
             wall_seconds=self.watch.wall_seconds,
-            waited_seconds=self.watch.waited_seconds,
+            waited_seconds=self.watch.waited_seconds + self.watch.stopped_seconds,
             peak_memory_bytes=peak_bytes,
             layers=self._zygote.layers,
             files=files,
