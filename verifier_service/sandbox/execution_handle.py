@@ -160,6 +160,12 @@ class ExecutionHandle:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, number)
 
+    def runs(self) -> bool:
+        """Whether the process has said that it runs; its clock and its threads are known then."""
+        if self.watch.pid is None:
+            self._read_status()
+        return self._pidfd >= 0 and self.watch.pid is not None
+
     def stop(self) -> None:
         """Stop the process until `go_on`, because it is others' turn."""
         self.watch.stop()
@@ -200,7 +206,8 @@ class ExecutionHandle:
         execution = self._execution(status, user_seconds + system_seconds, peak_kib * 1024, files)
         if execution.reason is ExitReason.WALL_LIMIT and self.watch.is_overloaded:
             waited = f"{self.watch.all_waited_seconds:.1f} of {execution.wall_seconds:.1f} s"
-            why = f"the machine is overloaded: a program waited {waited} for a processor"
+            used = f"used {execution.cpu_seconds:.2f} s of CPU time and waited {waited}"
+            why = f"the machine is overloaded: a program {used} for a processor"
             self.ended.set_exception(SandboxError(why))
             # Retrieved once here: asyncio logs exceptions that nobody retrieves, and the caller
             # may have been cancelled.

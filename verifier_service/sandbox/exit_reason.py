@@ -50,8 +50,11 @@ class LimitWatch:
         self.idle_seconds = 0.0
         """Time between two looks, all together, at whose end the process was idle."""
         self._limits = limits
-        self._stopped_at: float | None = None
+        self._stopped_at: tuple[float, float] | None = None
+        """When the process was stopped, and how long it had waited for a processor by then."""
         self._stopped_seconds = 0.0
+        self._slept_seconds = 0.0
+        """Time between two looks, all together, at whose end the process slept."""
         self._start = self._last_look = time.monotonic()
 
     @property
@@ -62,8 +65,12 @@ class LimitWatch:
     @property
     def stopped_seconds(self) -> float:
         """Time in which the process was stopped because it was others' turn."""
-        since = 0.0 if self._stopped_at is None else time.monotonic() - self._stopped_at
-        return self._stopped_seconds + since
+        if self._stopped_at is None:
+            return self._stopped_seconds
+        # A process that waits for a processor stops when it gets one: that is counted as waiting.
+        stopped_at, waited_before = self._stopped_at
+        stopped = time.monotonic() - stopped_at - (self.waited_seconds - waited_before)
+        return self._stopped_seconds + max(stopped, 0.0)
 
     @property
     def all_waited_seconds(self) -> float:
@@ -77,11 +84,17 @@ class LimitWatch:
     def stop(self) -> None:
         """Take note that the process is stopped from now on."""
         if self._stopped_at is None:
-            self._stopped_at = time.monotonic()
+            self._look_at_waits()
+            self._stopped_at = time.monotonic(), self.waited_seconds
 
     def go_on(self) -> None:
         """Take note that the process goes on."""
+        self._look_at_waits()
         self._stopped_seconds, self._stopped_at = self.stopped_seconds, None
+
+    def _look_at_waits(self) -> None:
+        if self.pid is not None:
+            self.waited_seconds = max(self.waited_seconds, waited_seconds(self.pid))
 
     def exceeded(self, *, has_written: bool = False) -> ExitReason | None:
         """The limit on time that the process has exceeded; None if it is within all.
@@ -89,13 +102,16 @@ class LimitWatch:
         Args:
             has_written: whether it has just written something, and may be waiting for its reader.
         """
-        if not has_written and self._stopped_at is None and self._is_idle():
-            self.idle_seconds += min(time.monotonic() - self._last_look, MOST_IDLE_SECONDS)
+        since_look = min(time.monotonic() - self._last_look, MOST_IDLE_SECONDS)
+        if self._stopped_at is None:
+            if not has_written and self._is_idle():
+                self.idle_seconds += since_look
+            if self._limits.counts_waits and self._sleeps():
+                self._slept_seconds += since_look
         self._last_look = time.monotonic()
         if self.cpu_seconds() >= self._limits.cpu_seconds:
             return ExitReason.CPU_LIMIT
-        if self.pid is not None:
-            self.waited_seconds = max(self.waited_seconds, waited_seconds(self.pid))
+        self._look_at_waits()
         if self._is_over_wall_limit():
             return ExitReason.WALL_LIMIT
         if self._limits.idle_seconds is not None and self.idle_seconds >= self._limits.idle_seconds:
@@ -105,11 +121,18 @@ class LimitWatch:
     def _is_over_wall_limit(self) -> bool:
         """Whether the process has exceeded its wall time, or waits for too long."""
         limit, elapsed = self._limits.wall_seconds, self.wall_seconds
-        own_seconds = elapsed - self.all_waited_seconds
-        if own_seconds >= (SHARE * limit if self._limits.counts_waits else limit):
-            return elapsed >= limit
+        if self._limits.counts_waits:
+            is_over = elapsed >= limit
+            is_over &= self.cpu_seconds() + self._slept_seconds >= SHARE * limit
+        else:
+            is_over = elapsed - self.all_waited_seconds >= limit
+        if is_over:
+            return True
         self.is_overloaded = elapsed >= OVERLOAD_SHARE * max(limit, self._limits.cpu_seconds)
         return self.is_overloaded
+
+    def _sleeps(self) -> bool:
+        return self.pid is not None and thread_states.is_asleep(self.pid)
 
     def _is_idle(self) -> bool:
         """Whether the process sleeps, and not because its judge has yet to answer it.

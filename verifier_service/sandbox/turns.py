@@ -112,13 +112,15 @@ class Turn:
     def may_run(self, cpu_seconds: float) -> bool:
         """Whether the program of this slot is among the first. Says in the table how it stands.
 
+        One that is in its first quantum always may: most end in it, and those that sleep stay in it.
+
         Args:
             cpu_seconds: CPU time of the execution so far.
         """
         used = self._used_seconds + cpu_seconds
         self._write(used, VALID_SECONDS)
         under_way = time.monotonic() - self._began
-        if used < LEAST_SHARE * (under_way - GRACE_SECONDS):
+        if _level(used) == 0 or used < LEAST_SHARE * (under_way - GRACE_SECONDS):
             return True
         return self._num_before(used) < self._num_processors
 
@@ -195,6 +197,10 @@ class TurnTaking:
         """Stop the processes, or have them go on, as it is their turn; now and again."""
         turn = self._turn
         assert turn is not None
+        if not all(handle.ended.done() or handle.runs() for handle in self._handles):
+            turn.enter()
+            self._look_after(LOOK_SECONDS)
+            return
         wants_to_run = self._is_stopped or self._is_awake()
         if not wants_to_run or turn.is_long(self._cpu_seconds):
             turn.on_long()
@@ -234,4 +240,5 @@ def _cpu_seconds(handle: ExecutionHandle) -> float:
 def _is_asleep(handle: ExecutionHandle) -> bool:
     if handle.ended.done():  # its pid may be another process's by now
         return True
-    return handle.watch.pid is not None and thread_states.is_asleep(handle.watch.pid)
+    assert handle.watch.pid is not None
+    return thread_states.is_asleep(handle.watch.pid)
