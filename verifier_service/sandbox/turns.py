@@ -112,7 +112,7 @@ class Turn:
     def may_run(self, cpu_seconds: float) -> bool:
         """Whether the program of this slot is among the first. Says in the table how it stands.
 
-        One that is in its first quantum always may: most end in it, and those that sleep stay in it.
+        One that is in its first quantum always may: most end in it, and sleepers stay in it.
 
         Args:
             cpu_seconds: CPU time of the execution so far.
