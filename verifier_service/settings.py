@@ -49,7 +49,8 @@ class EngineSettings(BaseSettings):
     workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
     """worker processes; default: the usable CPU cores"""
     code_workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]
-    """processes that run programs, one program at a time each; default: the usable CPU cores"""
+    """programs that run at the same time; up to eight times as many are under way, which loop or
+    sleep, as far as there is 1 GiB of memory for each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
     """layers that the sandbox of programs may lack, separated by commas, of: namespaces, root,
     user, rlimits, capabilities, no_new_privs, landlock, seccomp; default: none"""

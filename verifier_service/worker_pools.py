@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+import os
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
 
 from verifier_service.settings import EngineSettings
 from verifier_service.verifiers import VERIFIERS
@@ -13,6 +15,41 @@ from verifier_service.workers.sources import CodeWorkers
 
 CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)
 """Limits on a code worker itself, which only compares output; programs have their own limits."""
+MAX_PROGRAMS = 256
+"""Most programs under way."""
+PROGRAMS_PER_PROCESSOR = 8
+"""Programs under way for each that runs, so that those that loop or sleep hold up no others."""
+PROGRAM_MEMORY_BYTES = 2**30
+"""Memory that each program under way may take: most that callers permit."""
+MEMORY_SHARE = 0.75
+"""Share of the memory that all programs under way may take together."""
+_MEMORY_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Limits of the container, in control groups of version 2 and 1."""
+
+
+def num_programs(code_workers: int, memory_bytes: int) -> int:
+    """Number of programs that may be under way, most of them stopped or asleep.
+
+    >>> num_programs(2, 24 * 2**30), num_programs(2, 8 * 2**30), num_programs(2, 2**30)
+    (16, 6, 2)
+
+    Args:
+        code_workers: programs that run at a time.
+        memory_bytes: memory of the machine, or of the container.
+    """
+    have_room = int(MEMORY_SHARE * memory_bytes / PROGRAM_MEMORY_BYTES)
+    return max(code_workers, min(PROGRAMS_PER_PROCESSOR * code_workers, have_room, MAX_PROGRAMS))
+
+
+def _memory_bytes() -> int:
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for path in _MEMORY_LIMITS:
+        with suppress(OSError, ValueError):  # not there, or "max"
+            found.append(int(path.read_text()))
+    return min(found)
 
 
 async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[str, WorkerPool]:
@@ -23,10 +60,18 @@ async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[s
     if "text" in kinds:
         pools["text"] = WorkerPool(settings.workers, limits)
     if "code" in kinds:
-        pools["code"] = WorkerPool(
-            settings.code_workers, CODE_LIMITS, lambda: CodeWorkers(settings.unsafe_code_without)
-        )
+        pools["code"] = _code_pool(settings)
     async with asyncio.TaskGroup() as group:
         for pool in pools.values():
             group.create_task(stack.enter_async_context(pool))
     return pools
+
+
+def _code_pool(settings: EngineSettings) -> WorkerPool:
+    num_workers = num_programs(settings.code_workers, _memory_bytes())
+    return WorkerPool(
+        num_workers,
+        CODE_LIMITS,
+        lambda: CodeWorkers(settings.unsafe_code_without, settings.code_workers, num_workers),
+        num_first=settings.code_workers,
+    )

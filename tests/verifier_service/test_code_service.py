@@ -232,7 +232,7 @@ def test_a_worker_that_cannot_be_started_leaves_nothing(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
     source = CodeWorkers()
     before = os.listdir("/proc/self/fd")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(WorkerStartError, match="No such file"):
         source.start_worker()
     assert os.listdir("/proc/self/fd") == before
     assert list(tmp_path.iterdir()) == []

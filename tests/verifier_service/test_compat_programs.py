@@ -576,22 +576,41 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
     assert asyncio.run(ask()).status_code == status
 
 
-def test_what_waits_too_long_in_the_queue_is_given_back(tmp_path: Path) -> None:
-    """SkyRL-agent waits for two seconds more than a program may run; the others run for four."""
-    flags = ("--workers", "1", "--code-workers", "1")
-    with (
-        running_service(tmp_path / "log", *flags) as url,
-        httpx.Client(base_url=url, timeout=600) as http,
-        ThreadPoolExecutor(2) as pool,
-    ):
-        spinning = {**VERL, "code": SPIN, "run_timeout": 4}
-        others = [pool.submit(http.post, "/run_code", json=spinning) for _ in range(2)]
-        waiting = {"code": "print(1)", "language": "python", "stdin": "", "run_timeout": 0.1}
-        statuses = set()
-        while not all(other.done() for other in others):
-            answer = http.post("/run_code", json=waiting, timeout=30)
-            statuses.add(answer.status_code)
-    assert 504 in statuses
+def test_a_right_program_waits_for_no_loop_and_no_sleeper(tmp_path: Path) -> None:
+    """One program runs at a time; those that loop or sleep would hold that place for minutes."""
+
+    async def ask(url: str) -> list[str]:
+        async with httpx.AsyncClient(base_url=url, timeout=600) as http:
+            others = [
+                asyncio.create_task(
+                    http.post("/run_code", json={**VERL, "code": code, "run_timeout": 200})
+                )
+                for code in (SPIN, SLEEP, SPIN)
+            ]
+            responses = [
+                await http.post("/run_code", json={**VERL, "code": SQUARE, "stdin": "3"})
+                for _ in range(5)
+            ]
+            for other in others:  # the service ends the programs of clients that hang up
+                other.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+        return [response.json()["run_result"]["stdout"] for response in responses]
+
+    with running_service(tmp_path / "log", "--workers", "1", "--code-workers", "1") as url:
+        assert asyncio.run(ask(url)) == ["9\n"] * 5
+
+
+def test_loops_beside_each_other_exceed_their_limit(http: httpx.Client) -> None:
+    """More than there are processors, so that each gets a part of its time only."""
+
+    async def ask() -> list[str]:
+        async with httpx.AsyncClient(base_url=http.base_url, timeout=600) as client:
+            spinning = {**VERL, "code": SPIN, "run_timeout": 0.5}
+            asked = (client.post("/run_code", json=spinning) for _ in range(6))
+            responses = await asyncio.gather(*asked)
+        return [response.json()["run_result"]["status"] for response in responses]
+
+    assert asyncio.run(ask()) == ["TimeLimitExceeded"] * 6
 
 
 @pytest.mark.parametrize(
@@ -604,7 +623,6 @@ def test_what_waits_too_long_in_the_queue_is_given_back(tmp_path: Path) -> None:
         (piston.MAX_COMPILE_SECONDS + piston.MAX_RUN_SECONDS, piston.DEADLINE_SECONDS),
         (open_r1.DEADLINE_SECONDS, 28),
         (sandbox_fusion.MARGIN_SECONDS, 10),  # verl, beyond compiling and running
-        (sandbox_fusion.SHORT_MARGIN_SECONDS, 2),  # SkyRL-agent, beyond running
         (open_instruct.SHARE_OF_WAIT * open_instruct.MIN_WAIT_SECONDS, 30),
     ],
 )

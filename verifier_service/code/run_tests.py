@@ -65,6 +65,9 @@ class Plan:
     """Wall time of a program in all stdio cases together. A special judge may have as much."""
     run_all: bool
     """Whether tests after the first that fails are run."""
+    after_time_limit: bool = True
+    """Whether that holds for cases after one that met a time limit too. If not, they are taken to
+    have met it: a program that loops costs its limit once, and not once for each case."""
     keeps_runs: bool = False
     """Whether the findings keep what each run of a whole program read and printed."""
 
@@ -173,7 +176,7 @@ async def _run_cases(
             findings.add(reason, printed, case.stdout)
         else:
             findings.add(reason_of(run), _text(run.stderr), case.stdout)
-        if _ends_the_cases(findings, plan):
+        if _ends_the_cases(findings, plan, reason_of(run)):
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
             break
@@ -199,10 +202,12 @@ def _case_run(case: StdioCase, run: Execution) -> CaseRun:
     )
 
 
-def _ends_the_cases(findings: Findings, plan: Plan) -> bool:
+def _ends_the_cases(findings: Findings, plan: Plan, reason: CodeReason) -> bool:
     """Whether a case failed after which no other is run."""
     if not findings.has_failed:
         return False
+    if reason is CodeReason.TIME_LIMIT_EXCEEDED and not plan.after_time_limit:
+        return True
     # A program that is not compiled for one case is compiled for none.
     return not plan.run_all or findings.reason == CodeReason.COMPILE_ERROR
 

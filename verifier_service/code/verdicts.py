@@ -89,7 +89,7 @@ def plan_of(verifier: Code) -> Plan:
     )
     run_all = verifier.run_all or verifier.scoring == "fraction"
     total = verifier.total_cpu_seconds
-    return Plan(limits, total, _wall_seconds(total), run_all)
+    return Plan(limits, total, _wall_seconds(total), run_all, after_time_limit=verifier.run_all)
 
 
 def _wall_seconds(cpu_seconds: float) -> float:

@@ -46,9 +46,6 @@ router = APIRouter(route_class=RunCodeRoute, tags=["SandboxFusion"])
 
 MARGIN_SECONDS = 8.0
 """Time beyond the limits of compiling and running; verl waits 10 s more than these."""
-SHORT_MARGIN_SECONDS = 1.5
-"""Time beyond the limit of running, for a client that sends none for compiling: SkyRL-agent, which
-waits 2 s more than that."""
 
 
 class RunCodeRequest(BaseModel):
@@ -114,7 +111,7 @@ async def run_code(
     request: Request,
     wait_seconds: Annotated[
         float | None,
-        Query(gt=0, description="how long this client waits; default: as verl and SkyRL-agent do"),
+        Query(gt=0, description="how long this client waits; default: almost as long as verl does"),
     ] = None,
 ) -> RunCodeResponse:
     """Run a program, as SandboxFusion does."""
@@ -164,10 +161,8 @@ def _run_settings(body: RunCodeRequest) -> RunOptions:
 
 
 def _wait_seconds(body: RunCodeRequest) -> float:
-    """The time until a response must be sent: less than the client waits."""
-    if "compile_timeout" in body.model_fields_set:
-        return body.compile_timeout + body.run_timeout + MARGIN_SECONDS
-    return body.run_timeout + SHORT_MARGIN_SECONDS
+    """The time until a response must be sent: less than verl waits."""
+    return body.compile_timeout + body.run_timeout + MARGIN_SECONDS
 
 
 def _run_code_response(found: RunReport) -> RunCodeResponse:

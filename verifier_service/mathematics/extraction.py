@@ -367,7 +367,7 @@ _KEYWORD = re.compile(
             ("o", "ption"),
             ("c", "hoice"),
             ("r", "esult|espuesta|éponse|isposta|esposta"),
-            ("s", "olution"),
+            ("s", "olution|tatement"),
             ("о", "твет"),
             ("答", "案"),
         )

@@ -78,6 +78,10 @@ class Limits:
 
     In a pair, the waits of both processes are left out for both. The wait is bounded: an execution
     that takes four times the larger of its CPU and wall limits is given up with SandboxError."""
+    counts_waits: bool = False
+    """Whether the wall time includes those waits, for a caller who waits for the end.
+
+    A program that had no share of its limit by then (`exit_reason.SHARE`) goes on until it has."""
     idle_seconds: float | None = 3.0
     """Time, all together, in which none of its threads ran or wanted a processor or a disk, nor
     its judge had yet to answer it. None is no limit but that of the wall time."""
@@ -170,7 +174,8 @@ class Execution:
     layers: frozenset[Layer]
     """Layers that were in force."""
     waited_seconds: float = 0.0
-    """Part of the wall time in which the main thread waited for a processor."""
+    """Part of the wall time in which the main thread waited for a processor, or was stopped because
+    it was others' turn."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The `Program.fetched_files` that exist, by name, together at most `Limits.file_bytes`."""
 

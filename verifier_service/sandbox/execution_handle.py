@@ -145,7 +145,7 @@ class ExecutionHandle:
         """Take the descriptor of the process, which exists from now on."""
         self._pidfd = pidfd
         if self._killed_for is not None:
-            self._send_kill()
+            self._send(signal.SIGKILL)
 
     def kill(self, reason: ExitReason) -> None:
         """Kill the process; the first call decides the reason. An ended one is left alone."""
@@ -153,12 +153,28 @@ class ExecutionHandle:
             return
         self._killed_for = reason
         self._killed_at = time.monotonic()
-        self._send_kill()
+        self._send(signal.SIGKILL)
 
-    def _send_kill(self) -> None:
+    def _send(self, number: signal.Signals) -> None:
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                signal.pidfd_send_signal(self._pidfd, number)
+
+    def runs(self) -> bool:
+        """Whether the process has said that it runs; its clock and its threads are known then."""
+        if self.watch.pid is None:
+            self._read_status()
+        return self._pidfd >= 0 and self.watch.pid is not None
+
+    def stop(self) -> None:
+        """Stop the process until `go_on`, because it is others' turn."""
+        self.watch.stop()
+        self._send(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Have a stopped process go on."""
+        self.watch.go_on()
+        self._send(signal.SIGCONT)
 
     def end(
         self,
@@ -190,7 +206,8 @@ class ExecutionHandle:
         execution = self._execution(status, user_seconds + system_seconds, peak_kib * 1024, files)
         if execution.reason is ExitReason.WALL_LIMIT and self.watch.is_overloaded:
             waited = f"{self.watch.all_waited_seconds:.1f} of {execution.wall_seconds:.1f} s"
-            why = f"the machine is overloaded: a program waited {waited} for a processor"
+            used = f"used {execution.cpu_seconds:.2f} s of CPU time and waited {waited}"
+            why = f"the machine is overloaded: a program {used} for a processor"
             self.ended.set_exception(SandboxError(why))
             # Retrieved once here: asyncio logs exceptions that nobody retrieves, and the caller
             # may have been cancelled.
@@ -240,7 +257,7 @@ class ExecutionHandle:
             result=results[0].kept if results else b"",
             cpu_seconds=cpu_seconds,
             wall_seconds=self.watch.wall_seconds,
-            waited_seconds=self.watch.waited_seconds,
+            waited_seconds=self.watch.waited_seconds + self.watch.stopped_seconds,
             peak_memory_bytes=peak_bytes,
             layers=self._zygote.layers,
             files=files,

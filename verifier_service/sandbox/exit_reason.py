@@ -25,6 +25,9 @@ thread waits for a processor, other threads run on that processor. Threads of it
 time. Alone on the machine it therefore ends after its wall time plus its CPU time at the latest; in
 a pair, whose waits are added up, after the partner's CPU time more. Threads of other programs are
 the load of the machine, which the service bounds."""
+SHARE = 1 / 8
+"""Share of its wall limit in which a program must have run, or slept, before `Limits.counts_waits`
+ends it: one that did not get a processor is not said to have exceeded a limit."""
 MOST_IDLE_SECONDS = 2 * WATCH_SECONDS
 """Most time that one look can count as idle, however long ago the last one was: where the runner
 itself waits for a processor, one moment says little about the time before it."""
@@ -47,6 +50,11 @@ class LimitWatch:
         self.idle_seconds = 0.0
         """Time between two looks, all together, at whose end the process was idle."""
         self._limits = limits
+        self._stopped_at: tuple[float, float] | None = None
+        """When the process was stopped, and how long it had waited for a processor by then."""
+        self._stopped_seconds = 0.0
+        self._slept_seconds = 0.0
+        """Time between two looks, all together, at whose end the process slept."""
         self._start = self._last_look = time.monotonic()
 
     @property
@@ -55,9 +63,38 @@ class LimitWatch:
         return time.monotonic() - self._start
 
     @property
+    def stopped_seconds(self) -> float:
+        """Time in which the process was stopped because it was others' turn."""
+        if self._stopped_at is None:
+            return self._stopped_seconds
+        # A process that waits for a processor stops when it gets one: that is counted as waiting.
+        stopped_at, waited_before = self._stopped_at
+        stopped = time.monotonic() - stopped_at - (self.waited_seconds - waited_before)
+        return self._stopped_seconds + max(stopped, 0.0)
+
+    @property
     def all_waited_seconds(self) -> float:
-        """Time that the process and its partner have waited for a processor."""
-        return self.waited_seconds + (self.partner.waited_seconds if self.partner else 0.0)
+        """Time that the process and its partner have waited for a processor.
+
+        The two are stopped together, so that this time counts once.
+        """
+        waited = self.waited_seconds + (self.partner.waited_seconds if self.partner else 0.0)
+        return waited + self.stopped_seconds
+
+    def stop(self) -> None:
+        """Take note that the process is stopped from now on."""
+        if self._stopped_at is None:
+            self._look_at_waits()
+            self._stopped_at = time.monotonic(), self.waited_seconds
+
+    def go_on(self) -> None:
+        """Take note that the process goes on."""
+        self._look_at_waits()
+        self._stopped_seconds, self._stopped_at = self.stopped_seconds, None
+
+    def _look_at_waits(self) -> None:
+        if self.pid is not None:
+            self.waited_seconds = max(self.waited_seconds, waited_seconds(self.pid))
 
     def exceeded(self, *, has_written: bool = False) -> ExitReason | None:
         """The limit on time that the process has exceeded; None if it is within all.
@@ -65,22 +102,37 @@ class LimitWatch:
         Args:
             has_written: whether it has just written something, and may be waiting for its reader.
         """
-        if not has_written and self._is_idle():
-            self.idle_seconds += min(time.monotonic() - self._last_look, MOST_IDLE_SECONDS)
+        since_look = min(time.monotonic() - self._last_look, MOST_IDLE_SECONDS)
+        if self._stopped_at is None:
+            if not has_written and self._is_idle():
+                self.idle_seconds += since_look
+            if self._limits.counts_waits and self._sleeps():
+                self._slept_seconds += since_look
         self._last_look = time.monotonic()
-        if self._cpu_seconds() >= self._limits.cpu_seconds:
+        if self.cpu_seconds() >= self._limits.cpu_seconds:
             return ExitReason.CPU_LIMIT
-        if self.pid is not None:
-            self.waited_seconds = max(self.waited_seconds, waited_seconds(self.pid))
-        ran = self.wall_seconds
-        if ran - self.all_waited_seconds >= self._limits.wall_seconds:
-            return ExitReason.WALL_LIMIT
-        if ran >= OVERLOAD_SHARE * max(self._limits.wall_seconds, self._limits.cpu_seconds):
-            self.is_overloaded = True
+        self._look_at_waits()
+        if self._is_over_wall_limit():
             return ExitReason.WALL_LIMIT
         if self._limits.idle_seconds is not None and self.idle_seconds >= self._limits.idle_seconds:
             return ExitReason.IDLE_LIMIT
         return None
+
+    def _is_over_wall_limit(self) -> bool:
+        """Whether the process has exceeded its wall time, or waits for too long."""
+        limit, elapsed = self._limits.wall_seconds, self.wall_seconds
+        if self._limits.counts_waits:
+            is_over = elapsed >= limit
+            is_over &= self.cpu_seconds() + self._slept_seconds >= SHARE * limit
+        else:
+            is_over = elapsed - self.all_waited_seconds >= limit
+        if is_over:
+            return True
+        self.is_overloaded = elapsed >= OVERLOAD_SHARE * max(limit, self._limits.cpu_seconds)
+        return self.is_overloaded
+
+    def _sleeps(self) -> bool:
+        return self.pid is not None and thread_states.is_asleep(self.pid)
 
     def _is_idle(self) -> bool:
         """Whether the process sleeps, and not because its judge has yet to answer it.
@@ -95,8 +147,8 @@ class LimitWatch:
             return False
         # Threads that wake each other in turns may each be asleep when it is looked at. So nothing
         # may have run meanwhile.
-        before = [watch._cpu_seconds() for watch in watches]
-        return self._is_asleep() and [watch._cpu_seconds() for watch in watches] == before
+        before = [watch.cpu_seconds() for watch in watches]
+        return self._is_asleep() and [watch.cpu_seconds() for watch in watches] == before
 
     def _is_asleep(self) -> bool:
         assert self.pid is not None
@@ -105,7 +157,8 @@ class LimitWatch:
         assert self.partner.pid is not None
         return thread_states.is_asleep(self.pid) and thread_states.awaits_partner(self.partner.pid)
 
-    def _cpu_seconds(self) -> float:
+    def cpu_seconds(self) -> float:
+        """CPU time of all threads so far; 0 before the process runs and after its end."""
         if self.pid is None:
             return 0.0
         try:

@@ -41,6 +41,7 @@ from verifier_service.sandbox.execution import (
     check_name,
     level,
 )
+from verifier_service.sandbox.turns import Turn, TurnTaking
 from verifier_service.sandbox.users import Users
 from verifier_service.sandbox.zygote import ZygoteConfig
 from verifier_service.sandbox.zygote_handle import (
@@ -94,6 +95,8 @@ class Runner:
         tools: called when a program first needs the kind `native`; returns the tools that the entry
             `tool` may start.
         unsafe_without: layers to leave out. For tests that show what each layer does.
+        turn: the place of the one slot among those of other runners, with which its executions take
+            turns; None: they always run.
     """
 
     def __init__(
@@ -105,7 +108,10 @@ class Runner:
         expects_pairs: bool = False,
         tools: Callable[[], Tools] = lambda: _NO_TOOLS,
         unsafe_without: frozenset[Layer] = frozenset(),
+        turn: Turn | None = None,
     ) -> None:
+        assert turn is None or num_slots == 1
+        self._turn = turn
         self._tools = tools
         self._required = required - unsafe_without
         self._entries = dict(entries or {})
@@ -178,7 +184,8 @@ class Runner:
         async def attempt(slot: _Slot) -> list[Execution]:
             zygote = await slot.zygote(zygote_kind_of(program), judge=False)
             async with zygote.running(program, limits, result=result) as running:
-                return [await running.wait()]
+                with TurnTaking(self._turn, running):
+                    return [await running.wait()]
 
         (execution,) = await self._try(attempt)
         return execution
@@ -225,7 +232,8 @@ class Runner:
                     # While they are open here too, no process reads the end of the stream.
                     one.close()
                     other.close()
-                    judgement = await judging.wait()
+                    with TurnTaking(self._turn, judged, judging):
+                        judgement = await judging.wait()
                     # The program may have ended first. Killed at once, it would be reported as
                     # stopped, and not by the reason of its own end.
                     await asyncio.wait([judged.ended], timeout=STOP_SECONDS)

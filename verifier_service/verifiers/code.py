@@ -45,7 +45,8 @@ class Code(Verifier):
     )
     run_all: bool = Field(
         default=False,
-        description="go on after the first test that fails; always so with scoring: fraction",
+        description="go on after the first test that fails; with scoring: fraction always, but "
+        "after a case that met a time limit",
     )
     cpu_seconds: float = Field(
         default=4.0, gt=0, le=60, description="CPU time of one stdio case, or of all calls"

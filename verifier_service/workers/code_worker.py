@@ -1,6 +1,7 @@
 """Worker processes that judge programs, each with a sandbox of one slot.
 
-    API process --socket--> code worker (this module: tests, expected values, verdicts)
+    API process --socket--> server of this module --fork--> code workers
+    API process --socket--> code worker (tests, expected values, verdicts)
                                  '-- sandbox.Runner --> zygotes --> confined children
 
 A worker first tells whether its sandbox works, then takes tasks as text workers do. The sandbox
@@ -10,10 +11,12 @@ keeps a program to its limits. The parent kills a worker only when it is stuck.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -35,12 +38,15 @@ from verifier_service.logs import raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
+from verifier_service.sandbox.turns import Turn
 from verifier_service.verdict import Verdict, failed, unverifiable
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code
+from verifier_service.workers.fork_server import fork_workers
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
 from verifier_service.workers.tasks import (
+    CodeWorkerOrder,
     CodeWorkerStarted,
     SharedReference,
     Task,
@@ -51,29 +57,53 @@ from verifier_service.workers.tasks import (
 
 log = logging.getLogger(__name__)
 
+START_SECONDS = 2.0
+"""Longest time for which a worker that starts takes its turn as a program does."""
 
-def run_code_worker() -> None:
-    """Run a worker.
 
-    Its arguments: descriptors of socket, position and readings; layers to leave out.
+def serve_code_workers() -> None:
+    """Fork a worker for each order, until the parent closes the control socket.
+
+    The arguments: descriptor of the control socket; 0; descriptors of readings and turns; programs
+    that run at a time; layers to leave out.
     """
-    connection, shared, shared_readings, without = sys.argv[1:]
+    control, _, shared_readings, turns, num_processors = map(int, sys.argv[1:-1])
+    unsafe = frozenset(Layer(name) for name in sys.argv[-1].split(",") if name) & COMMON_LAYERS
     hide_process()
-    readings.share(int(shared_readings))
-    os.close(int(shared_readings))
-    layers = frozenset(Layer(name) for name in without.split(",") if name)
-    unsafe = layers & COMMON_LAYERS
-    asyncio.run(_run(socket.socket(fileno=int(connection)), SharedPosition(int(shared)), unsafe))
+    readings.share(shared_readings)
+    os.close(shared_readings)
+    gc.collect()
+    gc.freeze()
+
+    def become_worker(message: bytes, connection: socket.socket, shared: int) -> None:
+        hide_process()
+        order = msgspec.json.decode(message, type=CodeWorkerOrder)
+        tempfile.tempdir = order.directory
+        position = SharedPosition(shared)
+        turn = Turn(turns, order.place, num_processors, on_long=position.say_long)
+        for descriptor in (shared, turns):
+            os.close(descriptor)
+        runner = Runner(
+            1,
+            entries=ENTRIES,
+            expects_pairs=order.place < num_processors,  # the others are spare
+            tools=languages.tools,
+            unsafe_without=unsafe,
+            turn=turn,
+        )
+        asyncio.run(_run(connection, position, turn, runner))
+
+    fork_workers(socket.socket(fileno=control), become_worker)
 
 
 async def _run(
-    connection: socket.socket, position: SharedPosition, unsafe_without: frozenset[Layer]
+    connection: socket.socket, position: SharedPosition, turn: Turn, runner: Runner
 ) -> None:
     connection.setblocking(False)
     # Not the blocking reader of `frames` in a thread: a thread costs as much as starting a program.
     reader, writer = await asyncio.open_connection(sock=connection, limit=frame_stream.LIMIT_BYTES)
     try:
-        await _judge_tasks(reader, writer, position, unsafe_without)
+        await _judge_tasks(reader, writer, position, turn, runner)
     except (BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
     except Exception as error:  # noqa: BLE001  the message may have text of a model
@@ -86,22 +116,18 @@ async def _judge_tasks(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     position: SharedPosition,
-    unsafe_without: frozenset[Layer],
+    turn: Turn,
+    runner: Runner,
 ) -> None:
     """Tell whether the sandbox works, then judge tasks until the parent closes the connection."""
-    runner = Runner(
-        1,
-        entries=ENTRIES,
-        expects_pairs=True,
-        tools=languages.tools,
-        unsafe_without=unsafe_without,
-    )
+    turn.enter(START_SECONDS)  # programs wait for this worker; long ones wait meanwhile
     async with AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(runner)
         except SandboxError as error:
             await _send(writer, CodeWorkerStarted(f"the sandbox does not start: {error}"))
             return
+        turn.rest()
         await _send(writer, CodeWorkerStarted(None))
         references = WorkerReferences(_CodeReference)
         while True:
@@ -113,7 +139,7 @@ async def _judge_tasks(
             if isinstance(message, SharedReference):
                 references.keep(message.name, await frame_stream.read_frame(reader))
             else:
-                await _judge_task(runner, message.task, references, writer, position)
+                await _judge_task(runner, message.task, references, writer, position, turn)
 
 
 async def _send(writer: asyncio.StreamWriter, message: CodeWorkerStarted | TaskVerdicts) -> None:
@@ -142,6 +168,7 @@ async def _judge_task(
     references: WorkerReferences[_CodeReference],
     writer: asyncio.StreamWriter,
     position: SharedPosition,
+    turn: Turn,
 ) -> None:
     index, last = 0, task.num_completions - 1
     for part in task.parts:
@@ -160,6 +187,7 @@ async def _judge_task(
             continue
         for completion in part.completions:
             position.write(index, in_reference=False)
+            turn.begin_program()
             verdict = await verdict_of(judge, completion)
             await _send(writer, TaskVerdicts([verdict], finished=index == last))
             index += 1
@@ -190,4 +218,4 @@ async def verdict_of(
 
 
 if __name__ == "__main__":
-    run_code_worker()
+    serve_code_workers()

@@ -1,10 +1,11 @@
-"""A process that forks confined workers.
+"""Processes that fork workers, confined ones among them.
 
 It starts with a clean environment and has one thread, so forking it is safe and costs milliseconds.
 It imports the modules that its workers need and receives no text from outside.
 
-A worker has a socket to the parent and one more descriptor. It parses hostile text, so the layers
-of the sandbox confine it: it can read modules that it may have to import, and nothing else.
+A worker has a socket to the parent and one more descriptor. One that parses hostile text is
+confined by the layers of the sandbox: it can read modules that it may have to import, and nothing
+else. A code worker reads no foreign text but through a sandbox of its own, and is not confined.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from verifier_service.sandbox.layers import (
 log = logging.getLogger(__name__)
 
 NO_LIMIT = 2**40
+MAX_MESSAGE_BYTES = 4096
+"""Largest message that asks for a worker."""
 
 WorkerMain = Callable[[socket.socket, int], None]
 """A worker's work: it takes its socket and its descriptor, and returns when the parent closes the
@@ -51,11 +54,27 @@ def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMa
         address_space_bytes: address space of a worker beyond the part that it inherits.
         main: is called in each worker.
     """
+    layers = _layers()
+
+    def become_worker(_message: bytes, connection: socket.socket, descriptor: int) -> None:
+        _become_worker(connection, descriptor, layers, address_space_bytes, main)
+
+    fork_workers(control, become_worker)
+
+
+def fork_workers(
+    control: socket.socket, become_worker: Callable[[bytes, socket.socket, int], None]
+) -> None:
+    """Fork a worker for each socket that arrives on control, see `fork_server`.
+
+    Args:
+        control: a Unix socket; each message has a new worker's socket and one more descriptor.
+        become_worker: is called in each worker, with the message, the socket and the descriptor.
+    """
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    layers = _layers()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+        message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE_BYTES, 2)
         if not message:
             return
         # A worker that is reaped before pidfd_open cannot be opened any more.
@@ -67,12 +86,30 @@ def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMa
         else:
             if pid == 0:
                 control.close()
-                connection = socket.socket(fileno=descriptors[0])
-                _become_worker(connection, descriptors[1], layers, address_space_bytes, main)
+                _run_to_exit(become_worker, message, descriptors)
             _send_pidfd(control, pid)
         for descriptor in descriptors:
             os.close(descriptor)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _run_to_exit(
+    become_worker: Callable[[bytes, socket.socket, int], None],
+    message: bytes,
+    descriptors: list[int],
+) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    try:
+        become_worker(message, socket.socket(fileno=descriptors[0]), descriptors[1])
+    except (BrokenPipeError, ConnectionResetError):
+        os._exit(0)  # the parent is gone
+    except SystemExit:  # it has logged why
+        os._exit(1)
+    except BaseException as error:  # noqa: BLE001  the message may have text of a model
+        log.error("a worker ends: %s at %s", type(error).__name__, raised_at(error))
+        os._exit(1)
+    os._exit(0)
 
 
 def _send_pidfd(control: socket.socket, pid: int) -> None:
@@ -118,9 +155,7 @@ def _become_worker(
     layers: Layers,
     address_space_bytes: int,
     main: WorkerMain,
-) -> NoReturn:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+) -> None:
     limits = ChildLimits(
         cpu_seconds=NO_LIMIT,
         address_space_bytes=address_space_bytes,
@@ -130,11 +165,4 @@ def _become_worker(
     )
     layers.apply(limits)
     layers.filter_calls()
-    try:
-        main(connection, descriptor)
-    except (BrokenPipeError, ConnectionResetError):
-        os._exit(0)  # the parent is gone
-    except BaseException as error:  # noqa: BLE001  the message may have text of a model
-        log.error("a worker ends: %s at %s", type(error).__name__, raised_at(error))
-        os._exit(1)
-    os._exit(0)
+    main(connection, descriptor)

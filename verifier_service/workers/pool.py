@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 
 TRIES_ALONE = 3
 RESTART_SECONDS = 1.0
+BEGIN_SECONDS = 0.005
+"""Time between two looks whether an item takes long, while tasks wait to begin."""
 
 
 class WorkerPool:
@@ -43,17 +46,37 @@ class WorkerPool:
     | `pool.problem` | why the pool cannot judge, or None |
 
     Cancelling `judge` kills the worker of the task. The verdicts so far stay in the list.
+
+    Args:
+        size: most workers, and most tasks under way.
+        limits: limits on an item.
+        source: starts the workers; default: text workers.
+        num_first: workers that are started at once, and tasks under way whose item is not yet known
+            to take long (`SharedPosition.say_long`). The other workers are started when long items
+            hold these. None: all.
     """
 
     def __init__(
-        self, size: int, limits: ItemLimits, source: Callable[[], WorkerSource] | None = None
+        self,
+        size: int,
+        limits: ItemLimits,
+        source: Callable[[], WorkerSource] | None = None,
+        *,
+        num_first: int | None = None,
     ) -> None:
         self.size = size
+        self._num_first = size if num_first is None else num_first
+        self._num_starting = 0
+        self._begins = asyncio.Semaphore(self._num_first)
+        """Room for tasks whose item is not yet known to take long."""
+        self._beginning: set[Worker] = set()
+        """The workers of these tasks."""
         self._limits = limits
         self._new_source = source or (
             lambda: ForkServer("verifier_service.workers.text_worker", 2 * limits.memory_bytes)
         )
-        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
+        # The last to become idle is the next to work: it has what it works with at hand.
+        self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._workers: set[Worker] = set()
         self._num_waiting = 0
         self._start_error: str | None = None
@@ -81,7 +104,7 @@ class WorkerPool:
 
     async def __aenter__(self) -> Self:
         async with asyncio.TaskGroup() as group:
-            for _ in range(self.size):
+            for _ in range(self._num_first):
                 group.create_task(self._start_first_worker())
         self._in_background(self._watch())
         return self
@@ -167,12 +190,19 @@ class WorkerPool:
     async def _worker(self) -> AsyncIterator[Worker]:
         self._num_waiting += 1
         try:
-            worker = await self._idle.get()
+            await self._begins.acquire()
+            try:
+                worker = await self._idle.get()
+            except BaseException:
+                self._begins.release()
+                raise
         finally:
             self._num_waiting -= 1
+        self._beginning.add(worker)
         try:
             yield worker
         finally:
+            self._let_another_begin(worker)
             if worker.alive and not worker.is_worn(self._limits):
                 self._idle.put_nowait(worker)
             else:
@@ -180,6 +210,26 @@ class WorkerPool:
                 worker.kill()
                 self._workers.discard(worker)
                 self._in_background(self._replace_worker())
+
+    def _let_another_begin(self, worker: Worker) -> None:
+        """Make room for another task: that of this worker has ended, or its item takes long."""
+        if worker in self._beginning:
+            self._beginning.discard(worker)
+            self._begins.release()
+
+    def _start_spare(self) -> None:
+        """Start a worker in the place of those that long items hold, if there is room for one."""
+        num_workers = len(self._workers) + self._num_starting
+        num_to_come = self._idle.qsize() + self._num_starting
+        if num_workers < self.size and num_to_come < self._num_first:
+            self._num_starting += 1
+            self._in_background(self._add_worker())
+
+    async def _add_worker(self) -> None:
+        try:
+            await self._has_started_worker()
+        finally:
+            self._num_starting -= 1
 
     async def _start_worker(self) -> None:
         """Start a worker and add it to the pool. Raises WorkerStartError."""
@@ -213,8 +263,17 @@ class WorkerPool:
         return True
 
     async def _watch(self) -> None:
+        next_watch = 0.0
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
+            has_spares = self.size > self._num_first
+            is_quick = has_spares and self._begins.locked()
+            await asyncio.sleep(BEGIN_SECONDS if is_quick else WATCH_SECONDS)
+            for worker in [one for one in self._beginning if has_spares and one.item_is_long]:
+                self._let_another_begin(worker)
+                self._start_spare()
+            if time.monotonic() < next_watch:
+                continue
+            next_watch = time.monotonic() + WATCH_SECONDS / 2
             for worker in self._workers:
                 if worker.busy and worker.alive:
                     worker.watch(self._limits)

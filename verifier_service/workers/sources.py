@@ -1,10 +1,11 @@
-"""Sources of a pool's workers: a fork server, or processes started one by one."""
+"""Sources of a pool's workers: fork servers, for those that judge texts and for code workers."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -20,8 +21,9 @@ import msgspec
 from verifier_service import frames
 from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.sandbox.scratch import remove_directory
+from verifier_service.sandbox.turns import Turn
 from verifier_service.workers.shared_position import SharedPosition
-from verifier_service.workers.tasks import CodeWorkerStarted
+from verifier_service.workers.tasks import CodeWorkerOrder, CodeWorkerStarted
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,8 @@ START_TIMEOUT_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
 MAX_REPLY_BYTES = 1024
+SPARE_PLACES = 16
+"""Places among the turns beyond one for each worker: those that were killed may not have ended."""
 SEND_BUFFER_BYTES = 2**20
 """Buffer of a worker's socket, as far as the kernel permits: a task of long texts fits in it."""
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
@@ -74,20 +78,30 @@ class ForkServer:
     Args:
         module: full name of the module that the process runs.
         address_space_bytes: address space of a worker beyond the part that it inherits.
+        more_arguments: arguments of the process besides.
+        descriptors: descriptors for the process besides that of its control socket.
 
     Raises:
         WorkerStartError: descriptors or memory for the process are lacking.
     """
 
-    def __init__(self, module: str, address_space_bytes: int) -> None:
+    def __init__(
+        self,
+        module: str,
+        address_space_bytes: int,
+        *,
+        more_arguments: Sequence[str] = (),
+        descriptors: Sequence[int] = (),
+    ) -> None:
         with contextlib.ExitStack() as stack:
             ours, theirs = _socket_pair()
             stack.callback(ours.close)
             ours.settimeout(START_TIMEOUT_SECONDS)
             with theirs:
-                arguments = (str(theirs.fileno()), str(address_space_bytes))
+                control = theirs.fileno()
+                arguments = (str(control), str(address_space_bytes), *more_arguments)
                 try:
-                    self._process = _start(module, arguments, descriptors=[theirs.fileno()])
+                    self._process = _start(module, arguments, descriptors=[control, *descriptors])
                 except OSError as error:
                     raise WorkerStartError(f"no fork server can be started: {error}") from error
             stack.pop_all()
@@ -119,7 +133,7 @@ class ForkServer:
             stack.pop_all()
         return started
 
-    def fork_with(self, descriptor: int) -> tuple[int, int, socket.socket]:
+    def fork_with(self, descriptor: int, message: bytes = b"f") -> tuple[int, int, socket.socket]:
         """Start a worker that gets a descriptor; returns its pid, a pidfd and the socket to it.
 
         Raises:
@@ -129,20 +143,20 @@ class ForkServer:
         ours, theirs = _socket_pair()
         try:
             with theirs:
-                socket.send_fds(self._control, [b"f"], [theirs.fileno(), descriptor])
-            message, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
+                socket.send_fds(self._control, [message], [theirs.fileno(), descriptor])
+            reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
             self._kill()  # its late reply would be taken for the reply to the next fork
             raise WorkerStartError(f"the fork server does not answer: {error}") from error
-        if not message:
+        if not reply:
             ours.close()
             raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
         if not descriptors:  # if a worker runs, it ends: its connection is closed next
             ours.close()
-            why = "there are too many open files" if message.isdigit() else message.decode()
+            why = "there are too many open files" if reply.isdigit() else reply.decode()
             raise WorkerStartError(f"the fork server gave no worker: {why}")
-        return int(message), descriptors[0], ours
+        return int(reply), descriptors[0], ours
 
     def close(self) -> None:
         """End the process and every worker it forked. Blocks until they have ended."""
@@ -158,24 +172,37 @@ class ForkServer:
 
 
 class CodeWorkers:
-    """Starts processes of `workers.code_worker`.
+    """Starts processes of `workers.code_worker`, forked from one that has imported it.
 
     Each has a directory for its sandbox. This source removes it, because a killed worker cannot.
-    All share one table of readings of tests, which outlives a worker.
+    All share one table of readings of tests, which outlives a worker, and one of turns on the
+    processors.
 
     Args:
         unsafe_without: layers of the sandbox to leave out.
+        num_processors: programs that run at a time; None: as many as there are workers.
+        num_workers: most workers at a time.
     """
 
-    def __init__(self, unsafe_without: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        unsafe_without: Sequence[str] = (),
+        num_processors: int | None = None,
+        num_workers: int = 16,
+    ) -> None:
         self._unsafe_without = unsafe_without
-        self._processes: dict[subprocess.Popen[bytes], Path] = {}
+        self._num_processors = num_processors or num_workers
+        self._num_places = SPARE_PLACES + num_workers
+        self._workers: dict[int, tuple[Path, int]] = {}
+        """Each worker's directory, and its place among the turns, by a pidfd."""
         self._readings = KeptReadings.create_file()
+        self._turns = Turn.create_file(self._num_places)
+        self._server: ForkServer | None = None
 
     @property
     def alive(self) -> bool:
-        """True: the workers do not depend on another process."""
-        return True
+        """Whether workers can be started."""
+        return self._server is None or self._server.alive
 
     def start_worker(self) -> StartedWorker:
         """Start a worker. Blocks until its sandbox works.
@@ -185,61 +212,92 @@ class CodeWorkers:
         """
         self._forget_ended()
         with contextlib.ExitStack() as stack:
-            ours, theirs = _socket_pair()
-            stack.callback(ours.close)
-            ours.settimeout(START_TIMEOUT_SECONDS)
             shared = SharedPosition.create_file()
-            stack.callback(os.close, shared)
-            position = SharedPosition(shared)
-            stack.callback(position.close)
-            with theirs:
-                process = self._start(theirs.fileno(), shared)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            problem = _start_problem(ours)
-            if problem is not None:
-                raise WorkerStartError(problem)
-            pidfd = os.pidfd_open(process.pid)
+            try:
+                position = SharedPosition(shared)
+                stack.callback(position.close)
+                pid, pidfd, connection = self._fork(shared)
+            finally:
+                os.close(shared)
             stack.callback(os.close, pidfd)
-            stat = _open_stat(process.pid, pidfd)
+            stack.callback(connection.close)
+            stack.callback(_kill, pidfd)
+            connection.settimeout(START_TIMEOUT_SECONDS)
+            if (problem := _start_problem(connection)) is not None:
+                raise WorkerStartError(problem)
+            stat = _open_stat(pid, pidfd)
             stack.pop_all()
-        os.close(shared)
-        return StartedWorker(process.pid, pidfd, stat, ours, position)
+        return StartedWorker(pid, pidfd, stat, connection, position)
 
-    def _start(self, connection: int, shared: int) -> subprocess.Popen[bytes]:
-        descriptors = (connection, shared, self._readings)
+    def _fork(self, shared: int) -> tuple[int, int, socket.socket]:
+        """Fork a worker with a directory and a place of its own; see `ForkServer.fork_with`."""
+        server = self._running_server()
+        place = self._free_place()
         directory = Path(tempfile.mkdtemp(prefix="verifier-code-"))
         directory.chmod(0o711)  # the users of the sandbox have to pass through it
         try:
-            process = _start(
-                "verifier_service.workers.code_worker",
-                (*(str(number) for number in descriptors), ",".join(self._unsafe_without)),
-                descriptors=descriptors,
-                environment={"TMPDIR": str(directory)},
-            )
-        except OSError:
+            order = msgspec.json.encode(CodeWorkerOrder(str(directory), place))
+            pid, pidfd, connection = server.fork_with(shared, order)
+        except BaseException:
             directory.rmdir()
             raise
-        self._processes[process] = directory
-        return process
+        self._workers[os.dup(pidfd)] = directory, place
+        return pid, pidfd, connection
+
+    def _running_server(self) -> ForkServer:
+        if self._server is None:
+            self._server = ForkServer(
+                "verifier_service.workers.code_worker",
+                0,  # it is not limited: programs are
+                more_arguments=(
+                    *map(str, (self._readings, self._turns, self._num_processors)),
+                    ",".join(self._unsafe_without),
+                ),
+                descriptors=(self._readings, self._turns),
+            )
+        return self._server
+
+    def _free_place(self) -> int:
+        """The lowest place that no living worker has. Raises WorkerStartError."""
+        taken = {place for pidfd, (_, place) in self._workers.items() if not _has_ended(pidfd)}
+        free = set(range(self._num_places)) - taken
+        if not free:
+            raise WorkerStartError(f"{len(taken)} code workers have not ended yet")
+        return min(free)
 
     def _forget_ended(self) -> None:
-        for process, directory in list(self._processes.items()):
-            if process.poll() is not None and remove_directory(directory):
-                del self._processes[process]
+        for pidfd, (directory, _) in list(self._workers.items()):
+            if _has_ended(pidfd) and remove_directory(directory):
+                del self._workers[pidfd]
+                os.close(pidfd)
 
     def close(self) -> None:
         """End every worker. Blocks until they have ended and their directories are removed."""
-        for process in self._processes:
-            process.kill()
-            process.wait()
-        os.close(self._readings)
+        for pidfd in self._workers:
+            _kill(pidfd)
         deadline = time.monotonic() + STOP_SECONDS
-        while self._processes and time.monotonic() < deadline:
+        while self._workers and time.monotonic() < deadline:
             self._forget_ended()
             time.sleep(POLL_SECONDS)
-        for directory in self._processes.values():
+        if self._server is not None:
+            self._server.close()
+        for pidfd, (directory, _) in self._workers.items():
             log.warning("%s is left: a process is still writing to it", directory)
+            os.close(pidfd)
+        os.close(self._readings)
+        os.close(self._turns)
+
+
+def _kill(pidfd: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+
+def _has_ended(pidfd: int) -> bool:
+    """Whether the process of a pidfd has ended, see pidfd_open(2)."""
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _socket_pair() -> tuple[socket.socket, socket.socket]:
@@ -271,14 +329,13 @@ def _start(
     arguments: Sequence[str],
     *,
     descriptors: Sequence[int],
-    environment: dict[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a process that runs one of our modules, in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "-I", "-m", module, *arguments],
         pass_fds=descriptors,
         stdin=subprocess.DEVNULL,
-        env=ENVIRONMENT | (environment or {}),
+        env=ENVIRONMENT,
         start_new_session=True,
     )
 

@@ -204,6 +204,15 @@ class TaskVerdicts(msgspec.Struct, frozen=True):
     """Whether these are the task's last."""
 
 
+class CodeWorkerOrder(msgspec.Struct, frozen=True):
+    """Parent to the process that code workers are forked from: what a new one is given."""
+
+    directory: str
+    """An empty directory, for its sandbox."""
+    place: int
+    """Its place among the turns on the processors."""
+
+
 class CodeWorkerStarted(msgspec.Struct, frozen=True):
     """Code worker to parent, once at its start: whether its sandbox works."""
 

@@ -132,6 +132,11 @@ class Worker:
         near = self._resident_bytes >= NEAR_LIMIT * limits.memory_bytes
         return TaskRun(ending, *self._position, near, time.monotonic() - self._item_start)
 
+    @property
+    def item_is_long(self) -> bool:
+        """Whether the worker has said that its item takes long, see `SharedPosition.say_long`."""
+        return self.alive and self._shared_position.is_long
+
     def watch(self, limits: ItemLimits) -> None:
         """Kill the worker if its item has used up its limits. Called every WATCH_SECONDS.
 

@@ -1,0 +1,244 @@
+"""Turns on the processors: which of the executions under way run now, and which are stopped.
+
+    place of each slot:  CPU seconds of its program | until when that counts
+    [0.000 | now + ..]  [0.412 | now + ..]  [sleeps]  [0.398 | now + ..]  [no program]
+
+More programs may be under way than there are processors. Each slot has a place in a table that the
+processes of all sandboxes share. While a program lasts, its own runner looks at the table every
+`LOOK_SECONDS`: it stops the program (SIGSTOP) while as many others as there are processors have
+used less CPU time, and has it go on (SIGCONT) when it is among the first again. So a short program
+waits for no long one, and long ones take turns of `QUANTUM_SECONDS`.
+
+Nothing is locked, because a process can be killed at any moment: a place that is not written again
+ends by itself. The kernel's priorities would not do. Where sessions are scheduled as groups
+(sched(7), autogroup) they count within a session only, and another user's process cannot be given
+one without CAP_SYS_NICE. Signals are permitted wherever the runner may kill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import mmap
+import os
+import struct
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from verifier_service.sandbox import thread_states
+from verifier_service.sandbox.execution_handle import ExecutionHandle
+
+LOOK_SECONDS = 0.01
+"""Time between two looks at the table, of a program that wants to run."""
+REST_SECONDS = 0.05
+"""Time between two looks at a program that sleeps."""
+FIRST_QUANTUM_SECONDS = 0.015
+"""CPU time after which a program is a long one: several times what most programs take."""
+QUANTUM_SECONDS = 0.1
+"""CPU time of a turn of long programs."""
+VALID_SECONDS = 0.05
+"""Time for which a place counts after its runner wrote it."""
+GAP_SECONDS = 0.005
+"""Time for which a place counts after a short program has ended: the next often follows at once,
+and long ones would be started and stopped between any two."""
+LEAST_SHARE = 1 / 16
+"""Share of the time under way that every program gets, however many short ones there are."""
+GRACE_SECONDS = 0.5
+"""Time under way before that share counts."""
+
+_PLACE = struct.Struct("=dd")
+
+
+class Turn:
+    """The place of one slot in the table.
+
+    Args:
+        descriptor: of a file of `create_file`; it can be closed afterwards.
+        index: of the slot, below the number of places. No two slots in use have the same.
+        num_processors: programs that may run at a time.
+        on_long: is called when a program turns out to be long, or to sleep.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        index: int,
+        num_processors: int,
+        *,
+        on_long: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._table = mmap.mmap(descriptor, 0)  # all of the file
+        self._index = index
+        self._num_processors = num_processors
+        self.on_long = on_long
+        self._used_seconds = 0.0
+        self._began = time.monotonic()
+
+    @staticmethod
+    def create_file(num_places: int) -> int:
+        """The descriptor of a new table for processes to share."""
+        descriptor = os.memfd_create("turns")
+        os.ftruncate(descriptor, num_places * _PLACE.size)
+        return descriptor
+
+    def begin_program(self) -> None:
+        """Count CPU time from 0 again: the executions that follow are another program's."""
+        self._used_seconds = 0.0
+        self._began = time.monotonic()
+
+    def enter(self, seconds: float = VALID_SECONDS) -> None:
+        """Take the place for an execution, or for something else that long programs wait for.
+
+        Args:
+            seconds: time for which that counts at most.
+        """
+        self._write(self._used_seconds, seconds)
+
+    def leave(self, cpu_seconds: float) -> None:
+        """Give up the place of an execution that has ended.
+
+        Args:
+            cpu_seconds: CPU time of the execution.
+        """
+        self._used_seconds += cpu_seconds
+        is_short = _level(self._used_seconds) == 0
+        self._write(self._used_seconds, GAP_SECONDS if is_short else 0.0)
+
+    def rest(self) -> None:
+        """Give up the place while the execution sleeps."""
+        self._write(self._used_seconds, 0.0)
+
+    def may_run(self, cpu_seconds: float) -> bool:
+        """Whether the program of this slot is among the first. Says in the table how it stands.
+
+        One that is in its first quantum always may: most end in it, and sleepers stay in it.
+
+        Args:
+            cpu_seconds: CPU time of the execution so far.
+        """
+        used = self._used_seconds + cpu_seconds
+        self._write(used, VALID_SECONDS)
+        under_way = time.monotonic() - self._began
+        if _level(used) == 0 or used < LEAST_SHARE * (under_way - GRACE_SECONDS):
+            return True
+        return self._num_before(used) < self._num_processors
+
+    def is_long(self, cpu_seconds: float) -> bool:
+        """Whether the program has used its first quantum.
+
+        Args:
+            cpu_seconds: CPU time of the execution so far.
+        """
+        return _level(self._used_seconds + cpu_seconds) > 0
+
+    def _num_before(self, used: float) -> int:
+        """Number of programs that have used less; of equals, the one with the lower index is first.
+
+        A record that another process is writing may be read half written: one wrong turn.
+        """
+        now = time.monotonic()
+        own = _level(used), self._index
+        places = _PLACE.iter_unpack(self._table[:])
+        return sum(
+            until > now and (_level(seconds), index) < own
+            for index, (seconds, until) in enumerate(places)
+        )
+
+    def _write(self, cpu_seconds: float, valid_seconds: float) -> None:
+        until = time.monotonic() + valid_seconds if valid_seconds else 0.0
+        _PLACE.pack_into(self._table, self._index * _PLACE.size, cpu_seconds, until)
+
+
+def _level(cpu_seconds: float) -> int:
+    """The quantum that a program is in: 0 is the first.
+
+    >>> [_level(seconds) for seconds in (0.0, 0.014, 0.015, 0.11, 0.3)]
+    [0, 0, 1, 2, 4]
+    """
+    if cpu_seconds < FIRST_QUANTUM_SECONDS:
+        return 0
+    return 1 + int(cpu_seconds / QUANTUM_SECONDS)
+
+
+class TurnTaking:
+    """Has the processes of one execution, or of a pair, run in their turns, within its context."""
+
+    def __init__(self, turn: Turn | None, *handles: ExecutionHandle) -> None:
+        self._turn = turn
+        self._handles: Sequence[ExecutionHandle] = handles
+        self._cpu_seconds = 0.0
+        self._is_stopped = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> Self:
+        if self._turn is not None:
+            self._turn.enter()
+            self._look_after(LOOK_SECONDS)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._turn is None or self._timer is None:
+            return
+        self._timer.cancel()
+        if self._is_stopped:  # the other process of the pair may still end by itself
+            self._change()
+        self._turn.leave(self._measured())
+
+    def _look_after(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        """Stop the processes, or have them go on, as it is their turn; now and again."""
+        turn = self._turn
+        assert turn is not None
+        if not all(handle.ended.done() or handle.runs() for handle in self._handles):
+            turn.enter()
+            self._look_after(LOOK_SECONDS)
+            return
+        wants_to_run = self._is_stopped or self._is_awake()
+        if not wants_to_run or turn.is_long(self._cpu_seconds):
+            turn.on_long()
+        if not wants_to_run:
+            turn.rest()
+        elif turn.may_run(self._cpu_seconds) is self._is_stopped:
+            self._change()
+        self._look_after(LOOK_SECONDS if wants_to_run else REST_SECONDS)
+
+    def _change(self) -> None:
+        """Stop the processes, or have stopped ones go on."""
+        self._is_stopped = not self._is_stopped
+        for handle in self._handles:
+            if self._is_stopped:
+                handle.stop()
+            else:
+                handle.go_on()
+
+    def _is_awake(self) -> bool:
+        """Whether a process has run since the last look, or wants to run now."""
+        before = self._cpu_seconds
+        return self._measured() > before or not all(map(_is_asleep, self._handles))
+
+    def _measured(self) -> float:
+        """CPU time of the processes so far."""
+        # The clock of a process ends with it, before the runner hears of the end.
+        self._cpu_seconds = max(self._cpu_seconds, sum(map(_cpu_seconds, self._handles)))
+        return self._cpu_seconds
+
+
+def _cpu_seconds(handle: ExecutionHandle) -> float:
+    if not handle.ended.done():
+        return handle.watch.cpu_seconds()
+    return 0.0 if handle.ended.exception() else handle.ended.result().cpu_seconds
+
+
+def _is_asleep(handle: ExecutionHandle) -> bool:
+    if handle.ended.done():  # its pid may be another process's by now
+        return True
+    assert handle.watch.pid is not None
+    return thread_states.is_asleep(handle.watch.pid)
