@@ -30,8 +30,9 @@ from verifier_service.code.reference_tests import Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES, readings
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
+from verifier_service.current_call import enter_call
 from verifier_service.explanation import DecidingStage, Explanation
-from verifier_service.logs import raised_at
+from verifier_service.logs import log_in_worker, raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
@@ -59,6 +60,7 @@ def run_code_worker() -> None:
     """
     connection, shared, shared_readings, without = sys.argv[1:]
     hide_process()
+    log_in_worker()
     readings.share(int(shared_readings))
     os.close(int(shared_readings))
     layers = frozenset(Layer(name) for name in without.split(",") if name)
@@ -143,6 +145,7 @@ async def _judge_task(
     writer: asyncio.StreamWriter,
     position: SharedPosition,
 ) -> None:
+    enter_call(task.request_id)
     index, last, options = 0, task.num_completions - 1, task.options
     for part in task.parts:
         position.write(index, in_reference=True)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from verifier_service.logs import raised_at
+from verifier_service.logs import log_in_worker, raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS
 from verifier_service.sandbox.layers import (
     NUM_SPARE_THREADS,
@@ -51,6 +51,7 @@ def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMa
         address_space_bytes: address space of a worker beyond the part that it inherits.
         main: is called in each worker.
     """
+    log_in_worker()
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     layers = _layers()

@@ -12,6 +12,7 @@ from typing import Any, Self
 import msgspec
 
 from verifier_service.completion import Completion
+from verifier_service.current_call import request_id
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import ExplainedQuestion, OpenQuestion
 
@@ -46,6 +47,8 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
     """Whether the completions are open questions, for `SettlingVerifier.settle`."""
     explain: bool = False
     """Whether verdicts have explanations."""
+    request_id: str | None = None
+    """The id of the call, for the log of the worker."""
 
     @classmethod
     def of(
@@ -56,8 +59,8 @@ class Task(msgspec.Struct, frozen=True, tag="task"):
         settle: bool = False,
         explain: bool = False,
     ) -> Self:
-        """A task for a verifier with these options."""
-        return cls(msgspec.json.encode(options), parts, settle, explain)
+        """A task of the call under way for a verifier with these options."""
+        return cls(msgspec.json.encode(options), parts, settle, explain, request_id())
 
     @property
     def options(self) -> dict[str, Any]:
