@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import AsyncExitStack, ExitStack
+from functools import cache
+from ssl import SSLContext
 from typing import Any, Generic, TypeVar
 
 import httpx
 
+from reward_verifier.errors import VerifierNonsense
 from reward_verifier.protocol import (
     Conversation,
     NoResponse,
-    Reply,
     Request,
     Response,
     ServiceAccess,
 )
 from reward_verifier.retries import Wait
+from reward_verifier.streaming import GroupScores, Line, StreamedConversation
 
+Step = TypeVar("Step")
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
 """Time limit for a connection."""
 MAX_CONNECTIONS = 64
+MIN_COMPRESSED_BYTES = 2**20
+"""Smallest body that is sent compressed. The service reads bodies of this size in a process of
+their own, compressed or not; a smaller one would only get there by being compressed."""
+MAX_LINE_BYTES = 2**28
+"""Longest line of a stream, the longest that the service sends."""
+NDJSON = "application/x-ndjson"
 
 
 def connection_options(access: ServiceAccess) -> dict[str, Any]:
@@ -35,7 +48,7 @@ def connection_options(access: ServiceAccess) -> dict[str, Any]:
         "timeout": httpx.Timeout(access.timeout_seconds, connect=CONNECT_SECONDS, pool=None),
         "limits": httpx.Limits(max_connections=MAX_CONNECTIONS),
         # Reading the certificates takes longer than judging, and http needs none.
-        "verify": not access.url.startswith("http://"),
+        "verify": False if access.url.startswith("http://") else _certificates(),
     }
 
 
@@ -47,10 +60,11 @@ def converse(conversation: Conversation[T], http: httpx.Client) -> T:
             time.sleep(step.seconds)
             continue
         try:
-            progress.received(http.request(step.method, step.path, json=step.body))
+            progress.received(http.request(step.method, step.path, **_content(step)))
         except httpx.RequestError as error:
             progress.failed(error)
-    return progress.result
+    result: T = progress.result
+    return result
 
 
 async def sleep(wait: Wait) -> None:
@@ -76,22 +90,118 @@ async def converse_async(
             await wait(step)
             continue
         try:
-            progress.received(await http.request(step.method, step.path, json=step.body))
+            progress.received(await http.request(step.method, step.path, **_content(step)))
         except httpx.RequestError as error:
             progress.failed(error)
-    return progress.result
+    result: T = progress.result
+    return result
 
 
-class _Progress(Generic[T]):
+def converse_streaming(
+    conversation: StreamedConversation, http: httpx.Client
+) -> Generator[GroupScores, None, None]:
+    """The groups of a conversation as they come; raises its errors, such as VerifierError."""
+    progress, lines = _Progress(conversation), Lines()
+    with ExitStack() as under_way:
+        while (step := progress.next_step()) is not None:
+            if isinstance(step, list):
+                yield step
+                continue
+            if isinstance(step, Wait):
+                time.sleep(step.seconds)
+                continue
+            try:
+                if isinstance(step, Request):
+                    under_way.close()  # the response before
+                    call = http.stream(step.method, step.path, **_content(step))
+                    response = under_way.enter_context(call)
+                    if response.status_code != httpx.codes.OK:
+                        response.read()
+                    lines, parts = Lines(), response.iter_bytes()
+                    progress.received(response)
+                else:
+                    while (line := lines.next_line()) is None and lines.add(next(parts, None)):
+                        pass
+                    progress.read(line)
+            except httpx.RequestError as error:
+                progress.failed(error)
+
+
+async def converse_streaming_async(
+    conversation: StreamedConversation, http: httpx.AsyncClient
+) -> AsyncGenerator[GroupScores, None]:
+    """The groups of a conversation as they come; raises its errors, such as VerifierError."""
+    progress, lines = _Progress(conversation), Lines()
+    async with AsyncExitStack() as under_way:
+        while (step := progress.next_step()) is not None:
+            if isinstance(step, list):
+                yield step
+                continue
+            if isinstance(step, Wait):
+                await sleep(step)
+                continue
+            try:
+                if isinstance(step, Request):
+                    await under_way.aclose()  # the response before
+                    call = http.stream(step.method, step.path, **_content(step))
+                    response = await under_way.enter_async_context(call)
+                    if response.status_code != httpx.codes.OK:
+                        await response.aread()
+                    lines, parts = Lines(), response.aiter_bytes()
+                    progress.received(response)
+                else:
+                    while (line := lines.next_line()) is None and lines.add(
+                        await anext(parts, None)
+                    ):
+                        pass
+                    progress.read(line)
+            except httpx.RequestError as error:
+                progress.failed(error)
+
+
+class Lines:
+    """Lines of a stream, put together from the parts in which they arrive.
+
+    A line ends in LF alone: texts of JSON may have other signs that `splitlines` takes for breaks.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._num_bytes = 0
+        self._whole: list[bytes] = []
+        """Lines that nobody has taken yet, the last one first."""
+
+    def add(self, part: bytes | None) -> bool:
+        """Take the next part; False at the end. Raises VerifierNonsense for an endless line."""
+        if part is None:
+            return False
+        *ends, rest = part.split(b"\n")
+        if ends:
+            ends[0] = b"".join([*self._parts, ends[0]])
+            self._parts.clear()
+            self._num_bytes = 0
+            self._whole = [line for line in reversed(ends) if line.strip()]
+        self._parts.append(rest)
+        self._num_bytes += len(rest)
+        if self._num_bytes > MAX_LINE_BYTES:
+            raise VerifierNonsense(f"the stream has a line of more than {MAX_LINE_BYTES} bytes")
+        return True
+
+    def next_line(self) -> bytes | None:
+        """The next line; None where more parts are needed."""
+        return self._whole.pop() if self._whole else None
+
+
+class _Progress(Generic[Step]):
     """A conversation under way; `result` is set when no step is left."""
 
-    result: T
+    result: Any
 
-    def __init__(self, conversation: Conversation[T]) -> None:
+    def __init__(self, conversation: Generator[Step, Any, Any]) -> None:
         self._conversation = conversation
-        self._reply: Reply | None = None
+        self._reply: Response | NoResponse | Line | None = None
 
-    def next_step(self) -> Request | Wait | None:
+    def next_step(self) -> Step | None:
         reply, self._reply = self._reply, None
         try:
             return self._conversation.send(reply)
@@ -100,12 +210,40 @@ class _Progress(Generic[T]):
             return None
 
     def received(self, response: httpx.Response) -> None:
+        """Hand on a response that was read to its end, or the head of a stream."""
         self._reply = Response(
             str(response.url),
             response.status_code,
-            response.content,
+            response.content if response.is_closed else b"",
             response.headers.get("retry-after"),
+            response.headers.get("x-request-id"),
+            response.headers.get("location"),
         )
+
+    def read(self, line: bytes | None) -> None:
+        """Hand on a line of a stream, or None at its end."""
+        self._reply = Line(line)
 
     def failed(self, error: httpx.RequestError) -> None:
         self._reply = NoResponse(f"{type(error).__name__}: {error}")
+
+
+def _content(request: Request) -> dict[str, Any]:
+    """The body of a request in JSON and what tells of it, as arguments of httpx."""
+    headers = {"Accept": NDJSON} if request.is_streamed else {}
+    if request.body is None:
+        return {"headers": headers}
+    content = json.dumps(
+        request.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    ).encode()
+    headers["Content-Type"] = "application/json"
+    if len(content) >= MIN_COMPRESSED_BYTES:
+        content = gzip.compress(content, compresslevel=1)
+        headers["Content-Encoding"] = "gzip"
+    return {"content": content, "headers": headers}
+
+
+@cache
+def _certificates() -> SSLContext:
+    """The certificates that are trusted; reading them takes longer than judging."""
+    return httpx.create_ssl_context()

@@ -1,6 +1,8 @@
 """The errors of a client of a verifier service.
 
 VerifierError              no verdicts
+|- NoReward                a completion has verdicts and no reward: one of them is `unverifiable`
+|                          or `failed`, which is never a 0
 |- VerifierUnavailable     no usable response within the attempts: the service is down, too
 |                          slow or overloaded
 `- VerifierRejected        another attempt would not help: the service refused the request (4xx)
@@ -13,6 +15,10 @@ from __future__ import annotations
 
 class VerifierError(Exception):
     """The verifier service gave no verdicts."""
+
+
+class NoReward(VerifierError):
+    """A completion has no reward, because a verdict on it has no score."""
 
 
 class VerifierUnavailable(VerifierError):

@@ -27,6 +27,10 @@ give up before the service could send the verdicts that it has by then."""
 MAX_FAILED_ATTEMPTS = 3
 """Requests for one `failed` verdict. A worker that died is replaced at once, so a verdict that
 fails again is most likely that of a text that ends every worker."""
+UNKNOWN_ROUTE_STATUSES = (404, 405)
+"""Statuses that no verifier service gives to the requests of a client."""
+OVERLOADED_STATUSES = (429, 503)
+"""Statuses of a service that runs and takes no more work now."""
 MAX_MESSAGE_CHARACTERS = 2000
 """Longest message of the service that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
@@ -82,6 +86,17 @@ class CompletionGroup:
     reference: Mapping[str, Any]
     prompt: str | None = None
 
+    def __post_init__(self) -> None:
+        """Raise TypeError for what would be taken apart into characters or keys."""
+        if isinstance(self.completions, str | bytes | Mapping):
+            kind = type(self.completions).__name__
+            raise TypeError(f"completions: expected a list of completions, found one {kind}")
+        if not isinstance(self.reference, Mapping):
+            raise TypeError(
+                'reference: expected an object such as {"answer": "4"}, found '
+                f"{type(self.reference).__name__}"
+            )
+
     @property
     def wire(self) -> dict[str, Any]:
         """The group in a request's body."""
@@ -98,30 +113,37 @@ class Request:
     path: str
     body: Mapping[str, Any] | None = None
     """Sent as JSON; None: no body."""
+    is_streamed: bool = False
+    """Whether the response has a line for each group, sent as soon as the group is judged."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """An HTTP response, read to its end."""
+    """An HTTP response, read to its end; of a stream that was accepted, the head."""
 
     url: str
     status: int
     content: bytes
     retry_after: str | None = None
     """The header Retry-After."""
+    request_id: str | None = None
+    """The header X-Request-Id, by which the service's log tells of the request."""
+    location: str | None = None
+    """The header Location of a redirect."""
 
     @property
-    def excerpt(self) -> str:
-        """The start of the body, quoted."""
-        return repr(self.content.decode(errors="replace")[:MAX_EXCERPT_CHARACTERS])
-
-    @property
-    def error_message(self) -> str:
-        """The message of the service's error body, or else the start of the body."""
+    def service_message(self) -> str | None:
+        """The message in the service's error body; None where the body is another one."""
         try:
             return str(json.loads(self.content)["error"]["message"])[:MAX_MESSAGE_CHARACTERS]
         except (ValueError, KeyError, TypeError, RecursionError):
-            return self.excerpt
+            return None
+
+    @property
+    def error_message(self) -> str:
+        """The service's message, or else the start of the body, with the id of the request."""
+        named = "" if self.request_id is None else f" (request id {self.request_id[:100]})"
+        return (self.service_message or excerpt_of(self.content)) + named
 
     @property
     def trouble(self) -> str:
@@ -132,6 +154,13 @@ class Response:
     def retry_after_seconds(self) -> float:
         """The wait that the service asks for."""
         return read_retry_after(self.retry_after)
+
+
+def excerpt_of(content: bytes) -> str:
+    """The start of a body, quoted."""
+    return repr(
+        content[: 4 * MAX_EXCERPT_CHARACTERS].decode(errors="replace")[:MAX_EXCERPT_CHARACTERS]
+    )
 
 
 @dataclass(frozen=True)
@@ -151,7 +180,7 @@ Conversation: TypeAlias = Generator[Request | Wait, Reply | None, T]
 
 def check_readiness(access: ServiceAccess) -> Conversation[None]:
     """Return when the service is ready; raises VerifierUnavailable and VerifierRejected."""
-    yield from _ask(access, Request("GET", "/readyz"), access.attempts())
+    yield from ask(access, Request("GET", "/readyz"), access.attempts())
 
 
 def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conversation[None]:
@@ -162,7 +191,7 @@ def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conv
         selection: `{"verifiers": [...]}` or `{"profile": name}`, as in `POST /v1/score`.
     """
     request = Request("POST", "/v1/score", {**selection, "groups": []})
-    yield from _ask(access, request, access.attempts())
+    yield from ask(access, request, access.attempts())
 
 
 def score(
@@ -207,7 +236,23 @@ def score(
     return scored
 
 
-def _ask(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
+def score_request(
+    access: ServiceAccess,
+    selection: Mapping[str, Any],
+    groups: Sequence[CompletionGroup],
+    *,
+    is_streamed: bool = False,
+) -> Request:
+    """The request for the verdicts on groups."""
+    body = {
+        "deadline_seconds": DEADLINE_SHARE * access.timeout_seconds,
+        **selection,
+        "groups": [group.wire for group in groups],
+    }
+    return Request("POST", "/v1/score", body, is_streamed=is_streamed)
+
+
+def ask(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
     """The first usable response; raises VerifierUnavailable and VerifierRejected."""
     while True:
         attempts.begin()
@@ -217,24 +262,46 @@ def _ask(access: ServiceAccess, request: Request, attempts: Attempts) -> Convers
             _raise_unless_accepted(reply, access)
             return reply
         if not attempts.left:
-            raise VerifierUnavailable(_unavailable(access, reply.trouble))
+            raise unavailable(access, reply)
         yield attempts.wait(asked_seconds=reply.retry_after_seconds, trouble=reply.trouble)
 
 
-def _unavailable(access: ServiceAccess, trouble: str) -> str:
+def unavailable(access: ServiceAccess, last: Reply) -> VerifierUnavailable:
+    """The error when the attempts are used up.
+
+    Args:
+        access: the service.
+        last: the reply to the last attempt.
+    """
     plural = "" if access.max_attempts == 1 else "s"
-    return (
-        f"no answer from the verifier at {access.url} after {access.max_attempts} attempt{plural}; "
-        f"the last one: {trouble}. Is it running (`verifier-service serve`) and is "
-        f"{access.url_setting} right?"
+    attempts = f"after {access.max_attempts} attempt{plural}; the last one: {last.trouble}"
+    if isinstance(last, Response) and last.status in OVERLOADED_STATUSES and last.service_message:
+        return VerifierUnavailable(
+            f"no verdicts from the verifier at {access.url} {attempts}. It runs, the message is "
+            "its own; where it has too much work, send less at a time, give it more workers, or "
+            "raise max_attempts"
+        )
+    return VerifierUnavailable(
+        f"no answer from the verifier at {access.url} {attempts}. Is it running "
+        f"(`verifier-service serve`) and is {access.url_setting} right?"
     )
 
 
 def _raise_unless_accepted(response: Response, access: ServiceAccess) -> None:
     if response.status == 200:
         return
+    is_ours = response.service_message is not None
     refused = f"{response.url} refused the request with {response.status}: {response.error_message}"
-    raise VerifierRejected(f"{refused}. {access.key_advice}" if response.status == 401 else refused)
+    if response.status == 401:
+        raise VerifierRejected(f"{refused}. {access.key_advice}")
+    if is_ours and response.status not in UNKNOWN_ROUTE_STATUSES:
+        raise VerifierRejected(refused)
+    if response.location is not None:
+        refused = f"{response.url} leads to {response.location[:MAX_EXCERPT_CHARACTERS]!r}"
+    raise VerifierNonsense(
+        f"{refused}. A verifier service does not answer so: is {access.url_setting} right? It is "
+        "an address such as http://127.0.0.1:8080"
+    )
 
 
 def _score_once(
@@ -244,24 +311,32 @@ def _score_once(
     attempts: Attempts,
 ) -> Conversation[list[list[ScoredCompletion]]]:
     """The scored completions of the first usable response; raises VerifierError."""
-    body = {
-        "deadline_seconds": DEADLINE_SHARE * access.timeout_seconds,
-        **selection,
-        "groups": [group.wire for group in groups],
-    }
-    response = yield from _ask(access, Request("POST", "/v1/score", body), attempts)
+    request = score_request(access, selection, groups)
+    response = yield from ask(access, request, attempts)
     try:
         scored = read_groups(response.content)
     except ValueError as error:
-        raise VerifierNonsense(
-            f"{response.url} did not answer as a verifier service: it did not answer with scores "
-            f"({error}); the response begins {response.excerpt}"
-        ) from error
-    _raise_unless_complete(scored, response, selection, groups)
+        raise no_scores(response, error) from error
+    check_complete(scored, response, selection, groups)
     return scored
 
 
-def _raise_unless_complete(
+def no_scores(response: Response, error: ValueError, line: bytes | None = None) -> VerifierNonsense:
+    """The error for an accepted response without scores.
+
+    Args:
+        response: the whole of it, or the head of a stream.
+        error: why it cannot be read.
+        line: the line of a stream that cannot be read.
+    """
+    begins = excerpt_of(response.content if line is None else line)
+    return VerifierNonsense(
+        f"{response.url} did not answer as a verifier service: it did not answer with scores "
+        f"({error}); the response begins {begins}"
+    )
+
+
+def check_complete(
     scored: list[list[ScoredCompletion]],
     response: Response,
     selection: Mapping[str, Any],

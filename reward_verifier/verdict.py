@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from reward_verifier.errors import NoReward
+
 Outcome = Literal["scored", "unverifiable", "failed"]
 
 
@@ -71,6 +73,22 @@ class ScoredCompletion:
         failed = (item for item in self.verdicts.values() if item.outcome == "failed")
         return next((item.why for item in failed), None)
 
+    def require_reward(self) -> float:
+        """The reward, for code that has no use for completions without one.
+
+        Raises:
+            NoReward: a verdict is `unverifiable` (mend the data) or `failed` (ask again).
+        """
+        if self.reward is not None:
+            return self.reward
+        missing = [
+            f"{name}: {verdict.outcome}: {verdict.why}"
+            for name, verdict in self.verdicts.items()
+            if verdict.score is None
+        ]
+        why = "; ".join(missing) or "the verifiers have no weights"
+        raise NoReward(f"no reward, which is not a reward of 0: {why}")
+
 
 def read_groups(body: bytes) -> list[list[ScoredCompletion]]:
     """The completions of each group in a score response.
@@ -84,6 +102,22 @@ def read_groups(body: bytes) -> list[list[ScoredCompletion]]:
             [_read_completion(one) for one in _member(group, "completions", list)]
             for group in groups
         ]
+    except (RecursionError, OverflowError) as error:
+        raise ValueError(f"nested too deeply, or a number too large: {error}") from error
+
+
+def read_line(line: bytes) -> tuple[int, list[ScoredCompletion]] | None:
+    """The index and the completions of a group in a streamed response; None for the last line.
+
+    Raises:
+        ValueError: the line is not JSON, or no line of a score response.
+    """
+    try:
+        value = json.loads(line)
+        if isinstance(value, dict) and "stats" in value:
+            return None
+        index: int = _member(value, "index", int)
+        return index, [_read_completion(one) for one in _member(value, "completions", list)]
     except (RecursionError, OverflowError) as error:
         raise ValueError(f"nested too deeply, or a number too large: {error}") from error
 

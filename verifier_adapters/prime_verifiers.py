@@ -54,9 +54,5 @@ def _plain(completion: Any) -> Completion:
     """The completion as the service reads it: a text, or objects with role and content."""
     if isinstance(completion, str):
         return completion
-    messages = [
-        message if isinstance(message, dict) else message.model_dump() for message in completion
-    ]
-    return [
-        {"role": message["role"], "content": message.get("content") or ""} for message in messages
-    ]
+    messages = (one if isinstance(one, dict) else one.model_dump() for one in completion)
+    return [{"role": one["role"], "content": one.get("content") or ""} for one in messages]

@@ -38,9 +38,12 @@ class RewardVerifierFn:
         """The reward of an action: a text, or an object with the text in its `action`."""
         text = getattr(action, "action", action)
         (judgement,) = self._verifier.judge([text], [reference_of(task_info[self._key])])
-        score = judgement.score
         return RewardOutput(
             reward=judgement.reward or 0.0,
             metadata={"judged": judgement.reward is not None, "verdicts": judgement.verdicts},
-            is_correct=None if score is None else score >= 1.0,
+            is_correct=_is_full(judgement.score),
         )
+
+
+def _is_full(score: float | None) -> bool | None:
+    return None if score is None else score >= 1.0

@@ -1,3 +1,3 @@
 """A reward verifier: judges model completions, in batches, over HTTP."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

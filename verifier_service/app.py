@@ -23,6 +23,7 @@ from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.routes import router
 from verifier_service.http.service import Service, install_service
+from verifier_service.http.traces import Traces
 from verifier_service.http.unread_body import CloseUnread
 from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
@@ -36,7 +37,10 @@ CALL_MODULE = "verifier_service.compat.call_process"
 
 
 def create_app(
-    settings: Settings, drain: Drain | None = None, metrics: Metrics | None = None
+    settings: Settings,
+    drain: Drain | None = None,
+    metrics: Metrics | None = None,
+    traces: Traces | None = None,
 ) -> FastAPI:
     """The application; its worker processes start and end with its lifespan.
 
@@ -44,6 +48,7 @@ def create_app(
         settings: of the service.
         drain: refuses calls while the server ends; None if nothing drains the application.
         metrics: of the server too; None: metrics of the application alone.
+        traces: get a span of each call; they end with the application.
     """
     drain = drain or Drain()
     metrics = metrics or Metrics()
@@ -54,6 +59,8 @@ def create_app(
         async with _started_service(settings, profiles, metrics, drain) as service:
             install_service(app, service)
             yield
+        if traces is not None:
+            await traces.close()
 
     app = FastAPI(
         title="verifier service",
@@ -69,6 +76,15 @@ def create_app(
     for protocol in settings.compat:
         app.include_router(ROUTERS[protocol])
     install_error_handlers(app)
+    _add_layers(app, settings, drain, metrics, traces)
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
+    return app
+
+
+def _add_layers(
+    app: FastAPI, settings: Settings, drain: Drain, metrics: Metrics, traces: Traces | None
+) -> None:
+    """Surround the routes with what every call passes through, the innermost layer first."""
     app.add_middleware(
         BodyDoor,
         max_bytes=settings.max_body_bytes,
@@ -82,6 +98,7 @@ def create_app(
         drain=drain,
         metrics=metrics,
         try_later_statuses=TRY_LATER_STATUSES,
+        traces=traces,
     )
     app.add_middleware(CloseUnread)
     if settings.allowed_origins:  # the outermost layer: refusals can be read by those pages too
@@ -92,8 +109,6 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "Content-Encoding", REQUEST_ID_HEADER],
             expose_headers=[REQUEST_ID_HEADER, "Retry-After"],
         )
-    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
-    return app
 
 
 @asynccontextmanager

@@ -8,7 +8,20 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from verifier_service.current_call import request_id
+
 LogFormat = Literal["text", "json"]
+
+
+class CallFilter(logging.Filter):
+    """Gives each record the id of the call in which it was made, unless its fields have one."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep the record."""
+        call_id = request_id()
+        is_named = call_id is None or "request_id" in getattr(record, "fields", {})
+        vars(record).update(request_id=call_id, call="" if is_named else f" request_id={call_id}")
+        return True
 
 
 class JsonFormatter(logging.Formatter):
@@ -23,6 +36,9 @@ class JsonFormatter(logging.Formatter):
         }
         fields = getattr(record, "fields", None)
         line |= fields if isinstance(fields, dict) else {"message": record.getMessage()}
+        call_id = getattr(record, "request_id", None)
+        if call_id is not None:
+            line.setdefault("request_id", call_id)
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line)
@@ -30,18 +46,32 @@ class JsonFormatter(logging.Formatter):
 
 def log_config(level: str, log_format: LogFormat) -> dict[str, Any]:
     """The configuration for `logging.config.dictConfig`, without uvicorn's line for each call."""
-    text = {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
+    text = {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s%(call)s"}
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": text if log_format == "text" else {"()": JsonFormatter}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"call": {"()": CallFilter}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": ["call"],
+            }
+        },
         "root": {"handlers": ["stderr"], "level": "WARNING"},
         "loggers": {
             "uvicorn": {"level": level.upper()},
             "verifier_service": {"level": level.upper()},
         },
     }
+
+
+def log_in_worker() -> None:
+    """Let a process that judges write its warnings to standard error, with the id of the call."""
+    handler = logging.StreamHandler()
+    handler.addFilter(CallFilter())
+    logging.basicConfig(format="%(message)s%(call)s", handlers=[handler])
 
 
 def raised_at(error: BaseException) -> str:

@@ -229,6 +229,8 @@ class ErrorBody(BaseModel):
     type: str
     message: str
     details: list[dict[str, Any]] | dict[str, Any] | None = None
+    request_id: str | None = None
+    """The header X-Request-Id, by which the log tells of the call."""
 
 
 class ErrorResponse(BaseModel):
@@ -310,3 +312,9 @@ class HealthResponse(BaseModel):
     """The status, `ok`."""
 
     status: str
+
+
+class ReadinessResponse(HealthResponse):
+    """The status, `ok`, and the version of the service."""
+
+    version: str

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gc
 import logging
+import logging.config
 import os
 import resource
 import socket
@@ -13,11 +14,13 @@ from types import FrameType
 
 import uvicorn
 
+import verifier_service
 from verifier_service.app import create_app
 from verifier_service.http.connection import ConnectionLimits, Guard, guarded
 from verifier_service.http.drain import Drain
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.sites import is_loopback
+from verifier_service.http.traces import start_traces
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables
 from verifier_service.verifiers import PLUGINS
@@ -53,11 +56,13 @@ def serve(settings: Settings) -> None:
     max_connections = min(settings.max_connections, _allow_connections())
     drain = Drain()
     metrics = Metrics()
+    logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
+    log.info("verifier-service %s", verifier_service.__version__)
     config = uvicorn.Config(
-        create_app(settings, drain, metrics),
+        create_app(settings, drain, metrics, start_traces(os.environ)),
         http=guarded(Guard(ConnectionLimits(max_connections), metrics)),
         ws="none",
-        log_config=log_config(settings.log_level, settings.log_format),
+        log_config=None,  # it is in force already
         access_log=False,
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,

@@ -38,6 +38,11 @@ CALL = re.compile(
     r"\$ curl -s http://127\.0\.0\.1:8080/v1/score .*?-d '(.*?)'\n```\n\n```json\n(.*?)```", re.S
 )
 CALLS = [(page, *found) for page, text in PAGES.items() for found in CALL.findall(text)]
+PYTHON = [
+    (page, code)
+    for page in ("README.md", "docs/client.md")
+    for code in re.findall(r"```python\n(.*?)```", PAGES[page], re.DOTALL)
+]
 LINKS = [
     (page, link)
     for page, text in PAGES.items()
@@ -59,18 +64,21 @@ def without_seconds(node: Any) -> Any:
     return [without_seconds(item) for item in node] if isinstance(node, list) else node
 
 
-def test_the_python_example_prints_what_its_comment_says(service_url: str) -> None:
-    code = block("README.md", "python")
+@pytest.mark.parametrize(("page", "code"), PYTHON)
+def test_a_python_example_prints_what_its_comments_say(
+    page: str, code: str, service_url: str
+) -> None:
     assert SERVICE in code
     result = subprocess.run(
-        [sys.executable, "-c", code.replace(SERVICE, service_url)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code.replace(SERVICE, service_url)], capture_output=True, text=True
     )
-    expected = re.search(r"print\(.*\)  # (.*)", code)
+    expected = re.findall(r"^# (.*)$", code, re.MULTILINE)
     assert expected
-    assert result.stdout == expected[1] + "\n"
+    assert result.stdout.splitlines() == expected, result.stderr
+
+
+def test_the_first_python_example_is_the_client() -> None:
+    assert block("README.md", "python").startswith("from reward_verifier import Verifier\n")
 
 
 @pytest.mark.parametrize(("page", "body", "response"), CALLS)

@@ -23,6 +23,7 @@ LAYERS = (
         "verifier",
         "reference",
         "answer_text",
+        "current_call",
         "errors",
         "validation",
         "strict_json",

@@ -44,7 +44,8 @@ def error(response: httpx.Response, status: int) -> dict[str, Any]:
     assert response.headers["content-type"] == "application/json"
     assert response.json().keys() == {"error"}
     found: dict[str, Any] = response.json()["error"]
-    assert {"type", "message"} <= found.keys() <= {"type", "message", "details"}
+    assert {"type", "message"} <= found.keys() <= {"type", "message", "details", "request_id"}
+    assert found["request_id"] == response.headers["x-request-id"]
     assert len(response.text) < 20_000
     return found
 

@@ -24,6 +24,7 @@ from starlette.types import Message
 from verifier_service.code.languages import ToolchainError, gxx_version
 from verifier_service.compat import ROUTERS
 from verifier_service.compat.judging import Judging
+from verifier_service.current_call import enter_call
 from verifier_service.engine.response_json import PIECE_BYTES
 from verifier_service.errors import BodyTooLarge, RequestError
 from verifier_service.http.errors import ApiError
@@ -52,6 +53,7 @@ async def _serve_call(connection: socket.socket, body: int) -> None:
     parent = await ParentEngine.connected_by(connection)
     call = await parent.receive()
     assert isinstance(call, LargeCall), call
+    enter_call(call.request_id)
     parent.worker_counts = call.num_workers
     try:
         response = await while_listening(_respond(call, body, parent), parent)

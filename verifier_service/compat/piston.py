@@ -30,6 +30,7 @@ from verifier_service.code.plain_run import (
 from verifier_service.compat.programs import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
+from verifier_service.current_call import request_id
 from verifier_service.errors import RequestError
 from verifier_service.http.error_handlers import refused
 from verifier_service.http.errors import status_of
@@ -121,9 +122,10 @@ class ExecuteResponse(BaseModel):
 
 
 class PistonError(BaseModel):
-    """Piston's body of an error."""
+    """Piston's body of an error, with the id of the call."""
 
     message: str
+    request_id: str | None = None
 
 
 class PistonRuntime(BaseModel):
@@ -265,7 +267,8 @@ def _status(ran: ProcessReport) -> Literal["RE", "SG", "TO", "OL"] | None:
 
 
 def _error(status: HTTPStatus, message: str) -> JSONResponse:
-    return JSONResponse(PistonError(message=message).model_dump(), status_code=status)
+    body = PistonError(message=message, request_id=request_id())
+    return JSONResponse(body.model_dump(), status_code=status)
 
 
 _NOT_RUN = ProcessReport(

@@ -23,6 +23,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Scope
 
 from verifier_service.compat.judging import Judging, TooMuchHere
+from verifier_service.current_call import request_id
 from verifier_service.engine.request_body import check_json
 from verifier_service.engine.response import EncodedResponse
 from verifier_service.errors import RequestError, RequestFailed, TryLater
@@ -132,6 +133,7 @@ async def _call_in_process(
         limits=service.limits,
         profiles=profiles_to_json(service.profiles),
         num_workers=service.scheduler.worker_counts,
+        request_id=request_id(),
     )
     limit = service.limits.max_deadline_seconds + PROCESS_GRACE_SECONDS
     try:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from verifier_service.completion import Completion
+from verifier_service.current_call import request_id
 from verifier_service.schemas import ChatMessage, CompletionObject, ScoreRequest
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Verifier
@@ -225,10 +226,11 @@ def _encoded_task(
         )
         for options, part, completions in work
     ]
-    task = EncodedTask.of(Task(parts, settle=settle, explain=explain), kind)
+    task = Task(parts, settle=settle, explain=explain, request_id=request_id())
+    encoded = EncodedTask.of(task, kind)
     if not is_shared:
-        return task
-    return msgspec.structs.replace(task, shared_name=name, shared_reference=(reference,))
+        return encoded
+    return msgspec.structs.replace(encoded, shared_name=name, shared_reference=(reference,))
 
 
 def digest(*parts: bytes) -> bytes:

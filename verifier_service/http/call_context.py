@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import logging
-import os
 import re
 import time
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from verifier_service.current_call import enter_call, new_request_id
 from verifier_service.engine.allowance import Allowance
 from verifier_service.errors import Draining, KeyLimitReached, RequestError, TryLater
 from verifier_service.http.api_keys import KeyRing
@@ -25,6 +25,7 @@ from verifier_service.http.metrics import Metrics
 from verifier_service.http.page import asks_for_page
 from verifier_service.http.service import ALLOWANCE
 from verifier_service.http.sites import Sites
+from verifier_service.http.traces import TRACE_HEADERS, CallTrace, Traces
 
 access_log = logging.getLogger("verifier_service.access")
 
@@ -53,6 +54,7 @@ class CallContext:
         metrics: count each call.
         try_later_statuses: statuses of refusals that ask the client to try again, by path, for
             clients that retry another status than 503.
+        traces: get a span of each call; None where nobody collects them.
     """
 
     def __init__(
@@ -64,8 +66,10 @@ class CallContext:
         drain: Drain,
         metrics: Metrics,
         try_later_statuses: Mapping[str, HTTPStatus],
+        traces: Traces | None = None,
     ) -> None:
         self._app = app
+        self._traces = traces
         self._keys = keys
         self._sites = sites
         self._drain = drain
@@ -83,6 +87,9 @@ class CallContext:
         call_id = _call_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         state = scope.setdefault("state", {})
         state["request_id"] = call_id
+        trace = self._begin_trace(scope["path"], headers)
+        # Never left: the server logs the traceback of a bug after this layer has ended.
+        enter_call(call_id, None if trace is None else trace.times)
         status = 0
 
         async def send_with_id(message: Message) -> None:
@@ -107,11 +114,16 @@ class CallContext:
                 return  # refused after its first line: the server breaks the response off
             state["error"] = "internal_error"
             if not status:
-                await internal_error()(scope, receive, send_with_id)
+                await internal_error(call_id)(scope, receive, send_with_id)
             raise
         finally:
             self._metrics.in_flight.dec()
-            self._finish(scope, status, time.perf_counter() - start)
+            self._finish(scope, status, time.perf_counter() - start, trace)
+
+    def _begin_trace(self, path: str, headers: _Headers) -> CallTrace | None:
+        if self._traces is None or path in NOT_LOGGED_PATHS:
+            return None
+        return self._traces.begin({name: headers.get(name, b"") for name in TRACE_HEADERS})
 
     def _refusal(self, scope: Scope, headers: _Headers) -> JSONResponse | None:
         """The refusal of a call by its headers, before its body is read; None if there is none."""
@@ -145,7 +157,7 @@ class CallContext:
             return limit
         return None
 
-    def _finish(self, scope: Scope, status: int, seconds: float) -> None:
+    def _finish(self, scope: Scope, status: int, seconds: float, trace: CallTrace | None) -> None:
         path = _path(scope)
         state = scope["state"]
         allowance: Allowance | None = state.get(ALLOWANCE)
@@ -167,6 +179,8 @@ class CallContext:
             fields["completions"] = state["num_completions"]
         if "error" in state:
             fields["error"] = state["error"]
+        if trace is not None:
+            trace.end(fields)
         line = " ".join(f"{key}={value}" for key, value in fields.items())
         access_log.info("%s", line, extra={"fields": fields})
 
@@ -198,7 +212,7 @@ def _key(authorization: str) -> str | None:
 
 def _call_id(given: str) -> str:
     """The client's id if it is harmless, else a new one."""
-    return given if _SAFE_ID.fullmatch(given) else os.urandom(16).hex()
+    return given if _SAFE_ID.fullmatch(given) else new_request_id()
 
 
 def _unauthorized(*, has_key: bool) -> ApiError:

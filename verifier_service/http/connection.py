@@ -21,6 +21,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from verifier_service.current_call import new_request_id
 from verifier_service.http.errors import RETRY_AFTER_SECONDS
 from verifier_service.http.framing import StrictFraming
 from verifier_service.http.metrics import Metrics
@@ -55,11 +56,12 @@ class Guard:
     metrics: Metrics
     num_lingering: int = field(default=0, init=False)
 
-    def count(self, kind: str, message: str) -> None:
+    def count(self, kind: str, message: str, request_id: str) -> None:
         """Count a refusal, and log it as a call is logged."""
         self.metrics.count_refusal(kind)
-        fields = {"error": kind, "message": message}
-        access_log.info("error=%s: %s", kind, message, extra={"fields": fields})
+        fields = {"request_id": request_id, "error": kind, "message": message}
+        line = "request_id=%s error=%s: %s"
+        access_log.info(line, request_id, kind, message, extra={"fields": fields})
 
 
 def guarded(guard: Guard) -> type[asyncio.Protocol]:
@@ -180,33 +182,41 @@ class GuardedConnection(H11Protocol):
                 f"{self._guard.limits.head_seconds:g} seconds",
             )
         elif self.conn.their_state is h11.SEND_BODY:  # its response is sent
-            self._guard.count("rest_too_slow", "the rest of a body did not arrive in time")
+            message = "the rest of a body did not arrive in time"
+            self._guard.count("rest_too_slow", message, self._call_id())
             self.transport.abort()
         else:
             self.transport.close()
 
     def _refuse(self, status: HTTPStatus, kind: str, message: str) -> None:
         """Send an error, unless a response is under way, and end the connection."""
-        self._guard.count(kind, message)
+        has_begun = self.cycle is not None and not self.cycle.response_complete
+        call_id = self._call_id() if has_begun else new_request_id()
+        self._guard.count(kind, message, call_id)
         self._watch_owing(owes=False)
         self._is_refused = True
         self._guard.num_lingering += 1
         self.connections.discard(self)  # it makes room for another
-        has_begun = self.cycle is not None and not self.cycle.response_complete
         if has_begun:  # the call ends as if the client had hung up
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if self._guard.num_lingering > MAX_LINGERING or (has_begun and self.cycle.response_started):
             self.transport.abort()
             return
-        self.transport.write(_response(status, kind, message))
+        self.transport.write(_response(status, kind, message, call_id))
         self.transport.write_eof()
         self._end_after(LINGER_SECONDS, self.transport.abort)
 
     def _end_unread(self) -> None:
         """End a connection whose client does not read."""
-        self._guard.count("reader_too_slow", "a client did not read its response")
+        message = "a client did not read its response"
+        self._guard.count("reader_too_slow", message, self._call_id())
         self.transport.abort()
+
+    def _call_id(self) -> str:
+        """The id of the call that this connection had last."""
+        state = self.cycle.scope.get("state", {}) if self.cycle is not None else {}
+        return str(state.get("request_id") or new_request_id())
 
     def _end_after(self, seconds: float, end: Callable[[], None]) -> None:
         if self._ending is not None:
@@ -214,12 +224,14 @@ class GuardedConnection(H11Protocol):
         self._ending = self.loop.call_later(seconds, end)
 
 
-def _response(status: HTTPStatus, kind: str, message: str) -> bytes:
+def _response(status: HTTPStatus, kind: str, message: str, request_id: str) -> bytes:
     """A whole response with an error, as the application words it."""
-    body = json.dumps({"error": {"type": kind, "message": message}}).encode()
+    error = {"type": kind, "message": message, "request_id": request_id}
+    body = json.dumps({"error": error}).encode()
     headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),
+        "X-Request-Id": request_id,
         "Connection": "close",
     }
     if status is HTTPStatus.SERVICE_UNAVAILABLE:

@@ -38,23 +38,31 @@ def refused(
     """
     metrics.count_refusal(error.kind)
     scope["state"]["error"] = error.kind
-    return _error_response(error, status=status)
+    return _error_response(error, scope["state"].get("request_id"), status=status)
 
 
-def internal_error() -> JSONResponse:
+def internal_error(request_id: str) -> JSONResponse:
     """The response to a call that met a bug of the service."""
     return _error_response(
         ApiError(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "internal_error",
             "the service has a bug; its log has the traceback",
-        )
+        ),
+        request_id,
     )
 
 
-def _error_response(error: RequestError, *, status: HTTPStatus | None = None) -> JSONResponse:
+def _error_response(
+    error: RequestError, request_id: str | None, *, status: HTTPStatus | None = None
+) -> JSONResponse:
     body = ErrorResponse(
-        error=ErrorBody(type=error.kind, message=error.message, details=error.details)
+        error=ErrorBody(
+            type=error.kind,
+            message=error.message,
+            details=error.details,
+            request_id=request_id,
+        )
     )
     return JSONResponse(
         body.model_dump(exclude_none=True),

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
+import verifier_service
 from verifier_service.errors import Draining, NotReady
 from verifier_service.http.score_call import NDJSON, respond_to_score_call
 from verifier_service.http.service import CallService, service_of
@@ -18,6 +19,7 @@ from verifier_service.schemas import (
     HealthResponse,
     ProfileDescription,
     ProfilesResponse,
+    ReadinessResponse,
     ReasonDescription,
     ScoreResponse,
     VerifierDescription,
@@ -130,16 +132,16 @@ async def healthz() -> HealthResponse:
 
 @router.get(
     "/readyz",
-    response_model=HealthResponse,
+    response_model=ReadinessResponse,
     responses={503: {"model": ErrorResponse, "description": "the message says what is missing"}},
 )
-async def readyz(service: CallService) -> HealthResponse:
+async def readyz(service: CallService) -> ReadinessResponse:
     """Every enabled verifier can be served."""
     if service.drain.is_draining:
         raise Draining
     if service.problem is not None:
         raise NotReady(service.problem)
-    return HealthResponse(status="ok")
+    return ReadinessResponse(status="ok", version=verifier_service.__version__)
 
 
 @router.get(

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from verifier_service.current_call import request_id
 from verifier_service.engine.light_body import read_light_request
 from verifier_service.engine.request_body import read_request
 from verifier_service.engine.response import EncodedResponse, respond
@@ -166,6 +167,7 @@ class _ScoreCall:
             limits=limits,
             profiles=profiles_to_json(self._service.profiles),
             num_workers=self._service.scheduler.worker_counts,
+            request_id=request_id(),
         )
         limit = limits.max_deadline_seconds + PROCESS_GRACE_SECONDS
         try:

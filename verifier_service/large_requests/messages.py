@@ -61,6 +61,7 @@ class LargeRequest(msgspec.Struct, frozen=True, tag=True):
     """JSON: lists of verifiers by name."""
     num_workers: dict[str, int]
     """Numbers of workers by kind."""
+    request_id: str | None = None
 
 
 class LargeCall(msgspec.Struct, frozen=True, tag=True):
@@ -78,6 +79,7 @@ class LargeCall(msgspec.Struct, frozen=True, tag=True):
     """JSON: lists of verifiers by name."""
     num_workers: dict[str, int]
     """Numbers of workers by kind."""
+    request_id: str | None = None
 
     @property
     def content_encoding(self) -> str:

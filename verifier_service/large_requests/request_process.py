@@ -24,6 +24,7 @@ from typing import NoReturn, Self, TypeVar
 import msgspec
 
 from verifier_service import frame_stream, frames
+from verifier_service.current_call import enter_call
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.request_body import decompressed, read_request
 from verifier_service.engine.response import respond
@@ -84,6 +85,7 @@ async def _serve_request(connection: socket.socket, body: int) -> None:
     parent = await ParentEngine.connected_by(connection)
     large = await parent.receive()
     assert isinstance(large, LargeRequest), large
+    enter_call(large.request_id)
     try:
         request, num_bytes = _parsed(large, body)
         parent.send(Parsed(request.num_completions, num_bytes))

@@ -33,6 +33,7 @@ from verifier_service.code.reference_tests import Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES, readings
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.completion import Completion
+from verifier_service.current_call import enter_call
 from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.logs import raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
@@ -170,6 +171,7 @@ async def _judge_task(
     position: SharedPosition,
     turn: Turn,
 ) -> None:
+    enter_call(task.request_id)
     index, last = 0, task.num_completions - 1
     for part in task.parts:
         position.write(index, in_reference=True)

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from verifier_service.logs import raised_at
+from verifier_service.logs import log_in_worker, raised_at
 from verifier_service.sandbox.execution import COMMON_LAYERS
 from verifier_service.sandbox.layers import (
     NUM_SPARE_THREADS,
@@ -71,6 +71,7 @@ def fork_workers(
         control: a Unix socket; each message has a new worker's socket and one more descriptor.
         become_worker: is called in each worker, with the message, the socket and the descriptor.
     """
+    log_in_worker()
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:

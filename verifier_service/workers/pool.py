@@ -17,6 +17,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
+from verifier_service.current_call import call_times
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.workers.limits import WATCH_SECONDS, ItemLimits
@@ -162,11 +163,20 @@ class WorkerPool:
     async def _run(
         self, task: EncodedTask, verdicts: list[TaskResult], *, fresh: bool = False
     ) -> TaskRun:
+        times = call_times()
+        asked = time.time_ns() if times is not None else 0
         while True:
             async with self._worker() as worker:
-                if self._is_running(worker) and (worker.is_fresh or not fresh):
+                if not self._is_running(worker) or (fresh and not worker.is_fresh):
+                    worker.kill()
+                    continue
+                if times is None:
                     return await worker.run(task, self._limits, verdicts)
-                worker.kill()
+                started = time.time_ns()
+                try:
+                    return await worker.run(task, self._limits, verdicts)
+                finally:
+                    times.add(task.verifier, asked=asked, started=started, ended=time.time_ns())
 
     def _is_running(self, worker: Worker) -> bool:
         # Workers end with their fork server. A worker that died idle must not count as a try of an

@@ -13,6 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from verifier_service.completion import Completion
+from verifier_service.current_call import request_id
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import ExplainedQuestion, OpenQuestion
 
@@ -52,12 +53,15 @@ class Task(msgspec.Struct, frozen=True):
     """Whether the completions are open questions, for `SettlingVerifier.settle`."""
     explain: bool = False
     """Whether verdicts have explanations."""
+    request_id: str | None = None
+    """The id of the call, for the log of the worker."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any], parts: list[TaskPart]) -> Self:
-        """A task for one verifier with these options."""
+        """A task of the call under way for one verifier with these options."""
         verifier = msgspec.json.encode(options)
-        return cls([msgspec.structs.replace(part, verifier=verifier) for part in parts])
+        its = [msgspec.structs.replace(part, verifier=verifier) for part in parts]
+        return cls(its, request_id=request_id())
 
     @property
     def num_completions(self) -> int:
@@ -93,6 +97,7 @@ class SentTask(msgspec.Struct, frozen=True, tag="task"):
     parts: list[_SentPart]
     settle: bool
     explain: bool
+    request_id: str | None
 
     @classmethod
     def of(cls, task: Task) -> Self:
@@ -119,7 +124,7 @@ class SentTask(msgspec.Struct, frozen=True, tag="task"):
             )
             for part in task.parts
         ]
-        return cls(sent, parts, task.settle, task.explain)
+        return cls(sent, parts, task.settle, task.explain, task.request_id)
 
     @property
     def task(self) -> Task:
@@ -135,7 +140,7 @@ class SentTask(msgspec.Struct, frozen=True, tag="task"):
             )
             for part in self.parts
         ]
-        return Task(parts, self.settle, self.explain)
+        return Task(parts, self.settle, self.explain, self.request_id)
 
 
 class SharedReference(msgspec.Struct, frozen=True, tag="reference"):

@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 
 from verifier_service import chinese_words, frames
 from verifier_service.completion import Completion
+from verifier_service.current_call import enter_call
 from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, unverifiable
@@ -128,6 +129,7 @@ def _judge_task(
     outbox: _Outbox,
     position: SharedPosition,
 ) -> None:
+    enter_call(task.request_id)
     index = 0
     for part in task.parts:
         position.write(index, in_reference=True)

@@ -1,0 +1,321 @@
+"""`Verifier`: a service and the verifiers to use, for code that blocks and code that awaits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from reward_verifier.client import (
+    connection_options,
+    converse,
+    converse_async,
+    converse_streaming,
+    converse_streaming_async,
+)
+from reward_verifier.errors import VerifierRejected, VerifierUnavailable
+from reward_verifier.protocol import CompletionGroup, Conversation, ServiceAccess, score
+from reward_verifier.streaming import GroupScores, StreamedConversation, stream_scores
+from reward_verifier.verdict import ScoredCompletion
+
+URL_VARIABLE, PROFILE_VARIABLE = "REWARD_VERIFIER_URL", "REWARD_VERIFIER_PROFILE"
+DEFAULT_URL = "http://127.0.0.1:8080"
+DEFAULT_PROFILE = "accuracy"
+
+Completion = str | Sequence[Mapping[str, Any]] | Mapping[str, Any]
+"""A text, a list of chat messages, or an object with `text`, `num_tokens` and `truncated`."""
+Reference = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The reward of one completion and the verdicts behind it."""
+
+    reward: float | None
+    """The weighted sum of the scores; None where the reference does not permit to judge."""
+    verdicts: dict[str, dict[str, Any]]
+    """Verifier name -> its verdict as the service sent it: `outcome`, `score`, `reason`, ..."""
+
+    @property
+    def score(self) -> float | None:
+        """The first verifier's score, without its weight."""
+        score: float | None = self._first["score"]
+        return score
+
+    @property
+    def reason(self) -> str:
+        """The first verifier's reason."""
+        return str(self._first["reason"])
+
+    @property
+    def _first(self) -> dict[str, Any]:
+        return next(iter(self.verdicts.values()))
+
+
+@dataclass
+class _OpenConnections:
+    """The connections that a `Verifier` keeps while it is a context."""
+
+    blocking: httpx.Client | None = None
+    awaiting: httpx.AsyncClient | None = None
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A service and the verifiers to use. Can be pickled, copied, and shared by threads.
+
+    | call | result |
+    |---|---|
+    | `verifier.score(completions, reference)` | one problem: a `ScoredCompletion` of each |
+    | `verifier.score_groups(groups)` | several problems: such a list of each |
+    | `verifier.stream(groups)` | the lists one by one, in order, each as soon as it is there |
+    | `verifier.judge(completions, references)` | a `Judgement` of each, by its own reference |
+
+    Each has a twin for code that awaits: `score_async`, `score_groups_async`, `stream_async`,
+    `judge_async`. They try again where that can help; verification is a pure function of the
+    request, so that is always safe. A call has connections of its own, unless it is made in a
+    block: `with Verifier(...) as verifier:` or `async with` keep them for the calls inside.
+
+    A verdict without a score is never a 0. What the service could not judge, after all attempts,
+    has the outcome `failed`, the score None and the reward None; so has what the reference does not
+    permit to judge, with the outcome `unverifiable`.
+
+    Args:
+        url: address of the service; default: the environment's REWARD_VERIFIER_URL, or port 8080
+            of this machine.
+        profile: name of a list of verifiers of the service; default: the environment's
+            REWARD_VERIFIER_PROFILE, or `accuracy`.
+        verifiers: a list of verifiers as in `POST /v1/score`, instead of a profile; a type alone
+            may be a text. One without a `weight` has weight 1.
+        api_key: sent as a bearer token; default: the environment's REWARD_VERIFIER_API_KEY.
+        timeout_seconds: time limit of one attempt.
+        max_attempts: attempts before `VerifierUnavailable`, the first included.
+        backoff_seconds: wait before the second attempt; it doubles for each further one.
+        transport: an httpx transport that replaces the network, for tests.
+
+    Raises:
+        ValueError: both profile and verifiers are given, or the URL has no http:// or https://.
+        VerifierUnavailable: every call, if no attempt had a usable response.
+        VerifierRejected: every call, if the service refused the request, or something else than a
+            verifier service is at the address.
+    """
+
+    url: str | None = None
+    profile: str | None = None
+    verifiers: Sequence[str | Mapping[str, Any]] | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout_seconds: float = 120.0
+    max_attempts: int = 6
+    backoff_seconds: float = 0.5
+    transport: Any = None
+    _open: _OpenConnections = field(
+        default_factory=_OpenConnections, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        if self.profile is not None and self.verifiers is not None:
+            raise ValueError("give either `profile` or `verifiers`, not both")
+        if not self.address.startswith(("http://", "https://")):
+            raise ValueError(
+                f"{self._url_setting} {self.address!r} needs http:// or https:// before it"
+            )
+
+    def score(
+        self, completions: Sequence[Completion], reference: Reference, *, prompt: str | None = None
+    ) -> list[ScoredCompletion]:
+        """Score the completions of one problem by its reference, in order."""
+        (scored,) = self.score_groups([CompletionGroup(completions, reference, prompt)])
+        return scored
+
+    async def score_async(
+        self, completions: Sequence[Completion], reference: Reference, *, prompt: str | None = None
+    ) -> list[ScoredCompletion]:
+        """Score the completions of one problem by its reference, in order."""
+        group = CompletionGroup(completions, reference, prompt)
+        (scored,) = await self.score_groups_async([group])
+        return scored
+
+    def score_groups(self, groups: Sequence[CompletionGroup]) -> list[GroupScores]:
+        """Score the completions of each group, all in order, in one request."""
+        with self._connections() as http:
+            return converse(score(self._access, self._selection, groups), http)
+
+    async def score_groups_async(self, groups: Sequence[CompletionGroup]) -> list[GroupScores]:
+        """Score the completions of each group, all in order, in one request."""
+        async with self._connections_async() as http:
+            return await converse_async(score(self._access, self._selection, groups), http)
+
+    def stream(self, groups: Sequence[CompletionGroup]) -> Generator[GroupScores, None, None]:
+        """Score groups in one request; yield each in order, as soon as it and those before it are.
+
+        A stream that breaks off goes on with the groups that it has not brought.
+        """
+        with (
+            self._connections() as http,
+            closing(converse_streaming(self._streaming(groups), http)) as scored,
+        ):
+            yield from scored
+
+    async def stream_async(
+        self, groups: Sequence[CompletionGroup]
+    ) -> AsyncGenerator[GroupScores, None]:
+        """Score groups as `stream` does. A loop that is left early ends it with `aclosing`."""
+        async with (
+            self._connections_async() as http,
+            aclosing(converse_streaming_async(self._streaming(groups), http)) as all_scored,
+        ):
+            async for scored in all_scored:
+                yield scored
+
+    def judge(
+        self, completions: Sequence[Completion], references: Sequence[Reference]
+    ) -> list[Judgement]:
+        """Judge each completion by its own reference.
+
+        Raises:
+            VerifierError: a completion has no verdict; that is never taken for a 0.
+        """
+        with self._connections() as http:
+            return converse(self._judging(completions, references), http)
+
+    async def judge_async(
+        self, completions: Sequence[Completion], references: Sequence[Reference]
+    ) -> list[Judgement]:
+        """Judge each completion by its own reference.
+
+        Raises:
+            VerifierError: a completion has no verdict; that is never taken for a 0.
+        """
+        async with self._connections_async() as http:
+            return await converse_async(self._judging(completions, references), http)
+
+    @property
+    def address(self) -> str:
+        """The service's URL: the argument, the environment's, or this machine's."""
+        return self.url or os.environ.get(URL_VARIABLE) or DEFAULT_URL
+
+    def __enter__(self) -> Self:
+        self._open.blocking = self._new_client()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        http, self._open.blocking = self._open.blocking, None
+        if http is not None:
+            http.close()
+
+    async def __aenter__(self) -> Self:
+        self._open.awaiting = self._new_async_client()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        http, self._open.awaiting = self._open.awaiting, None
+        if http is not None:
+            await http.aclose()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields without open connections, which another process cannot have."""
+        return {**self.__dict__, "_open": _OpenConnections()}
+
+    def _new_client(self) -> httpx.Client:
+        return httpx.Client(transport=self.transport, **connection_options(self._access))
+
+    def _new_async_client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=self.transport, **connection_options(self._access))
+
+    @contextmanager
+    def _connections(self) -> Iterator[httpx.Client]:
+        """The open connections, or new ones for one call."""
+        if self._open.blocking is not None:
+            yield self._open.blocking
+            return
+        with self._new_client() as http:
+            yield http
+
+    @asynccontextmanager
+    async def _connections_async(self) -> AsyncIterator[httpx.AsyncClient]:
+        """The open connections, or new ones for one call."""
+        if self._open.awaiting is not None:
+            yield self._open.awaiting
+            return
+        async with self._new_async_client() as http:
+            yield http
+
+    @property
+    def _url_setting(self) -> str:
+        return "url" if self.url else URL_VARIABLE
+
+    @property
+    def _access(self) -> ServiceAccess:
+        return ServiceAccess(
+            url=self.address,
+            url_setting=self._url_setting,
+            timeout_seconds=self.timeout_seconds,
+            max_attempts=self.max_attempts,
+            backoff_seconds=self.backoff_seconds,
+            api_key=self.api_key,
+        )
+
+    @property
+    def _selection(self) -> dict[str, Any]:
+        """The part of a request that names the verifiers."""
+        if self.verifiers is None:
+            return {"profile": self.profile or os.environ.get(PROFILE_VARIABLE) or DEFAULT_PROFILE}
+        given = [{"type": one} if isinstance(one, str) else one for one in self.verifiers]
+        return {"verifiers": [{"weight": 1.0, **one} for one in given]}
+
+    def _streaming(self, groups: Sequence[CompletionGroup]) -> StreamedConversation:
+        return stream_scores(self._access, self._selection, groups)
+
+    def _judging(
+        self, completions: Sequence[Completion], references: Sequence[Reference]
+    ) -> Conversation[list[Judgement]]:
+        access = self._access
+        groups = _groups(completions, references)
+        scored = list(chain(*(yield from score(access, self._selection, groups))))
+        failures = sorted({one.failure for one in scored if one.failure})
+        if failures:
+            raise VerifierUnavailable(
+                f"no verdict from {access.url} after {access.max_attempts} attempts; verdicts are "
+                f"`failed`: {failures}. The service's log says more"
+            )
+        if any(one.reward is None and _is_all_scored(one) for one in scored):
+            raise VerifierRejected(
+                f"{access.url} gave no reward for a completion that all verifiers have scored: "
+                "each verifier of the profile needs a weight"
+            )
+        return [Judgement(one.reward, one.fields) for one in scored]
+
+
+def _groups(
+    completions: Sequence[Completion], references: Sequence[Reference]
+) -> list[CompletionGroup]:
+    """Neighbours with equal references share a group, so that the reference is sent once."""
+    if len(references) != len(completions):
+        raise ValueError(f"{len(completions)} completions with {len(references)} references")
+    groups: list[tuple[Reference, list[Completion]]] = []
+    for completion, reference in zip(completions, references, strict=True):
+        if groups and groups[-1][0] == reference:
+            groups[-1][1].append(completion)
+        else:
+            groups.append((reference, [completion]))
+    return [CompletionGroup(members, reference) for reference, members in groups]
+
+
+def _is_all_scored(completion: ScoredCompletion) -> bool:
+    return all(verdict.outcome == "scored" for verdict in completion.verdicts.values())
