@@ -124,6 +124,18 @@ class Response:
             return self.excerpt
 
     @property
+    def is_of_a_service(self) -> bool:
+        """Whether the body has the form of a verifier service's.
+
+        It is an object, and has `error` unless the status is 200.
+        """
+        try:
+            body = json.loads(self.content)
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(body, dict) and (self.status == 200 or "error" in body)
+
+    @property
     def trouble(self) -> str:
         """The status with its message, where the status asks for another attempt."""
         return f"status {self.status}: {self.error_message}"
@@ -150,8 +162,20 @@ Conversation: TypeAlias = Generator[Request | Wait, Reply | None, T]
 
 
 def check_readiness(access: ServiceAccess) -> Conversation[None]:
-    """Return when the service is ready; raises VerifierUnavailable and VerifierRejected."""
-    yield from _ask(access, Request("GET", "/readyz"), access.attempts())
+    """Return when the service is ready.
+
+    Raises:
+        VerifierUnavailable, VerifierRejected: it is away, or refuses the key.
+        VerifierNonsense: another server answers at the address.
+    """
+    response = yield from _usable(access, Request("GET", "/readyz"), access.attempts())
+    if not response.is_of_a_service:
+        raise VerifierNonsense(
+            f"{access.url} is not a verifier service: /readyz gives status {response.status} and "
+            f"begins {response.excerpt}. Give the address that `verifier-service serve` prints as "
+            f"{access.url_setting}"
+        )
+    _raise_unless_accepted(response, access)
 
 
 def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conversation[None]:
@@ -162,7 +186,8 @@ def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conv
         selection: `{"verifiers": [...]}` or `{"profile": name}`, as in `POST /v1/score`.
     """
     request = Request("POST", "/v1/score", {**selection, "groups": []})
-    yield from _ask(access, request, access.attempts())
+    response = yield from _ask(access, request, access.attempts())
+    _read_scores(response)
 
 
 def score(
@@ -209,12 +234,18 @@ def score(
 
 def _ask(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
     """The first usable response; raises VerifierUnavailable and VerifierRejected."""
+    response = yield from _usable(access, request, attempts)
+    _raise_unless_accepted(response, access)
+    return response
+
+
+def _usable(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
+    """The first response whose status asks for no other attempt; raises VerifierUnavailable."""
     while True:
         attempts.begin()
         reply = yield request
         assert reply is not None, "the driver of a conversation answers each request"
         if isinstance(reply, Response) and reply.status not in RETRIED_STATUSES:
-            _raise_unless_accepted(reply, access)
             return reply
         if not attempts.left:
             raise VerifierUnavailable(_unavailable(access, reply.trouble))
@@ -250,15 +281,20 @@ def _score_once(
         "groups": [group.wire for group in groups],
     }
     response = yield from _ask(access, Request("POST", "/v1/score", body), attempts)
+    scored = _read_scores(response)
+    _raise_unless_complete(scored, response, selection, groups)
+    return scored
+
+
+def _read_scores(response: Response) -> list[list[ScoredCompletion]]:
+    """The scored completions of each group; raises VerifierNonsense."""
     try:
-        scored = read_groups(response.content)
+        return read_groups(response.content)
     except ValueError as error:
         raise VerifierNonsense(
             f"{response.url} did not answer as a verifier service: it did not answer with scores "
             f"({error}); the response begins {response.excerpt}"
         ) from error
-    _raise_unless_complete(scored, response, selection, groups)
-    return scored
 
 
 def _raise_unless_complete(

@@ -26,9 +26,10 @@ from tests.trainer_client.runs import (
 )
 from trainer_client.config.run_config import Config, dump_config
 from trainer_client.config.sections import DatasetConfig
-from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import make_learner
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler
