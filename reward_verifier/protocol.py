@@ -29,6 +29,8 @@ MAX_FAILED_ATTEMPTS = 3
 fails again is most likely that of a text that ends every worker."""
 MAX_MESSAGE_CHARACTERS = 2000
 """Longest message of the service that an error quotes."""
+MAX_SHOWN_OF_OTHERS = 40
+"""Longest beginning of a page of another server that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
 """Longest beginning of a body that an error quotes."""
 
@@ -171,8 +173,8 @@ def check_readiness(access: ServiceAccess) -> Conversation[None]:
     response = yield from _usable(access, Request("GET", "/readyz"), access.attempts())
     if not response.is_of_a_service:
         raise VerifierNonsense(
-            f"{access.url} is not a verifier service: /readyz gives status {response.status} and "
-            f"begins {response.excerpt}. Give the address that `verifier-service serve` prints as "
+            f"{access.url} is not a verifier service: its /readyz gives status {response.status} "
+            f"and begins {response.excerpt[:MAX_SHOWN_OF_OTHERS]}. Give the address that `verifier-service serve` prints as "
             f"{access.url_setting}"
         )
     _raise_unless_accepted(response, access)

@@ -110,7 +110,8 @@ def check(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
     if findings.problems:
         raise ConfigError(problem_list(config, findings))
-    say(f"ok: `trainer-client train {config}` can start")
+    but = ", with the warnings above" if findings.warnings else ""
+    say(f"ok: `trainer-client train {config}` can start{but}")
 
 
 @app.command(epilog=_example("trainer-client sft sft.yaml"))

@@ -18,11 +18,17 @@ from typing import Any
 
 import httpx
 from huggingface_hub import (
+    constants,
     get_safetensors_metadata,
     hf_hub_download,
     try_to_load_from_cache,
 )
-from huggingface_hub.errors import EntryNotFoundError, HFValidationError, NotASafetensorsRepoError
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    NotASafetensorsRepoError,
+)
 
 from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import first_line
@@ -32,6 +38,8 @@ HUB_ERRORS = (OSError, httpx.HTTPError, HFValidationError, NotASafetensorsRepoEr
 ADAPTER_CONFIG = "adapter_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+REACH_SECONDS = 10.0
+"""Time limit for the first answer of the hub."""
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 """Longest header that safetensors itself reads."""
@@ -65,6 +73,8 @@ class ModelFiles:
             return path if path.is_file() else None
         try:
             return Path(hf_hub_download(self.path, name))
+        except LocalEntryNotFoundError as error:  # the network failed, not the name
+            raise _not_fetched(self.path, self.setting, error) from error
         except EntryNotFoundError:
             return None
         except HUB_ERRORS as error:
@@ -127,6 +137,7 @@ def find_model(path: str, setting: str = "model.path") -> ModelFiles:
         raise _not_fetched(path, setting, error) from error
     if isinstance(cached, str) and _is_downloaded(Path(cached).parent):
         return ModelFiles(path, setting, Path(cached).parent)
+    _reach_hub(path, setting)
     files = ModelFiles(path, setting, None)
     files.config()
     return files
@@ -226,6 +237,16 @@ def _read_json(path: Path, setting: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ConfigError(f"{setting}: {path} must hold an object, found {str(found)[:60]}")
     return found
+
+
+def _reach_hub(path: str, setting: str) -> None:
+    """Raise ConfigError where there is no way to the hub: its library would try for a minute."""
+    if constants.HF_HUB_OFFLINE:
+        raise _not_fetched(path, setting, OSError("HF_HUB_OFFLINE is set"))
+    try:
+        httpx.head(constants.ENDPOINT, timeout=REACH_SECONDS)
+    except httpx.HTTPError as error:
+        raise _not_fetched(path, setting, error) from error
 
 
 def _not_fetched(path: str, setting: str, error: Exception) -> ConfigError:

@@ -104,7 +104,11 @@ def test_a_setting_that_a_runs_version_did_not_have_has_not_changed(tmp_path: Pa
             ("model.lora={rank: 8",),
             r"override 'model\.lora=\{rank: 8': the value is not valid YAML",
         ),
-        (MINIMAL, ("reward.url=localhost:80",), "reward.url: expected an address with its scheme, such as http:"),
+        (
+            MINIMAL,
+            ("reward.url=localhost:80",),
+            "reward.url: expected an address with its scheme, such as http:",
+        ),
         (
             MINIMAL,
             ("reward.url=http://localhost:80/v1/score",),

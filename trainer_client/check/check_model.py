@@ -48,6 +48,7 @@ def check_model(config: Config, findings: Findings) -> ModelFiles | None:
     files = None
     with findings.collecting():
         found = find_model(config.model.path)
+        found.config()
         weights = sum(map(prod, found.shapes().values()))
         findings.facts.append(f"model: {weights:,} weights in {config.model.path}")
         files = found
@@ -181,4 +182,5 @@ def _largest(estimate: MemoryEstimate) -> str:
 
 
 def _gib(num_bytes: int) -> str:
-    return f"{num_bytes / GIB:.1f} GiB"
+    size = num_bytes / GIB
+    return f"{size:.2f} GiB" if size < 10 else f"{size:,.0f} GiB"

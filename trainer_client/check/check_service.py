@@ -84,7 +84,13 @@ async def _refusals(
         try:
             await client.check_accepted(one)
         except VerifierRejected as error:
-            lines.append(f"{setting}: {' '.join(str(error).split())}")
+            message = " ".join(str(error).split())
+            # Each verifier is asked for alone, so the service calls it the first.
+            lines.append(
+                f"{setting}{message.rpartition(': verifiers.0')[2]}"
+                if ": verifiers.0" in message
+                else f"{setting}: {message}"
+            )
     return lines
 
 

@@ -96,7 +96,7 @@ class RewardConfig(Section):
     @field_validator("url")
     @classmethod
     def _url_is_of_the_service(cls, url: str) -> str:
-        address = url.removesuffix("/").removesuffix("/v1/score")
+        address = url.removesuffix("/").removesuffix("/score").removesuffix("/v1")
         if address != url.removesuffix("/"):
             raise ValueError(f"give the service's address alone, {address}")
         return url
