@@ -73,7 +73,8 @@ class StepProgress:
             return
         if number == 1:
             self._tokens_began = self._clock()
-        seconds = (self._clock() - self._tokens_began) / number * (limit - number)
+        passed = self._clock() - self._tokens_began
+        seconds = passed / max(1, number - 1) * (limit - number)
         self._show(f", token {number}/{limit}, at most {seconds:.0f} s left of the batch")
 
     def end(self) -> None:
