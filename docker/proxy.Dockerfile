@@ -6,12 +6,12 @@ FROM ${HAPROXY_IMAGE}
 LABEL org.opencontainers.image.title="verifier service proxy" \
       org.opencontainers.image.description="Publishes the verifier service and spreads requests over its replicas" \
       org.opencontainers.image.licenses="Apache-2.0"
-COPY docker/haproxy.cfg docker/unavailable.http /etc/verifier/
+COPY docker/haproxy.cfg docker/replica-lost.http docker/unavailable.http /etc/verifier/
 EXPOSE 8080
 USER 10001:10001
 # Finishes what it has begun.
 STOPSIGNAL SIGUSR1
-HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
+HEALTHCHECK --interval=5s --timeout=30s --start-period=60s --retries=3 \
     CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8080; printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3; \
 read -r _ status _ <&3; [ \"$status\" = 200 ]"]
 ENTRYPOINT ["haproxy"]

@@ -33,6 +33,8 @@ OVERLOADED_STATUSES = (429, 503)
 """Statuses of a service that runs and takes no more work now."""
 MAX_MESSAGE_CHARACTERS = 2000
 """Longest message of the service that an error quotes."""
+MAX_SHOWN_OF_OTHERS = 40
+"""Longest beginning of a page of another server that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
 """Longest beginning of a body that an error quotes."""
 
@@ -146,6 +148,18 @@ class Response:
         return (self.service_message or excerpt_of(self.content)) + named
 
     @property
+    def is_of_a_service(self) -> bool:
+        """Whether the body has the form of a verifier service's.
+
+        It is an object, and has `error` unless the status is 200.
+        """
+        try:
+            body = json.loads(self.content)
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(body, dict) and (self.status == 200 or "error" in body)
+
+    @property
     def trouble(self) -> str:
         """The status with its message, where the status asks for another attempt."""
         return f"status {self.status}: {self.error_message}"
@@ -179,8 +193,20 @@ Conversation: TypeAlias = Generator[Request | Wait, Reply | None, T]
 
 
 def check_readiness(access: ServiceAccess) -> Conversation[None]:
-    """Return when the service is ready; raises VerifierUnavailable and VerifierRejected."""
-    yield from ask(access, Request("GET", "/readyz"), access.attempts())
+    """Return when the service is ready.
+
+    Raises:
+        VerifierUnavailable, VerifierRejected: it is away, or refuses the key.
+        VerifierNonsense: another server answers at the address.
+    """
+    response = yield from _usable(access, Request("GET", "/readyz"), access.attempts())
+    if not response.is_of_a_service:
+        raise VerifierNonsense(
+            f"{access.url} is not a verifier service: its /readyz gives status {response.status} "
+            f"and begins {excerpt_of(response.content)[:MAX_SHOWN_OF_OTHERS]}. Give the address "
+            f"that `verifier-service serve` prints as {access.url_setting}"
+        )
+    _raise_unless_accepted(response, access)
 
 
 def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conversation[None]:
@@ -191,7 +217,8 @@ def check_selection(access: ServiceAccess, selection: Mapping[str, Any]) -> Conv
         selection: `{"verifiers": [...]}` or `{"profile": name}`, as in `POST /v1/score`.
     """
     request = Request("POST", "/v1/score", {**selection, "groups": []})
-    yield from ask(access, request, access.attempts())
+    response = yield from ask(access, request, access.attempts())
+    _read_scores(response)
 
 
 def score(
@@ -254,12 +281,18 @@ def score_request(
 
 def ask(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
     """The first usable response; raises VerifierUnavailable and VerifierRejected."""
+    response = yield from _usable(access, request, attempts)
+    _raise_unless_accepted(response, access)
+    return response
+
+
+def _usable(access: ServiceAccess, request: Request, attempts: Attempts) -> Conversation[Response]:
+    """The first response whose status asks for no other attempt; raises VerifierUnavailable."""
     while True:
         attempts.begin()
         reply = yield request
         assert reply is not None, "the driver of a conversation answers each request"
         if isinstance(reply, Response) and reply.status not in RETRIED_STATUSES:
-            _raise_unless_accepted(reply, access)
             return reply
         if not attempts.left:
             raise unavailable(access, reply)
@@ -311,14 +344,18 @@ def _score_once(
     attempts: Attempts,
 ) -> Conversation[list[list[ScoredCompletion]]]:
     """The scored completions of the first usable response; raises VerifierError."""
-    request = score_request(access, selection, groups)
-    response = yield from ask(access, request, attempts)
-    try:
-        scored = read_groups(response.content)
-    except ValueError as error:
-        raise no_scores(response, error) from error
+    response = yield from ask(access, score_request(access, selection, groups), attempts)
+    scored = _read_scores(response)
     check_complete(scored, response, selection, groups)
     return scored
+
+
+def _read_scores(response: Response) -> list[list[ScoredCompletion]]:
+    """The scored completions of each group; raises VerifierNonsense."""
+    try:
+        return read_groups(response.content)
+    except ValueError as error:
+        raise no_scores(response, error) from error
 
 
 def no_scores(response: Response, error: ValueError, line: bytes | None = None) -> VerifierNonsense:

@@ -24,7 +24,7 @@ from trainer_client.config.run_config import ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER
 from trainer_client.demo.folder import clear_folder
 from trainer_client.errors import TrainerError
-from trainer_client.run.console import CONSOLE
+from trainer_client.run.console import CONSOLE, say
 
 
 def _example(command: str) -> str:
@@ -83,12 +83,35 @@ def train(
     overrides: OverridesArgument = None,
     resume: Annotated[bool, typer.Option(help="go on from the newest checkpoint")] = False,
 ) -> None:
-    """Train a policy with GRPO against a verifier service."""
-    settings = load_config(config, overrides)
+    """Train a policy with GRPO against a verifier service.
+
+    Begins with the checks of `trainer-client check`.
+    """
+    from trainer_client.check.check_run import check_before_training
+
+    settings = check_before_training(config, overrides, resume=resume)
     from trainer_client.train import train as run_training
 
     result = run_training(settings, resume=resume)
     CONSOLE.print(f"trained model: {result.model_dir}", soft_wrap=True)
+
+
+@app.command(epilog=_example("trainer-client check examples/gsm8k.yaml train.steps=10"))
+def check(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
+    """Find mistakes in a configuration before a run.
+
+    Looks at settings, data, model, memory and the service, in seconds and without torch. Lists all
+    that is wrong; the status is 1 if the run could not start.
+    """
+    from trainer_client.check.check_run import check_run, problem_list
+
+    findings = check_run(config, overrides)
+    for line in [*findings.facts, *(f"warning: {one}" for one in findings.warnings)]:
+        CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
+    if findings.problems:
+        raise ConfigError(problem_list(config, findings))
+    but = ", with the warnings above" if findings.warnings else ""
+    say(f"ok: `trainer-client train {config}` can start{but}")
 
 
 @app.command(epilog=_example("trainer-client sft sft.yaml"))
@@ -128,10 +151,11 @@ def evaluate_command(
     import torch
 
     from trainer_client.dataset import load_problems
-    from trainer_client.evaluate import evaluate, question_of
+    from trainer_client.evaluate import evaluate
     from trainer_client.policy.policy import load_policy
     from trainer_client.prompts import PromptReader
     from trainer_client.reward.group_scoring import open_scorer
+    from trainer_client.reward.verifier_client import question_of
     from trainer_client.rollout.transformers import TransformersEngine
 
     torch.manual_seed(config.train.seed)

@@ -3,7 +3,7 @@
     TrainerError
     |- TrainingError              training cannot go on
     |  `- TrainingStopped         it was stopped, and a checkpoint is saved
-    |     `- TrainingInterrupted  by SIGTERM
+    |     `- TrainingInterrupted  by SIGTERM; TrainingStoppedByUser: by Ctrl-C
     `- ConfigError, DatasetError, RolloutError, ...
 
 Those of the last line stand beside the code that raises them. Errors of the verifier service are in
@@ -15,6 +15,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 from typing import ClassVar
+
+MAX_LINE_CHARACTERS = 300
+"""Longest part of a library's message that an error of ours quotes."""
 
 
 class TrainerError(Exception):
@@ -41,6 +44,12 @@ class TrainingInterrupted(TrainingStopped):
     exit_status = 128 + signal.SIGTERM  # as a shell reports a process that SIGTERM has ended
 
 
+class TrainingStoppedByUser(TrainingInterrupted):
+    """Ctrl-C stopped the training; a checkpoint is saved."""
+
+    exit_status = 128 + signal.SIGINT
+
+
 def not_loaded(error: Exception, path: str, setting: str) -> str:
     """The path of a model that cannot be loaded, the cause, and another way to give it.
 
@@ -49,7 +58,20 @@ def not_loaded(error: Exception, path: str, setting: str) -> str:
         path: a folder, or a name of the Hugging Face hub.
         setting: the setting that holds the path.
     """
-    return f"{path!r}: {str(error).rstrip('.')}{or_local(path, setting)}"
+    return f"{path!r}: {first_line(error)}{or_local(path, setting)}"
+
+
+def first_line(error: Exception) -> str:
+    """The beginning of an error's message as one line without a full stop.
+
+    Libraries add paragraphs of advice and lists of all their models.
+
+    >>> first_line(OSError("cannot connect.\\nSee https://example.com for help."))
+    'cannot connect'
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = (lines or [type(error).__name__])[0]
+    return text[:MAX_LINE_CHARACTERS].rstrip(" .:,")
 
 
 def or_local(path: str, setting: str) -> str:

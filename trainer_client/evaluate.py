@@ -13,9 +13,10 @@ from trainer_client.config.sections import RolloutConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score
-from trainer_client.reward.verifier_client import VerifierSelection
+from trainer_client.reward.verifier_client import question_of
 from trainer_client.rollout import RolloutEngine, Sampling
 from trainer_client.run.rollout_log import SolveRate, solve_rate
+from trainer_client.run.step_progress import STEP
 
 
 class NothingJudged(TrainerError):
@@ -72,6 +73,7 @@ def evaluate(
         temperature=evaluation.temperature or rollout.temperature,
         top_p=evaluation.top_p or rollout.top_p,
     )
+    STEP.name(evaluation.prefix)
     scored = generate_and_score(engine, scorer, problems, sampling, question_of(evaluation))
     return summarise(scored.groups, verifier=evaluation.verifier, ks=evaluation.k)
 
@@ -98,13 +100,6 @@ def summarise(
     num_judged = sum(rate.judged for rate in rates)
     num_completions = sum(len(group.verdicts) for group in groups)
     return EvaluationResult(results, len(groups), 1 - num_judged / num_completions, rates)
-
-
-def question_of(evaluation: EvaluationConfig) -> VerifierSelection | None:
-    """The question that an evaluation asks the service; None: that of the training."""
-    if evaluation.profile is None and evaluation.verifiers is None:
-        return None
-    return VerifierSelection(evaluation.verifiers or (), evaluation.profile)
 
 
 def best_step(

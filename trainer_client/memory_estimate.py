@@ -1,6 +1,7 @@
-"""The memory that a run will take, estimated from its configuration without loading weights.
+"""The memory that a run will take, estimated from its configuration without torch and weights.
 
-The parts, in bytes, with P parameters of which T are trained, w bytes per weight:
+The parts, in bytes, with P parameters of which T are trained, w bytes per weight, B completions
+generated together:
 
 | part | estimate |
 |---|---|
@@ -9,36 +10,42 @@ The parts, in bytes, with P parameters of which T are trained, w bytes per weigh
 | optimizer | 2 T w (AdamW's two moments, in the weights' format) |
 | reference | P w with a KL term and without LoRA, else 0 |
 | KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
+| sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the B prompts |
 | logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
 | activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
 
-The four copies are logits, scaled logits, log-softmax and a gradient. a is w, with `model.autocast`
-2. With `train.gradient_checkpointing` only the inputs of layers are kept, w * tokens * layers *
-hidden size, beside the activations of one layer and their gradients; without it, gradients reuse
-the memory of activations that are no longer needed.
+The four copies are logits, scaled logits, log-softmax and a gradient or a draw. a is w, with
+`model.autocast` 2. With `train.gradient_checkpointing` only the inputs of layers are kept,
+w * tokens * layers * hidden size, beside the activations of one layer and their gradients; without
+it, gradients reuse the memory of activations that are no longer needed.
 
-The step's peak is the larger of generating (weights, optimizer, reference, KV cache) and updating
-(everything but the KV cache). With `train.offload` optimizer and reference are on the GPU for
-updating only. Allocator overhead and the CUDA context (about 1 GB) come on top.
+The step's peak is the larger of generating (weights, optimizer, reference, KV cache, sampling) and
+updating (everything but KV cache and sampling). With `train.offload` optimizer and reference are on
+the GPU for updating only. With `rollout.engine: vllm_server` completions take memory of the server.
+Allocator overhead and the CUDA context (about 1 GB) come on top.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-
-import torch
-from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
+from math import prod
+from typing import Any
 
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import LoraConfig, RolloutConfig
-from trainer_client.errors import not_loaded
-from trainer_client.policy.output_layer import CHUNK_TOKENS
+from trainer_client.config.sections import LoraConfig
+from trainer_client.model_files import ModelFiles, Shapes, find_model, number_of
+from trainer_client.policy.output_chunk import CHUNK_TOKENS
 
+BYTES_PER_WEIGHT = {"float32": 4, "bfloat16": 2}
 LOGIT_COPIES = 4
 HIDDEN_ACTIVATIONS = 14
 """Numbers of the hidden size that a layer keeps for each token."""
 INTERMEDIATE_ACTIVATIONS = 4
 """Numbers of the intermediate size that a layer keeps for each token."""
+NOT_ADAPTED = frozenset({"lm_head", "wte", "wpe"})
+"""Matrices that `all-linear` leaves out beside those with `embed` in their names: the output layer
+and GPT-2's embeddings."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class MemoryEstimate:
     optimizer: int
     reference: int
     kv_cache: int
+    sampling: int
     logits: int
     activations: int
     offloads: bool = False
@@ -64,104 +72,135 @@ class MemoryEstimate:
     def generating(self) -> int:
         """Bytes while completions are sampled."""
         state = 0 if self.offloads else self.optimizer + self.reference
-        return self.weights + state + self.kv_cache
+        return self.weights + state + self.kv_cache + self.sampling
 
     @property
     def updating(self) -> int:
         """Bytes while gradients are computed."""
-        return sum(self.parts.values()) - self.kv_cache
+        return sum(self.parts.values()) - self.kv_cache - self.sampling
 
     @property
     def peak(self) -> int:
         """Bytes at the step's peak."""
         return max(self.generating, self.updating)
 
+    @property
+    def peak_parts(self) -> dict[str, int]:
+        """The parts that are there at the step's peak."""
+        sampled = {"kv_cache", "sampling"}
+        if self.updating >= self.generating:
+            return {name: size for name, size in self.parts.items() if name not in sampled}
+        state = set() if self.offloads else {"optimizer", "reference"}
+        wanted = {"weights", *state, *sampled}
+        return {name: size for name, size in self.parts.items() if name in wanted}
 
-def estimate_memory(config: Config, *, prompt_tokens: int) -> MemoryEstimate:
+    @property
+    def state(self) -> int:
+        """Bytes of what an update needs however small its micro-batches are."""
+        return self.weights + self.gradients + self.optimizer + self.reference
+
+
+def estimate_memory(
+    config: Config, *, prompt_tokens: int, files: ModelFiles | None = None
+) -> MemoryEstimate:
     """The estimate by this file's table; raises ConfigError if the model cannot be read.
 
     Args:
         config: the run's.
         prompt_tokens: length of a prompt.
+        files: the model's, if they are known.
     """
-    try:
-        model = AutoConfig.from_pretrained(config.model.path).get_text_config()
-    except (OSError, ValueError) as error:
+    files = files or find_model(config.model.path)
+    model, shapes = files.config(), files.shapes()
+    if not shapes:
         raise ConfigError(
-            f"model.path: cannot read {not_loaded(error, config.model.path, 'model.path')}"
-        ) from error
-    total, adapters = _count_parameters(model, config.model.lora)
-    width = torch.finfo(getattr(torch, config.model.dtype)).bits // 8
+            f"model.path: {config.model.path!r} has no safetensors files, whose headers tell the "
+            "number of weights, so memory cannot be estimated"
+        )
+    total, adapters = sum(map(prod, shapes.values())), _adapter_weights(shapes, config.model.lora)
+    width = BYTES_PER_WEIGHT[config.model.dtype]
+    computed_width = 2 if config.model.autocast else width
     base_bytes = int(total * (0.5 if config.model.quantization else width))
     trained = adapters if config.model.lora else total
     trained_width = 4 if config.model.lora else width  # peft keeps adapters in float32
     copy = config.needs_reference and not config.model.lora
     length = prompt_tokens + config.rollout.max_completion_tokens
     rows = max(1, config.train.micro_batch_tokens // length)
+    together = _generated_together(config)
+    layer = _layer_bytes_per_token(model, computed_width)
+    logit_bytes = 4 * LOGIT_COPIES * number_of(model, "vocab_size")
     return MemoryEstimate(
         weights=base_bytes + (trained * trained_width if config.model.lora else 0),
         gradients=trained * trained_width,
         optimizer=2 * trained * trained_width,
         reference=base_bytes if copy else 0,
-        kv_cache=_generated_together(config.rollout) * length * width * _kv_numbers(model),
-        logits=4
-        * LOGIT_COPIES
-        * model.vocab_size
-        * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
-        activations=rows
-        * length
-        * _activation_bytes_per_token(
-            model,
-            width=width,
-            computed_width=2 if config.model.autocast else width,
-            gradient_checkpointing=config.train.gradient_checkpointing,
-        ),
+        kv_cache=together * length * width * _kv_numbers(model),
+        sampling=together * (logit_bytes + prompt_tokens * layer),
+        logits=logit_bytes * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
+        activations=rows * length * _activation_bytes_per_token(model, config, width, layer),
         # On a CPU the state stays in the same memory.
         offloads=config.train.offload and config.model.device != "cpu",
     )
 
 
 def _activation_bytes_per_token(
-    model: PretrainedConfig, *, width: int, computed_width: int, gradient_checkpointing: bool
+    model: Mapping[str, Any], config: Config, width: int, layer: int
 ) -> int:
-    layer = computed_width * (
-        HIDDEN_ACTIVATIONS * model.hidden_size + INTERMEDIATE_ACTIVATIONS * model.intermediate_size
+    """Bytes of a token's activations in all layers.
+
+    Args:
+        model: the model's configuration.
+        config: the run's.
+        width: bytes per weight.
+        layer: bytes of a token's activations in one layer.
+    """
+    num_layers = number_of(model, "num_hidden_layers")
+    if config.train.gradient_checkpointing:
+        return num_layers * number_of(model, "hidden_size") * width + 2 * layer
+    return num_layers * layer
+
+
+def _layer_bytes_per_token(model: Mapping[str, Any], computed_width: int) -> int:
+    return computed_width * (
+        HIDDEN_ACTIVATIONS * number_of(model, "hidden_size")
+        + INTERMEDIATE_ACTIVATIONS * number_of(model, "intermediate_size")
     )
-    if gradient_checkpointing:
-        return int(model.num_hidden_layers * model.hidden_size * width + 2 * layer)
-    return int(model.num_hidden_layers * layer)
 
 
-def _generated_together(rollout: RolloutConfig) -> int:
-    """Completions that are sampled at the same time."""
+def _generated_together(config: Config) -> int:
+    """Completions that the trainer's own engine samples at the same time, at most.
+
+    A group is never split, however large it is.
+    """
+    if config.rollout.engine == "vllm_server":
+        return 0
+    rollout = config.rollout
     groups = max(1, rollout.batch_size // rollout.group_size)
     return min(groups, rollout.prompts_per_step) * rollout.group_size
 
 
-def _kv_numbers(model: PretrainedConfig) -> int:
+def _kv_numbers(model: Mapping[str, Any]) -> int:
     """Numbers that the cache holds for one token."""
-    head_size: int = (
-        getattr(model, "head_dim", None) or model.hidden_size // model.num_attention_heads
-    )
-    heads: int = getattr(model, "num_key_value_heads", None) or model.num_attention_heads
-    return int(2 * model.num_hidden_layers * heads * head_size)
+    heads = number_of(model, "num_attention_heads")
+    head_size = model.get("head_dim") or number_of(model, "hidden_size") // heads
+    kv_heads = model.get("num_key_value_heads") or heads
+    return int(2 * number_of(model, "num_hidden_layers") * kv_heads * head_size)
 
 
-def _count_parameters(model: PretrainedConfig, lora: LoraConfig | None) -> tuple[int, int]:
-    """The numbers of parameters of the model and of its adapters, 0 without LoRA."""
-    with torch.device("meta"):
-        module = AutoModelForCausalLM.from_config(model)
-    total = sum(parameter.numel() for parameter in module.parameters())
+def _adapter_weights(shapes: Shapes, lora: LoraConfig | None) -> int:
+    """The number of weights of the adapters, 0 without LoRA: of matrices but the output layer's."""
     if lora is None:
-        return total, 0
-    wanted = lora.target_modules
-    adapters = 0
-    for name, layer in module.named_modules():
-        chosen = (
-            layer is not module.get_output_embeddings()
-            if wanted == "all-linear"
-            else name.rpartition(".")[2] in ([wanted] if isinstance(wanted, str) else wanted)
-        )
-        if isinstance(layer, torch.nn.Linear) and chosen:
-            adapters += lora.rank * (layer.in_features + layer.out_features)
-    return total, adapters
+        return 0
+    return sum(
+        lora.rank * sum(shape)
+        for name, shape in shapes.items()
+        if len(shape) == 2 and _has_adapter(name.removesuffix(".weight"), lora.target_modules)
+    )
+
+
+def _has_adapter(module: str, wanted: str | tuple[str, ...]) -> bool:
+    """Whether LoRA adapts the module of a matrix, by its dotted name."""
+    last = module.rpartition(".")[2]
+    if wanted == "all-linear":
+        return last not in NOT_ADAPTED and "embed" not in last
+    return last in ((wanted,) if isinstance(wanted, str) else wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,13 +12,10 @@ from trainer_client.config.run_config import ConfigError
 from trainer_client.config.sections import DatasetConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import not_loaded
+from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.policy.chat import chat_ids, load_tokenizer
 from trainer_client.rows import DatasetError
 from trainer_client.run.console import say
-
-NUM_TRIED = 2000
-"""Problems, spread over the data set, whose texts are written by the tokenizer and read back."""
-MAX_SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
@@ -75,10 +71,9 @@ class PromptReader:
 
     def warnings(self, problems: Sequence[Problem], *, max_completion_tokens: int) -> list[str]:
         """Warnings about characters, message fields and ends of completions that would be lost."""
-        step = max(1, len(problems) // NUM_TRIED)
-        tried = problems[::step]
+        tried = tried_problems(problems)
         return [
-            *self._lost_text(tried),
+            *lost_text_warnings(tried, self._read_back),
             *self._lost_fields(problems),
             *self._unknown_variables(tried),
             *self._no_room(tried, max_completion_tokens),
@@ -103,28 +98,10 @@ class PromptReader:
         limits = [limit for limit in (config.max_prompt_tokens, room) if limit is not None]
         return min(limits, default=None)
 
-    def _lost_text(self, problems: Sequence[Problem]) -> list[str]:
-        """A warning where texts are not read back as they were written."""
-        texts = {text: None for problem in problems for text in _texts(problem)}
-        lost = [(text, back) for text in texts if (back := self._read_back(text)) is not None]
-        if not lost:
-            return []
-        text, back = min(lost, key=lambda pair: len(pair[0]))
-        missing = sorted(set(text) - set(back))
-        named = f" (lost: {' '.join(map(repr, missing[:10]))})" if missing else ""
-        return [
-            f"the tokenizer cannot write {len(lost)} of {len(texts)} texts of the problems and "
-            f"answers that were tried: {_shown(text)} is read back as {_shown(back)}{named}. The "
-            "model cannot see or write what is lost, and verifiers judge completions as they are "
-            "read back. Check that the tokenizer is the model's own, and that no word of an answer "
-            "is one of its special tokens"
-        ]
-
-    def _read_back(self, text: str) -> str | None:
-        """The text as completions are decoded, where it differs by more than its Unicode form."""
+    def _read_back(self, text: str) -> str:
+        """The text as completions are decoded."""
         ids = self.tokenizer.encode(text, add_special_tokens=False)
-        back: str = self.tokenizer.decode(ids, skip_special_tokens=True)
-        return None if _form(back) == _form(text) else back
+        return str(self.tokenizer.decode(ids, skip_special_tokens=True))
 
     def _lost_fields(self, problems: Sequence[Problem]) -> list[str]:
         """A warning for each message field that makes no difference to the prompt."""
@@ -157,19 +134,5 @@ class PromptReader:
         ]
 
 
-def _texts(problem: Problem) -> list[str]:
-    """The texts that the model reads, and those answers that it has to write."""
-    answers = [value for value in problem.reference.values() if isinstance(value, str)]
-    return [*(message["content"] for message in problem.messages), *answers]
-
-
-def _form(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip()
-
-
 def _without(message: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in message.items() if key != name}
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}...")

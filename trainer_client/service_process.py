@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +16,9 @@ from trainer_client.errors import TrainerError
 
 START_SECONDS = 120.0
 """Time for the service to start listening."""
+PR_SET_PDEATHSIG = 1
+"""See prctl(2)."""
+_LIBC = ctypes.CDLL(None)
 STOP_SECONDS = 30.0
 """Time for the service to end after SIGTERM; longer than its `VERIFIER_DRAIN_SECONDS`."""
 
@@ -40,6 +45,10 @@ def running_service(log: Path, *flags: str, python: str = sys.executable) -> Ite
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            # Ctrl-C goes to all processes of a terminal: the run that it stops needs the service
+            # until the step under way has ended.
+            process_group=0,
+            preexec_fn=_end_with_parent,
         )
     try:
         yield _wait_for_url(process, log)
@@ -50,6 +59,11 @@ def running_service(log: Path, *flags: str, python: str = sys.executable) -> Ite
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _end_with_parent() -> None:
+    """Have the kernel send SIGTERM when the parent dies: a second Ctrl-C leaves it no time."""
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -16,9 +16,10 @@ from functools import reduce
 from pathlib import Path
 
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import ProblemOrder, load_problems
+from trainer_client.dataset import load_problems
 from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.processes import launched
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import ScoredGroups
@@ -28,6 +29,7 @@ from trainer_client.run.checkpoint import Position, checkpoint_to_resume
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.metrics import read_lines, rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, write_rollouts
+from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import RunResult, is_finished, open_run
 from trainer_client.update.advantages import group_advantages
 from trainer_client.update.batch import batch_of, kept_groups
@@ -46,7 +48,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         ConfigError, DatasetError, ChatError: the input cannot be used.
         VerifierError: the service does not answer at the start.
         TrainingStopped: the service went away for too long, nothing was judged, a guard stopped
-            the run, or SIGTERM came; a checkpoint has been saved.
+            the run, or SIGTERM or Ctrl-C came; a checkpoint has been saved.
     """
     with launched() as processes:
         # It stays quiet after the run: each process would say where the trained model is.
@@ -87,6 +89,7 @@ def train_step(
     """
     start = time.perf_counter()
     processes, step = learner.processes, position.step + 1
+    STEP.name(f"step {step}")
     processes.seed_step(config.train.seed, position.step)
     own, weights_seconds = sampler.next_groups(position)
     scored = reduce(ScoredGroups.joined, processes.gather(own.scored))

@@ -19,8 +19,9 @@ import torch
 from benchmarks.step.phases import Phases, tell
 from benchmarks.step.task import VERIFIERS, StepTask
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.dataset import Problem, load_problems
 from trainer_client.learner import make_learner, start_position
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.rollout.group_sampler import GroupSampler

@@ -7,8 +7,10 @@ import json
 import re
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ NUM_STEPS = 3
 MIB = 2**20
 SQUARE = "```python\nprint(int(input()) ** 2)\n```"
 CASES = {"tests": {"type": "stdio", "cases": [{"stdin": "3\n", "stdout": "9\n"}]}}
+STALL_SECONDS = 5.0
 SLOW = "```python\nimport time\ntime.sleep(2.5)\nprint(int(input()) ** 2)\n```"
 CONNECT = """
 import socket, sys
@@ -216,6 +219,40 @@ def test_a_body_over_the_limit_is_refused_in_the_words_of_the_service(http: http
     response = http.post("/v1/score", content=b" " * (65 * MIB), headers=json)
     assert response.status_code == 413
     assert response.json()["error"]["type"] == "body_too_large"
+
+
+def test_the_page_comes_through_the_proxy_with_its_policy(http: httpx.Client) -> None:
+    page = http.get("/", headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert "playground" in page.text.lower()
+    assert http.get("/", headers={"Accept": "application/json"}).json()["ready"] is True
+    explained = score(
+        http,
+        verifiers=[{"type": "accuracy"}],
+        groups=[{"reference": {"answer": "4"}, "completions": ["It is \\boxed{4}."]}],
+        explain=True,
+    )
+    first = explained["groups"][0]["completions"][0]["verdicts"]["accuracy"]
+    assert first["explanation"]
+
+
+def test_verdicts_are_streamed_through_the_proxy_as_they_come(http: httpx.Client) -> None:
+    """The slow group ends after the first line is here, else the proxy would keep lines back."""
+    request = {
+        "verifiers": [{"type": "code"}],
+        "groups": [
+            {"reference": CASES, "completions": [SQUARE]},
+            {"reference": CASES, "completions": [SLOW]},
+        ],
+    }
+    headers = {"Accept": "application/x-ndjson"}
+    with http.stream("POST", "/v1/score", json=request, headers=headers) as response:
+        arrivals = [(time.monotonic(), json.loads(line)) for line in response.iter_lines()]
+    groups = [(when, line) for when, line in arrivals if "completions" in line]
+    assert len(groups) == 2
+    assert groups[1][0] - groups[0][0] > 0.2  # lines that are kept back come together
 
 
 # What confines the container
@@ -479,6 +516,53 @@ def test_requests_spread_and_none_is_lost_when_a_replica_is_killed(
     assert found == {("scored", 1.0): 24}
     assert len(answered_by(running, since)) == 3
     assert len(healthy(running)) == 2
+
+
+def test_a_replica_that_dies_loses_no_request_of_a_client_that_does_not_retry(
+    running: Stack, replicas: list[str]
+) -> None:
+    """Its body fills most of a buffer of the proxy."""
+    since = num_log_lines(running)
+    text = f"{'x' * 100_000}\n{SLOW}"
+
+    def ask(number: int) -> tuple[int, Any]:
+        program = text.replace("sleep(2.5)", f"sleep({2.5 + number / 100})")
+        groups = [{"reference": CASES, "completions": [program]}]
+        body = {"verifiers": [{"type": "code"}], "groups": groups}
+        response = httpx.post(f"{running.url}/v1/score", json=body, timeout=600)
+        return response.status_code, response.json()
+
+    victim, *_ = replicas
+    busy = re.compile(r"^verifier_workers_busy\{kind=.code.\} [1-9]", re.M)
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(ask, number) for number in range(6)]
+        wait_until(lambda: busy.search(running.python(victim, METRICS)), "work for the victim")
+        running.engine.docker("kill", victim)
+        answers = [one.result() for one in asked]
+    assert [status for status, _ in answers] == [200] * 6
+    found = [verdicts(answer, "code") for _, answer in answers]
+    assert found == [[("scored", 1.0, "passed")]] * 6
+    log = running.engine.docker("logs", running.container("api")).splitlines()[since:]
+    assert any("POST /v1/score 200" in line and "retries=+" in line for line in log)
+
+
+def test_a_replica_that_stalls_is_not_taken_for_a_dead_one(
+    running: Stack, http: httpx.Client
+) -> None:
+    """It is paused for more than two checks of the proxy, and is the only one."""
+    (container,) = running.containers("verifier")
+    since, answers = num_log_lines(running), []
+    running.engine.docker("pause", container)
+    try:
+        time.sleep(STALL_SECONDS)
+        asking = threading.Thread(target=lambda: answers.append(score(http, **ONE_ANSWER)))
+        asking.start()
+    finally:
+        running.engine.docker("unpause", container)
+    asking.join()
+    assert verdicts(answers[0], "exact_match") == [("scored", 1.0, "equal")]
+    log = running.engine.docker("logs", running.container("api")).splitlines()[since:]
+    assert [line for line in log if "is DOWN" in line] == []
 
 
 def test_sigterm_lets_a_replica_finish_what_it_has_accepted(running: Stack) -> None:

@@ -17,7 +17,8 @@ from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.run_config import Config, dump_config
-from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.dataset import Problem, load_problems
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 from trainer_client.rollout.sampling_ahead import (

@@ -16,7 +16,8 @@ import pytest
 
 from tests.shared_data import shared_data
 from trainer_client.config.sections import SYSTEM_PROMPT, DatasetConfig
-from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.dataset import Problem, load_problems, read_solve_rates
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.rows import DatasetError
 
 

@@ -26,9 +26,10 @@ from tests.trainer_client.runs import (
 )
 from trainer_client.config.run_config import Config, dump_config
 from trainer_client.config.sections import DatasetConfig
-from trainer_client.dataset import Problem, ProblemOrder, load_problems, read_solve_rates
+from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import make_learner
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler
@@ -457,8 +458,40 @@ def test_several_evaluations_are_logged_by_name_with_their_change(
         assert last[f"{key}_change"] == pytest.approx(last[key] - before[key])
 
 
-def test_sigterm_finishes_the_step_saves_and_ends_with_its_status(
-    task: Path, tmp_path: Path
+def test_a_second_signal_ends_the_run_at_once() -> None:
+    """Though the work under way, here a `finally` that waits for ever, does not end."""
+    code = (
+        "import threading\nfrom trainer_client.run.interruption import catch_interruptions\n"
+        "with catch_interruptions():\n"
+        "    print('caught', flush=True)\n"
+        "    while True:\n"
+        "        try:\n            threading.Event().wait()\n"
+        "        finally:\n            threading.Event().wait()\n"
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "caught\n"
+        process.send_signal(number)
+        assert process.stderr.readline() == "\n"
+        assert "once more ends it at once" in process.stderr.readline()
+        process.send_signal(number)
+        process.communicate(timeout=600)
+        assert process.returncode == -number
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")]
+)
+def test_a_signal_finishes_the_step_saves_and_ends_with_its_status(
+    task: Path, tmp_path: Path, number: signal.Signals, name: str
 ) -> None:
     run_dir = tmp_path / "run"
     config = run_config(task, run_dir, train={"steps": 100_000, "checkpoint_every_steps": None})
@@ -470,16 +503,18 @@ def test_sigterm_finishes_the_step_saves_and_ends_with_its_status(
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        # A shell starts jobs in the background with Ctrl-C ignored, and the tests with them.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stdout is not None
     for line in process.stdout:
         if "step      1" in line:
             break
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=600)
-    assert process.returncode == 128 + signal.SIGTERM, errors
+    assert process.returncode == 128 + number, errors
     (checkpoint,) = list_checkpoints(run_dir)
-    assert f"stopped after step {checkpoint.step}: SIGTERM. Saved {checkpoint.folder}" in errors
+    assert f"stopped after step {checkpoint.step}: {name}. Saved {checkpoint.folder}" in errors
     assert [row["step"] for row in metrics(run_dir)] == list(range(1, checkpoint.step + 1))
 
 

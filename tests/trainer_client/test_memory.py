@@ -14,6 +14,8 @@ from trainer_client.learner import make_learner
 from trainer_client.memory_estimate import estimate_memory
 
 PARAMETERS = 1_015_424
+LAYER = 14 * 128 + 4 * 352
+"""Numbers kept of a token by a layer that is 128 wide, 352 within."""
 ROLLOUT = {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8}
 
 
@@ -26,13 +28,29 @@ def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path:
     assert estimate.reference == 0
     # keys and values, 5 layers, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
     assert estimate.kv_cache == 2 * 5 * 128 * 4 * 16 * 16
+    # a row of 4 copies of the logits for each of 16 completions, a layer of their 8 prompt tokens
+    vocabulary = len(sums_task.make_tokenizer())
+    assert estimate.sampling == 16 * (4 * 4 * vocabulary + 8 * 4 * LAYER)
     # 4 bytes, 4 copies, 10 rows of 8 completion tokens
-    assert estimate.logits == 4 * 4 * len(sums_task.make_tokenizer()) * 80
+    assert estimate.logits == 4 * 4 * vocabulary * 80
     assert estimate.peak == max(estimate.generating, estimate.updating)
+    assert estimate.peak == sum(estimate.peak_parts.values())
 
 
-LAYER = 14 * 128 + 4 * 352
-"""Numbers kept of a token by a layer that is 128 wide, 352 within."""
+def test_a_huge_group_is_sampled_at_once_whatever_the_batch_size(
+    task: Path, tmp_path: Path
+) -> None:
+    rollout = {**ROLLOUT, "group_size": 4096, "batch_size": 64}
+    estimate = estimate_memory(run_config(task, tmp_path, rollout=rollout), prompt_tokens=8)
+    assert estimate.kv_cache == 2 * 5 * 128 * 4 * 4096 * 16
+    assert estimate.generating > estimate.updating
+    assert estimate.peak == sum(estimate.peak_parts.values())
+
+
+def test_completions_of_a_server_take_no_memory_here(task: Path, tmp_path: Path) -> None:
+    rollout = {**ROLLOUT, "engine": "vllm_server"}
+    estimate = estimate_memory(run_config(task, tmp_path, rollout=rollout), prompt_tokens=8)
+    assert (estimate.kv_cache, estimate.sampling) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +81,8 @@ def test_what_is_offloaded_takes_no_memory_beside_generation(task: Path, tmp_pat
             train={"offload": True},
         )
         estimate = estimate_memory(config, prompt_tokens=256)
-        assert estimate.generating == 4 * PARAMETERS + state + estimate.kv_cache
+        sampled = estimate.kv_cache + estimate.sampling
+        assert estimate.generating == 4 * PARAMETERS + state + sampled
         assert "offloads" not in estimate.parts
 
 
@@ -85,5 +104,5 @@ def test_lora_counts_exactly_the_parameters_that_are_trained(task: Path, tmp_pat
 
 def test_a_model_that_is_not_there_is_named(task: Path, tmp_path: Path) -> None:
     config = run_config(task, tmp_path / "run", model={"path": str(tmp_path / "none")})
-    with pytest.raises(ConfigError, match=r"model\.path: cannot read"):
+    with pytest.raises(ConfigError, match=r"model\.path: there is no folder"):
         estimate_memory(config, prompt_tokens=256)

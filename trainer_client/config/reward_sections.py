@@ -6,7 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from trainer_client.config.sections import DatasetConfig, PositiveFloat, PositiveInt, Section
+from trainer_client.config.sections import (
+    ADDRESS_PATTERN,
+    DatasetConfig,
+    PositiveFloat,
+    PositiveInt,
+    Section,
+)
+
+FUNCTION_PATTERN = r"^.+\.py:\w+$"
 
 
 class VerifierConfig(BaseModel):
@@ -32,7 +40,7 @@ class VerifierConfig(BaseModel):
 class RewardFunctionConfig(Section):
     """One of the user's Python functions (`trainer_client.reward.functions`)."""
 
-    path: str = Field(pattern=r"^.+\.py:\w+$", description="file.py:function")
+    path: str = Field(pattern=FUNCTION_PATTERN, description="file.py:function")
     name: str | None = Field(default=None, description="name in metrics; default: the function's")
     weight: float = Field(default=1.0, allow_inf_nan=False)
 
@@ -67,7 +75,7 @@ RewardSource = VerifierConfig | RewardFunctionConfig | RewardModelConfig
 class RewardConfig(Section):
     """The sources of scores, their weights, and how hard to try to reach the service."""
 
-    url: str = Field(default="http://127.0.0.1:8080", pattern=r"^https?://\S+$")
+    url: str = Field(default="http://127.0.0.1:8080", pattern=ADDRESS_PATTERN)
     verifiers: tuple[VerifierConfig, ...] = (
         VerifierConfig(type="accuracy", weight=1.0),
         VerifierConfig(type="format", weight=0.1),
@@ -88,7 +96,7 @@ class RewardConfig(Section):
     @field_validator("url")
     @classmethod
     def _url_is_of_the_service(cls, url: str) -> str:
-        address = url.removesuffix("/").removesuffix("/v1/score")
+        address = url.removesuffix("/").removesuffix("/score").removesuffix("/v1")
         if address != url.removesuffix("/"):
             raise ValueError(f"give the service's address alone, {address}")
         return url

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,12 +16,15 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import ValidationError, field_validator, model_validator
 
+from trainer_client.config import strict_yaml
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.reward_sections import (
+    FUNCTION_PATTERN,
     EvaluationConfig,
     RewardConfig,
 )
 from trainer_client.config.sections import (
+    ADDRESS_PATTERN,
     AdvantageConfig,
     DatasetConfig,
     GuardConfig,
@@ -33,7 +37,13 @@ from trainer_client.config.sections import (
     TrainConfig,
 )
 from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
-from trainer_client.errors import TrainerError
+from trainer_client.errors import TrainerError, first_line
+
+FORMS = {
+    ADDRESS_PATTERN: "an address with its scheme, such as http://127.0.0.1:8080",
+    FUNCTION_PATTERN: "file.py:function",
+}
+"""The forms that a text must have, by the patterns of the sections, in the words of a message."""
 
 
 class ConfigError(TrainerError):
@@ -127,6 +137,20 @@ class Config(Section):
         return self
 
 
+@dataclass(frozen=True)
+class PartialConfig:
+    """The usable settings of a configuration in which some may be wrong."""
+
+    config: Config | None
+    """Wrong settings have their defaults; None: too much is wrong."""
+    wrong_sections: frozenset[str]
+    """The sections that a wrong setting is in."""
+
+    def usable(self, *sections: str) -> Config | None:
+        """The configuration, if these sections of it are as the user has written them."""
+        return None if self.wrong_sections.intersection(sections) else self.config
+
+
 def load_config(path: Path, overrides: list[str] | None = None) -> Config:
     """The configuration in a YAML file.
 
@@ -139,17 +163,30 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
     Raises:
         ConfigError: file, key or value cannot be used.
     """
-    try:
-        values = yaml.safe_load(path.read_text())
-    except OSError as error:
-        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not valid YAML: {error}") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path} must hold sections such as `model:`, found {values!r}")
-    if isinstance(values.get("evaluation"), dict):
-        values = {**values, "evaluation": [values["evaluation"]]}
-    return make_config(_merge(values, _parse_overrides(overrides or [])), source=str(path))
+    values = _read_values(path, overrides or [])
+    return make_config(values, source=str(path))
+
+
+def read_config(path: Path, overrides: list[str] | None = None) -> tuple[PartialConfig, list[str]]:
+    """The settings of a YAML file that can be used, and a line about each other one.
+
+    Args:
+        path: the file.
+        overrides: see `load_config`.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or an override is not of its form.
+    """
+    values = _with_preset(_read_values(path, overrides or []))
+    errors = _errors_in(values)
+    if not errors:
+        return PartialConfig(Config.model_validate(values), frozenset()), []
+    wrong = frozenset(str(one["loc"][0]) for one in errors if one["loc"])
+    rest = values
+    for one in errors:
+        rest = _without(rest, one["loc"])
+    config = None if _errors_in(rest) else Config.model_validate(rest)
+    return PartialConfig(config, wrong), [_explain(one) for one in errors]
 
 
 def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
@@ -167,14 +204,11 @@ def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
 
 def make_config(values: dict[str, Any], *, source: str = "configuration") -> Config:
     """The configuration from nested values; raises ConfigError, whose message names the source."""
-    preset = values.get("preset")
-    if isinstance(preset, str) and preset in PRESETS:
-        values = _merge(PRESETS[preset].nested, values)
-    try:
-        return Config.model_validate(values)
-    except ValidationError as error:
-        lines = (_explain(details) for details in error.errors())
-        raise ConfigError("\n".join([f"{source} cannot be used:", *lines])) from error
+    values = _with_preset(values)
+    if errors := _errors_in(values):
+        lines = (f"  {_explain(details)}" for details in errors)
+        raise ConfigError("\n".join([f"{source} cannot be used:", *lines]))
+    return Config.model_validate(values)
 
 
 def dump_config(config: Config) -> str:
@@ -203,10 +237,16 @@ def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
         section = ".".join(str(part) for part in details["loc"][:-1]) or "the top level"
-        return f"  {key}: no such setting in {section}{_hint(details['loc'])}"
+        return f"{key}: no such setting in {section}{_hint(details['loc'])}"
     if details["type"] == "missing":
-        return f"  {key}: is required"
-    return f"  {key}: {details['msg']} (found {details['input']!r})"[:500]
+        return f"{key}: is required"
+    message = details["msg"].removeprefix("Value error, ")
+    if details["type"] == "string_pattern_mismatch":
+        pattern = details["ctx"]["pattern"]
+        message = f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
+    if isinstance(details["input"], dict | Section):  # a rule between settings, which it names
+        return f"{key}: {message}"
+    return f"{key}: {message} (found {details['input']!r})"[:500]
 
 
 def _hint(location: tuple[int | str, ...]) -> str:
@@ -257,6 +297,57 @@ def _section_in(annotation: Any) -> type[Section] | None:
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
     return next(filter(None, map(_section_in, get_args(annotation))), None)
+
+
+def _read_values(path: Path, overrides: list[str]) -> dict[str, Any]:
+    """The values of a YAML file and of overrides; raises ConfigError."""
+    try:
+        values = strict_yaml.load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not a text in UTF-8, so it is no YAML file") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not valid YAML: {_yaml_problem(error)}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} must hold sections such as `model:`, found {repr(values)[:80]}")
+    if isinstance(values.get("evaluation"), dict):
+        values = {**values, "evaluation": [values["evaluation"]]}
+    return _merge(values, _parse_overrides(overrides))
+
+
+def _yaml_problem(error: yaml.YAMLError) -> str:
+    """The problem and its place on one line; PyYAML needs four."""
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or first_line(error)
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else problem
+
+
+def _with_preset(values: dict[str, Any]) -> dict[str, Any]:
+    """The values on top of those of the preset that they name."""
+    preset = values.get("preset")
+    known = isinstance(preset, str) and preset in PRESETS
+    return _merge(PRESETS[str(preset)].nested, values) if known else values
+
+
+def _errors_in(values: dict[str, Any]) -> list[Any]:
+    """The errors of values as pydantic lists them; none where they are a configuration."""
+    try:
+        Config.model_validate(values)
+    except ValidationError as error:
+        return list(error.errors())
+    return []
+
+
+def _without(values: dict[str, Any], location: tuple[int | str, ...]) -> dict[str, Any]:
+    """Values without the setting at a location; a list is removed whole."""
+    if not location or location[0] not in values:
+        return values
+    first, rest = str(location[0]), location[1:]
+    inner = values[first]
+    if rest and isinstance(inner, dict) and rest[0] in inner:
+        return {**values, first: _without(inner, rest)}
+    return {key: value for key, value in values.items() if key != first}
 
 
 def _parse_overrides(overrides: list[str]) -> dict[str, Any]:

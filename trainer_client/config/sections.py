@@ -35,6 +35,8 @@ TAKEN_TEMPLATE_VARIABLES = frozenset(
 )
 """Arguments of `apply_chat_template` that are no variables for a user to set."""
 
+ADDRESS_PATTERN = r"^https?://\S+$"
+
 PositiveInt = Annotated[int, Field(gt=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
@@ -168,7 +170,7 @@ class VllmConfig(Section):
 class VllmServerConfig(Section):
     """`rollout.engine: vllm_server`, stock vLLM servers over HTTP (`rollout.vllm_server`)."""
 
-    urls: tuple[Annotated[str, Field(pattern=r"^https?://\S+$")], ...] = Field(
+    urls: tuple[Annotated[str, Field(pattern=ADDRESS_PATTERN)], ...] = Field(
         default=("http://127.0.0.1:8000",),
         min_length=1,
         description="groups are sent to the servers in turn",

@@ -18,9 +18,7 @@ from torch.autograd.function import once_differentiable
 from transformers import PretrainedConfig, PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
-
-CHUNK_TOKENS = 512
-"""Tokens whose logits exist at a time."""
+from trainer_client.policy.output_chunk import CHUNK_TOKENS
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from transformers.utils import ADAPTER_CONFIG_NAME
 from trainer_client.config.run_config import ConfigError
 from trainer_client.config.sections import ModelConfig
 from trainer_client.errors import not_loaded
+from trainer_client.machine import cuda_problem
 from trainer_client.policy.chat import chat_ids, load_tokenizer
 from trainer_client.policy.lora import add_adapter, has_adapter, merged
 from trainer_client.policy.quantization import four_bit
@@ -94,6 +95,7 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
         )
     # With LoRA a checkpoint holds the adapter alone, and the base model is still at its own path.
     source = config.path if checkpoint is None or config.lora is not None else str(checkpoint)
+    device = _device(config)
     options = four_bit("model") if config.quantization else {}
     tokenizer = load_tokenizer(config)
     try:
@@ -104,17 +106,23 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
         raise ConfigError(
             f"model.path: cannot load {not_loaded(error, config.path, 'model.path')}"
         ) from error
-    device = torch.device(
-        config.device
-        if config.device != "auto"
-        else ("cuda" if torch.cuda.is_available() else "cpu")
-    )
     policy = make_policy(model if config.quantization else model.to(device), tokenizer)
     if config.autocast is not None:
         policy = replace(policy, autocast=getattr(torch, config.autocast))
     if config.lora is None:
         return policy
     return replace(policy, model=add_adapter(policy.model, config.lora, checkpoint))
+
+
+def _device(config: ModelConfig) -> torch.device:
+    """The device that a configuration names; raises ConfigError."""
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(
+            f"model.device: cuda cannot be used: {cuda_problem() or 'torch finds no GPU'}; set it "
+            "to auto or cpu, or install what is missing"
+        )
+    has_gpu = config.device != "cpu" and torch.cuda.is_available()
+    return torch.device("cuda" if has_gpu else "cpu")
 
 
 def make_policy(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Policy:

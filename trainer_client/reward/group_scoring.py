@@ -23,6 +23,7 @@ from trainer_client.reward.verifier_client import (
     VerifierSelection,
 )
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
+from trainer_client.run.step_progress import STEP
 
 
 @dataclass(frozen=True)
@@ -163,23 +164,23 @@ def generate_and_score(
             if future.done():
                 future.result()  # its error stops the step now, not after all generation
         pending[index] = (group, scorer.submit(group, selection))
+        STEP.advance(len(group.rollouts))
 
+    STEP.begin("sampling", len(problems) * sampling.group_size, "completions")
     start = time.perf_counter()
     engine.generate(problems, sampling, send)
     generated = time.perf_counter()
     in_order = [pending[index] for index in range(len(problems))]
+    STEP.begin("scoring", len(problems), "groups")
     local = (
         scorer.score_here([group for group, _ in in_order])
         if selection is None
         else [[{} for _ in group.rollouts] for group, _ in in_order]
     )
-    groups = [
-        ScoredGroup(
-            group,
-            combined(here, future.result()),
-        )
-        for (group, future), here in zip(in_order, local, strict=True)
-    ]
+    groups = []
+    for (group, future), here in zip(in_order, local, strict=True):
+        groups.append(ScoredGroup(group, combined(here, future.result())))
+        STEP.advance()
     return ScoredGroups(groups, generated - start, time.perf_counter() - generated)
 
 

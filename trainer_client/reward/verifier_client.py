@@ -24,7 +24,11 @@ from reward_verifier.protocol import (
 )
 from reward_verifier.retries import Wait
 from reward_verifier.verdict import Verdicts
-from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
+from trainer_client.config.reward_sections import (
+    EvaluationConfig,
+    RewardConfig,
+    VerifierConfig,
+)
 from trainer_client.run.console import CONSOLE
 
 T = TypeVar("T")
@@ -56,6 +60,13 @@ class VerifierSelection:
             return {"profile": self.profile}
         return {"verifiers": [verifier.wire for verifier in self.verifiers]}
 
+    @property
+    def weighted_wire(self) -> dict[str, Any]:
+        """The selection with its weights, which only a check sends: rewards are computed here."""
+        if self.profile is not None:
+            return self.wire
+        return {"verifiers": [{**one.wire, "weight": one.weight} for one in self.verifiers]}
+
 
 @dataclass(frozen=True)
 class ScoreRequest:
@@ -68,6 +79,13 @@ class ScoreRequest:
     """None: the run's verifiers."""
 
 
+def question_of(evaluation: EvaluationConfig) -> VerifierSelection | None:
+    """The question that an evaluation asks the service; None: that of the training."""
+    if evaluation.profile is None and evaluation.verifiers is None:
+        return None
+    return VerifierSelection(evaluation.verifiers or (), evaluation.profile)
+
+
 class VerifierClient:
     """Scores groups, one request each, any number at a time.
 
@@ -78,6 +96,8 @@ class VerifierClient:
     |---|---|
     | `await client.score(group)` | the group has verdicts, in order |
     | `await client.check()` | the service is ready and has accepted the run's verifiers |
+    | `await client.check_ready()` | the service is ready |
+    | `await client.check_accepted(selection)` | the service has accepted these verifiers |
 
     A group with `failed` verdicts (the service's fault) is sent again, whole, within the attempts;
     a verdict that keeps failing is returned as `failed`. It has no score and is never a 0. The
@@ -123,16 +143,24 @@ class VerifierClient:
         Args:
             others: verifiers that will be used besides the run's, such as by evaluations.
         """
-        await self._converse(check_readiness(self._access))
+        await self.check_ready()
         selections = [("reward", self._selection), *(("evaluation", other) for other in others)]
         for section, selection in selections:
             if selection == VerifierSelection():
                 continue
             try:
-                await self._converse(check_selection(self._access, selection.wire))
+                await self.check_accepted(selection)
             except VerifierRejected as error:
                 setting = "profile" if selection.profile else "verifiers"
                 raise VerifierRejected(f"{error} (asked by {section}.{setting})") from error
+
+    async def check_ready(self) -> None:
+        """Raise VerifierError unless a verifier service is ready at the address."""
+        await self._converse(check_readiness(self._access))
+
+    async def check_accepted(self, selection: VerifierSelection) -> None:
+        """Raise VerifierError unless the service accepts the verifiers, with their weights."""
+        await self._converse(check_selection(self._access, selection.weighted_wire))
 
     async def score(self, group: ScoreRequest) -> list[Verdicts]:
         """The verdicts on each completion, in order; raises VerifierError.

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from reward_verifier.errors import VerifierError
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import ProblemOrder
 from trainer_client.learner import Learner
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.processes import OtherProcessFailed
 from trainer_client.reward.functions import RewardError
 from trainer_client.reward.group_scoring import Scorer, generate_and_score, scored_here

@@ -25,6 +25,7 @@ from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import unsharded
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.draw import draw
+from trainer_client.run.step_progress import STEP
 
 
 class TransformersEngine:
@@ -211,6 +212,7 @@ class _Recorder:
         self.tokens[self.rows, self._num_tokens] = chosen
         self.logprobs[self.rows, self._num_tokens] = self._next.gather(1, chosen[:, None])[:, 0]
         self._num_tokens += 1
+        STEP.token(self._num_tokens, self.tokens.shape[1])
         going = ~self.ended[self.rows]
         self.lengths[self.rows] += going
         self.ended[self.rows] |= torch.isin(chosen, self._eos_ids)

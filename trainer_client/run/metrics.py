@@ -30,6 +30,7 @@ from trainer_client.config.reward_sections import RewardConfig, RewardSource
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.rollout_log import SolveRate, solve_rate
+from trainer_client.run.step_progress import STEP
 from trainer_client.update.advantages import groups_that_differ
 
 # The pass@k of an evaluation with a name: "evaluation/code/pass@1".
@@ -88,6 +89,7 @@ class MetricsLog:
 
     def __enter__(self) -> Self:
         self._progress.start()
+        STEP.show_on(self._progress)
         return self
 
     def __exit__(
@@ -96,6 +98,8 @@ class MetricsLog:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        STEP.end()
+        STEP.show_on(None)
         self._progress.stop()
         self._board.close()
 
@@ -104,6 +108,7 @@ class MetricsLog:
 
         A value that is not finite is left out, because JSON has no such number.
         """
+        STEP.end()
         row = {name: value for name, value in metrics.items() if math.isfinite(value)}
         self.history.append({"step": step, **row})
         with self._path.open("a") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -10,18 +11,22 @@ from typing import NoReturn
 
 from trainer_client.config.run_config import Config, config_changes, dump_config
 from trainer_client.dataset import Problem, load_problems
-from trainer_client.errors import TrainingInterrupted, TrainingStopped
+from trainer_client.errors import (
+    TrainingInterrupted,
+    TrainingStopped,
+    TrainingStoppedByUser,
+)
 from trainer_client.evaluate import (
     Evaluations,
     NothingJudged,
     best_step,
     pass_at_k_changes,
-    question_of,
 )
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.processes import Processes, check_processes
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer
+from trainer_client.reward.verifier_client import question_of
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS
 from trainer_client.run.checkpoint import (
     Checkpoint,
@@ -39,7 +44,7 @@ from trainer_client.run.guards import (
     reason_to_stop,
     warnings_at_start,
 )
-from trainer_client.run.interruption import Interruption, catch_sigterm
+from trainer_client.run.interruption import Interruption, catch_interruptions, name_of
 from trainer_client.run.metrics import MetricsLog, keep_lines
 
 EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
@@ -141,10 +146,12 @@ class TrainingRun:
         self._stop(reason)
 
     def stop_if_interrupted(self) -> None:
-        """Stop the run when SIGTERM has come and steps are left."""
-        interrupted = self.learner.processes.any(self.interruption.requested)
-        if interrupted and self.position.step < self.config.train.steps:
-            self._stop("SIGTERM", error=TrainingInterrupted)
+        """Stop the run when SIGTERM or Ctrl-C has come to a process and steps are left."""
+        came = [one for one in self.learner.processes.gather(self.interruption.signal) if one]
+        if came and self.position.step < self.config.train.steps:
+            by_user = came[0] is signal.SIGINT
+            error = TrainingStoppedByUser if by_user else TrainingInterrupted
+            self._stop(name_of(came[0]), error=error)
 
     def save_if_due(self) -> None:
         """Save every n steps, after the last step, and when an evaluation is the best so far."""
@@ -226,7 +233,8 @@ def open_run(
 ) -> Iterator[TrainingRun]:
     """A run at its first step, or at that of a checkpoint.
 
-    Its model is written when the block ends without an error. SIGTERM is caught until then.
+    Its model is written when the block ends without an error. Until then SIGTERM and Ctrl-C are
+    caught.
 
     Args:
         config: configuration of the run.
@@ -247,7 +255,7 @@ def open_run(
         config.evaluation, held_out, config.rollout, last_step=config.train.steps
     )
     questions = [question_of(evaluation) for evaluation in config.evaluation]
-    with open_scorer(config.reward, *questions) as scorer, catch_sigterm() as interruption:
+    with open_scorer(config.reward, *questions) as scorer, catch_interruptions() as interruption:
         check_processes(config, processes)
         learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)

@@ -19,6 +19,7 @@ from trainer_client.learner import Learner
 from trainer_client.policy.logprobs import TokenLogprobs, token_logprobs
 from trainer_client.policy.sharding import clip_gradient
 from trainer_client.processes import max_over_processes, sum_over_processes
+from trainer_client.run.step_progress import STEP
 from trainer_client.update.batch import Batch, MicroBatch, micro_batches
 from trainer_client.update.loss import (
     StepTotals,
@@ -153,7 +154,9 @@ def _backward(
         totals=totals,
     )
     sums: dict[str, float] = defaultdict(float)
-    for part in _micro_batches(learner, batch, config.train.micro_batch_tokens):
+    parts = _micro_batches(learner, batch, config.train.micro_batch_tokens)
+    STEP.begin("update", len(parts), "micro-batches")
+    for part in parts:
         mask = part.take_mask(batch.completion_mask)
         logprobs_under = _logprobs(learner, batch, part, config)
         reference_logprobs = None
@@ -182,6 +185,7 @@ def _backward(
         sums["sampler_kl"] += terms.sampler_kl_sum.item()
         sums["clipped"] += terms.clipped_sum.item()
         sums["entropy"] += current.entropy.detach().sum().item()
+        STEP.advance()
     return sums
 
 

@@ -1,0 +1,285 @@
+"""`trainer-client check` says what is wrong with a configuration: all of it, a line each."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from trainer_client import machine
+from trainer_client.check import check_model
+from trainer_client.check.check_run import check_before_training, check_run
+from trainer_client.check.findings import Findings
+from trainer_client.config.run_config import ConfigError
+from trainer_client.machine import FreeMemory
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def web_page() -> Iterator[str]:
+    """The address of a web server that is no verifier service."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def config(task: Path, tmp_path: Path, service_url: str) -> Path:
+    """A configuration in which nothing is wrong."""
+    path = tmp_path / "run.yaml"
+    values = {
+        "output_dir": str(tmp_path / "out"),
+        "model": {"path": str(task / "model"), "device": "cpu"},
+        "dataset": {"path": str(task / "data" / "train.jsonl"), "system_prompt": None},
+        "rollout": {"max_completion_tokens": 8, "batch_size": 8},
+        "train": {"micro_batch_tokens": 512},
+        "reward": {"url": service_url},
+    }
+    path.write_text(yaml.safe_dump(values))
+    return path
+
+
+def write_rows(path: Path, *rows: dict[str, str]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def problem(config: Path, *overrides: str) -> str:
+    """The only problem of a configuration."""
+    (line,) = check_run(config, list(overrides)).problems
+    assert "\n" not in line
+    return line
+
+
+def test_a_sound_configuration_has_facts_alone(config: Path) -> None:
+    found = check_run(config)
+    assert (found.problems, found.warnings) == ([], [])
+    names = [line.partition(":")[0] for line in found.facts]
+    assert names == ["data", "model", "memory", "service"]
+
+
+def test_the_command_lists_every_problem_and_ends_with_status_1(
+    config: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "trainer_client", "check", str(config), "optimizer.lr=1e-5"]
+    command += [
+        "dataset.path=nowhere.jsonl",
+        f"model.path={tmp_path}/none",
+        "reward.url=http://x:0",
+    ]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 1
+    first, *lines = result.stderr.splitlines()
+    assert first == f"error: {config} cannot be used:"
+    assert [line.split()[0] for line in lines[:1]] == ["optimizer.lr:"]
+    text = "\n".join(lines)
+    for part in (
+        "optimizer.learning_rate",
+        "nowhere.jsonl",
+        "no folder",
+        "no answer from the veri",
+    ):
+        assert part in text
+    assert len(lines) == 4
+
+
+def test_neither_check_nor_the_beginning_of_train_imports_torch(config: Path) -> None:
+    code = (
+        "import sys\nfrom trainer_client.cli import run\n"
+        "try:\n    run(sys.argv[1:])\nexcept SystemExit as end:\n"
+        "    print(end.code, 'torch' in sys.modules, 'transformers' in sys.modules)\n"
+    )
+    for command, status in (("check", 0), ("train", 1)):
+        url = [] if command == "check" else ["dataset.path=nowhere.jsonl"]
+        result = subprocess.run(
+            [sys.executable, "-c", code, command, str(config), *url], capture_output=True, text=True
+        )
+        assert result.stdout.splitlines()[-1] == f"{status} False False", result.stderr
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8080", "localhost", "//localhost:8080"])
+def test_an_address_needs_a_scheme(config: Path, address: str) -> None:
+    assert problem(config, f"reward.url={address}").startswith(
+        "reward.url: expected an address with its scheme, such as http://127.0.0.1:8080"
+    )
+
+
+def test_another_server_is_no_verifier_service(config: Path, web_page: str) -> None:
+    found = problem(config, f"reward.url={web_page}")
+    assert found.startswith(f"{web_page} is not a verifier service: its /readyz gives status 404")
+
+
+def test_each_verifier_that_the_service_refuses_has_a_line(config: Path) -> None:
+    verifiers = "[{type: acuracy}, {type: format, wieght: 2}, {type: accuracy, weight: 1e9}]"
+    found = check_run(config, [f"reward.verifiers={verifiers}"]).problems
+    settings = ["reward.verifiers.0", "reward.verifiers.1.wieght", "reward.verifiers.2.weight"]
+    assert [line.partition(": ")[0] for line in found] == settings
+    assert "did you mean 'accuracy'?" in found[0]
+    assert "did you mean 'weight'?" in found[1]
+
+
+def test_an_unknown_profile_of_an_evaluation_is_named(config: Path, task: Path) -> None:
+    section = f"{{dataset: {{path: {task}/data/held_out.jsonl}}, profile: maths, k: [1]}}"
+    found = problem(config, f"evaluation={section}")
+    assert found.startswith("evaluation.0.profile: ")
+    assert "did you mean 'math'?" in found
+
+
+def test_references_that_no_verifier_can_read_are_a_problem(config: Path) -> None:
+    found = problem(config, "dataset.reference_columns={solution: answer}")
+    assert "'accuracy' cannot judge 3 of 3 problems" in found
+    assert "missing_reference" in found
+
+
+def test_one_reference_that_cannot_be_read_is_a_warning(config: Path, tmp_path: Path) -> None:
+    rows = [{"problem": f"{n} + 1", "answer": str(n + 1)} for n in range(9)]
+    rows[-1]["answer"] = ""
+    found = check_run(config, [f"dataset.path={write_rows(tmp_path / 'd.jsonl', *rows)}"])
+    assert found.problems == []
+    assert "cannot judge 1 of 3 problems" in found.warnings[0]
+
+
+def test_a_folder_that_is_not_there_is_not_looked_for_on_the_hub(config: Path) -> None:
+    for path in ("./model", "~/model", "/model/x", "models/of/mine"):
+        assert problem(config, f"model.path={path}").startswith(
+            f"model.path: there is no folder '{path}'"
+        )
+
+
+def test_a_model_of_the_hub_without_a_network_has_one_line(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    found = problem(config, "model.path=some/model")
+    assert found.startswith("model.path: 'some/model' is no folder here, and the Hugging Face hub")
+    assert "`hf download some/model`" in found
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
+        ("model.safetensors", None, "holds no weights"),
+        ("tokenizer.json", None, "has no tokenizer"),
+        ("chat_template.jinja", None, "has no chat template"),
+        ("config.json", None, "has no config.json"),
+        ("config.json", b"{", "is not valid JSON"),
+        ("model.safetensors.index.json", b'{"weight_map": {"w": "b.safetensors"}}', "lacks b.safe"),
+    ],
+)
+def test_a_model_folder_that_is_not_whole_is_told_apart(
+    config: Path, task: Path, tmp_path: Path, file: str, content: bytes | None, message: str
+) -> None:
+    folder = shutil.copytree(task / "model", tmp_path / "model")
+    if content is None:
+        (folder / file).unlink()
+    else:
+        (folder / file).write_bytes(content)
+    found = problem(config, f"model.path={folder}")
+    assert found.startswith("model.path: ")
+    assert message in found
+
+
+def test_a_download_that_was_cut_off_is_told_by_its_length(
+    config: Path, task: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(task / "model", tmp_path / "model")
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[:-1])
+    expected = f"has {len(whole) - 1} bytes, expected {len(whole)}"
+    assert expected in problem(config, f"model.path={folder}")
+
+
+def test_cuda_without_cuda_is_a_line(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_model, "cuda_problem", lambda: "the driver finds no GPU")
+    assert problem(config, "model.device=cuda") == (
+        "model.device: cuda cannot be used: the driver finds no GPU; set it to auto or cpu, or "
+        "install what is missing"
+    )
+
+
+def test_a_hidden_gpu_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert machine.cuda_problem() is not None
+
+
+def test_the_estimate_is_compared_with_what_is_free(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for free, kind in ((2**20, "problems"), (2**25, "warnings"), (2**40, "facts")):
+        memory = FreeMemory(free, "this machine")
+        monkeypatch.setattr(check_model, "free_memory", lambda device, memory=memory: memory)
+        found: Findings = check_run(config)
+        (line,) = (one for one in getattr(found, kind) if one.startswith("memory: about"))
+        assert ("Suggested: " in line) == (kind != "facts")
+
+
+def test_a_huge_group_is_warned_of(config: Path) -> None:
+    found = check_run(config, ["rollout.group_size=1000000", "rollout.max_completion_tokens=4096"])
+    assert "kv_cache" in found.warnings[0]
+    assert "rollout.group_size" in found.warnings[0]
+
+
+def test_texts_that_the_tokenizer_loses_are_a_warning(config: Path, tmp_path: Path) -> None:
+    rows = [{"problem": f"数 {n} + 1", "answer": str(n + 1)} for n in range(9)]
+    found = check_run(config, [f"dataset.path={write_rows(tmp_path / 'd.jsonl', *rows)}"])
+    assert found.problems == []
+    assert "the tokenizer cannot write 9 of 18 texts" in found.warnings[0]
+
+
+def test_a_section_with_a_wrong_setting_is_not_checked_with_its_defaults(config: Path) -> None:
+    """The default address has no service: a second line would be about nothing of the user's."""
+    assert problem(config, "reward.timeout=3").startswith("reward.timeout: no such setting")
+
+
+def test_missing_files_are_named(config: Path) -> None:
+    overrides = ["reward.functions=[{path: 'rewards.py:f'}]", "model.chat_template=t.jinja"]
+    found = check_run(config, overrides).problems
+    assert [line.partition(":")[0] for line in found] == ["reward.functions", "model.chat_template"]
+
+
+def test_a_vllm_server_that_is_not_there_is_named(config: Path) -> None:
+    overrides = ["rollout.engine=vllm_server", "rollout.vllm_server.urls=['http://127.0.0.1:9']"]
+    assert "no vLLM server answers at http://127.0.0.1:9" in problem(config, *overrides)
+
+
+def test_too_few_problems_for_a_step_are_told(config: Path, tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "d.jsonl", {"problem": "1 + 1", "answer": "2"})
+    assert "1 different problems, but one step takes" in problem(config, f"dataset.path={rows}")
+
+
+def test_checkpoints_of_an_earlier_run_are_told(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "checkpoints" / "step_000001").mkdir(parents=True)
+    assert "needs --resume" in check_run(config).warnings[0]
+
+
+def test_a_training_begins_with_the_same_checks(config: Path) -> None:
+    assert check_before_training(config).reward.max_attempts == 8
+    with pytest.raises(ConfigError) as caught:
+        check_before_training(config, ["model.path=./none", "reward.url=http://127.0.0.1:9"])
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_a_finished_run_needs_no_service_to_say_so(config: Path, tmp_path: Path) -> None:
+    model = tmp_path / "out" / "model"
+    model.mkdir(parents=True)
+    (model / "trained_steps").write_text("100\n")
+    check_before_training(config, ["reward.url=http://127.0.0.1:9"], resume=True)

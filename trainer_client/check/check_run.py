@@ -1,0 +1,154 @@
+"""The check of a whole configuration: files, model, memory, service.
+
+Every part is looked at even where another one has a problem, so that all are listed at once. Only
+sections in which a setting is wrong are left out: their defaults are not what the user meant.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from trainer_client.check.check_model import check_memory, check_model, check_texts
+from trainer_client.check.check_service import check_service
+from trainer_client.check.findings import Findings
+from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
+from trainer_client.dataset import Problem, load_problems, require_enough
+from trainer_client.model_files import ModelFiles
+from trainer_client.run.console import CONSOLE
+
+
+def check_run(path: Path, overrides: list[str] | None = None) -> Findings:
+    """Everything that `trainer-client check` says of a YAML file.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or an override is not of its form.
+    """
+    partial, wrong = read_config(path, overrides)
+    findings = Findings(problems=wrong)
+    problems = _check_files(partial, findings)
+    files = _check_model(partial, problems, findings)
+    if files is not None and problems:
+        check_texts(files, problems, findings)
+    if config := partial.usable("reward", "evaluation"):
+        check_service(config, problems, findings, max_attempts=1)
+    if (config := partial.config) and any((config.output_dir / "checkpoints").glob("step_*")):
+        findings.warnings.append(
+            f"output_dir {config.output_dir} holds checkpoints of a run: `train` needs --resume or "
+            "another folder"
+        )
+    return findings
+
+
+def check_before_training(
+    path: Path, overrides: list[str] | None = None, *, resume: bool = False
+) -> Config:
+    """The configuration of a run in which no mistake was found that can be found early.
+
+    The service is waited for, as it may be starting. Texts that the tokenizer loses are left to the
+    run, which logs them. Of several processes the first one checks.
+
+    Raises:
+        ConfigError: the message lists every problem.
+    """
+    partial, wrong = read_config(path, overrides)
+    config, findings = partial.config, Findings(problems=wrong)
+    if config is not None and not wrong and (not _leads() or (resume and _has_trained(config))):
+        return config
+    with _quiet():
+        problems = _check_files(partial, findings)
+    _check_model(partial, problems, findings)
+    if usable := partial.usable("reward", "evaluation"):
+        attempts = 1 if findings.problems else usable.reward.max_attempts
+        check_service(usable, problems, findings, max_attempts=attempts)
+    if findings.problems or config is None:
+        raise ConfigError(problem_list(path, findings))
+    for line in findings.warnings:
+        CONSOLE.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+    return config
+
+
+def problem_list(path: Path, findings: Findings) -> str:
+    """The problems of a configuration, a line each."""
+    return "\n".join([f"{path} cannot be used:", *(f"  {line}" for line in findings.problems)])
+
+
+def _check_model(
+    partial: PartialConfig, problems: Sequence[Problem], findings: Findings
+) -> ModelFiles | None:
+    """Check the model and the memory; returns the model's files, if they can be read."""
+    config = partial.usable("model")
+    files = None if config is None else check_model(config, findings)
+    config = partial.usable("model", "rollout", "train", "loss")
+    if files is not None and config is not None and _num_processes() == 1:
+        check_memory(config, files, problems, findings)
+    return files
+
+
+def _check_files(partial: PartialConfig, findings: Findings) -> list[Problem]:
+    """Check data sets, Python files, templates and the folder of the run; returns the problems."""
+    problems: list[Problem] = []
+    if config := partial.usable("dataset"):
+        with findings.collecting():
+            problems = load_problems(config.dataset)
+            findings.facts.append(f"data: {len(problems)} problems in {config.dataset.path}")
+            if "rollout" not in partial.wrong_sections:
+                require_enough(problems, per_step=config.rollout.prompts_per_step)
+    if config := partial.usable("evaluation"):
+        for evaluation in config.evaluation:
+            with findings.collecting():
+                held_out = load_problems(evaluation.dataset)
+                where = f"{evaluation.dataset.path} [{evaluation.dataset.split}]"
+                findings.facts.append(f"{evaluation.prefix}: {len(held_out)} problems in {where}")
+    if config := partial.config:
+        findings.problems.extend(_missing_files(config))
+        findings.problems.extend(_unwritable(config.output_dir))
+    return problems
+
+
+def _missing_files(config: Config) -> Iterator[str]:
+    for function in config.reward.functions:
+        file = Path(function.path.rpartition(":")[0])
+        if not file.is_file():
+            where = f"relative paths start at {Path.cwd()}"
+            yield f"reward.functions: there is no file {file} ({where})"
+    template = config.model.chat_template
+    if template is not None and not template.is_file():
+        yield f"model.chat_template: there is no file {template}"
+
+
+def _unwritable(output_dir: Path) -> Iterator[str]:
+    """A problem where the folder of the run cannot be made or written."""
+    folder = output_dir.absolute()
+    existing = next(one for one in (folder, *folder.parents) if one.exists())
+    if not existing.is_dir():
+        yield f"output_dir: {existing} is a file, expected a folder"
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        yield f"output_dir: {existing} cannot be written by this user"
+
+
+def _has_trained(config: Config) -> bool:
+    """Whether the run has its model, and `--resume` has nothing left to do."""
+    steps = config.output_dir / "model" / "trained_steps"
+    return steps.is_file() and int(steps.read_text() or 0) >= config.train.steps
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Inside, the console says nothing: the run reads the data again, and tells then."""
+    CONSOLE.quiet, before = True, CONSOLE.quiet
+    try:
+        yield
+    finally:
+        CONSOLE.quiet = before
+
+
+def _num_processes() -> int:
+    """The number of processes that torchrun has started; the models are split among them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def _leads() -> bool:
+    return os.environ.get("RANK", "0") == "0"
