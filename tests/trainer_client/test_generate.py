@@ -80,7 +80,7 @@ def test_a_verdict_is_shown_with_its_reason_and_message(
         cli.run(["generate", str(run_dir), "1+1=?", "--reference", "tests=[]"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    assert shown == "12\n-> reward None: digits None (missing_reference: no tests)\n"
+    assert shown == "12\n-> reward none: digits none (missing_reference: no tests)\n"
 
 
 def test_completions_are_shown_before_a_service_that_is_not_there_is_waited_for(

@@ -34,8 +34,8 @@ from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.console import CONSOLE
+from trainer_client.run.logged_run import STEP_OF_MODEL
 from trainer_client.run.report import write_report
-from trainer_client.run.training_run import STEP_OF_MODEL
 from trainer_client.train import train
 from trainer_client.update.batch import Batch, batch_of, kept_groups
 from trainer_client.update.step import update_on_rollouts
