@@ -127,9 +127,9 @@ optimizer:
   warmup_steps: 5
   schedule: linear
 train:
-  steps: 40
+  steps: 80
   seed: {seed}
-  checkpoint_every_steps: 20
+  checkpoint_every_steps: 40
   log_every_steps: 5
 guards:  # wide, since so small a model has to move far from where it started
   warn_if_kl_above: 0.2

@@ -48,7 +48,7 @@ class Chart:
     unit: str
     series: Sequence[Series]
     range: tuple[float, float] | None = None
-    """Where the axis begins and ends; None: it follows from the values."""
+    """Begin and end of the axis; None: they follow from the values."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """The run's own limits, by what happens there."""
     smooth: bool = False
