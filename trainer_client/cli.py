@@ -191,41 +191,69 @@ def generate(
             help="what the verifiers judge by, where it is no answer: tests='[...]'",
         ),
     ] = None,
-    num: Annotated[int, typer.Option(min=1, help="completions to sample")] = 1,
+    num: Annotated[int, typer.Option(min=1, help="number of completions")] = 1,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="0: the likeliest tokens; default: 0, and with --num above 1 the run's "
+            "rollout.temperature",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="of the sampling")] = 0,
 ) -> None:
-    """Sample from a trained model, and score if wanted."""
+    """Complete a prompt with a trained model, and score it if wanted.
+
+    One completion is greedy: the likeliest token at each place. Several are sampled.
+    """
     config = load_run(run_dir, overrides)
     from trainer_client.generate import generate as generate_completions
-    from trainer_client.generate import parse_reference
+    from trainer_client.generate import parse_reference, reward_line
     from trainer_client.generate import score as score_completions
-    from trainer_client.reward.rewards import reward
 
     judged_by = parse_reference(reference or [], answer)
-    group = generate_completions(config, prompt, num_completions=num, seed=seed)
+    asked = {entry.partition("=")[0].strip() for entry in overrides or []}
+    if temperature is None and num == 1 and "rollout.temperature" not in asked:
+        temperature = 0.0
+    group = generate_completions(
+        config, prompt, num_completions=num, seed=seed, temperature=temperature
+    )
     for rollout in group.rollouts:
         CONSOLE.print(rollout.text, markup=False, highlight=False)
     if not judged_by:
         return
     for number, verdicts in enumerate(score_completions(config, group, judged_by).verdicts, 1):
         which = f" of {number}" if num > 1 else ""
-        parts = [f"{name} {verdict.score} ({verdict.why})" for name, verdict in verdicts.items()]
-        total = reward(verdicts, config.reward.sources)
-        line = f"-> reward{which} {total}: {', '.join(parts)}"
+        line = f"-> reward{which} {reward_line(verdicts, config.reward.sources)}"
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-@app.command(epilog=_example("trainer-client report runs/demo/grpo"))
+@app.command(epilog=_example("trainer-client report runs/demo/grpo --serve"))
 def report(
     run_dir: Annotated[Path, typer.Argument(help="a run, finished or not")],
     output: Annotated[
         Path | None, typer.Option(help="the page; default: RUN_DIR/report.html")
     ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="show it in a browser, live while the run trains")
+    ] = False,
+    host: Annotated[str, typer.Option(help="with --serve: address to listen at")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="with --serve: 0 is any free one")
+    ] = 8081,
 ) -> None:
-    """Write a page about a run: curves, rollouts, warnings.
+    """Write a page about a run: curves, reasons, rollouts, warnings.
 
-    The page is one self-contained HTML file.
+    The page is one self-contained HTML file. With --serve nothing is written: the page follows the
+    run until Ctrl+C.
     """
+    if serve:
+        if output is not None:
+            raise ConfigError("--output and --serve exclude each other: what is served is not kept")
+        from trainer_client.run.report_server import serve_report
+
+        serve_report(run_dir, host, port)
+        return
     from trainer_client.run.report import write_report
 
     path = output or run_dir / "report.html"

@@ -38,7 +38,11 @@ class EvaluationResult:
     def metrics(self, prefix: str) -> dict[str, float]:
         """Values for the metrics log, their names starting with the prefix."""
         values = {f"{prefix}/pass@{k}": value for k, value in self.pass_at_k.items()}
-        return {**values, f"{prefix}/unjudged_fraction": self.unjudged_fraction}
+        return {
+            **values,
+            f"{prefix}/problems": self.num_problems,
+            f"{prefix}/unjudged_fraction": self.unjudged_fraction,
+        }
 
 
 def pass_at_k(num_samples: int, num_passed: int, k: int) -> float:

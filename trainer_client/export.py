@@ -12,7 +12,7 @@ from trainer_client.evaluate import best_step
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import load_policy
 from trainer_client.run.checkpoint import Checkpoint, list_checkpoints
-from trainer_client.run.metrics import read_lines
+from trainer_client.run.json_lines import read_lines
 
 Dtype = Literal["float32", "bfloat16"]
 

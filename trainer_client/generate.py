@@ -9,17 +9,35 @@ from typing import Any
 
 import torch
 
+from reward_verifier.verdict import Verdicts
+from trainer_client.config.reward_sections import RewardSource
 from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem, with_system_prompt
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scorer
+from trainer_client.reward.rewards import reward
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 
 
-def generate(config: Config, prompt: str, *, num_completions: int, seed: int) -> RolloutGroup:
-    """Sample completions of a prompt that is posed as the run's data set poses its problems."""
+def generate(
+    config: Config,
+    prompt: str,
+    *,
+    num_completions: int,
+    seed: int,
+    temperature: float | None = None,
+) -> RolloutGroup:
+    """Completions of a prompt that is posed as the run's data set poses its problems.
+
+    Args:
+        config: configuration of the run; its model is asked.
+        prompt: the problem.
+        num_completions: number of completions.
+        seed: seed of the sampling.
+        temperature: 0: the likeliest token at each place; None: that of the run.
+    """
     torch.manual_seed(seed)
     policy = load_policy(config.model)
     messages = with_system_prompt([{"role": "user", "content": prompt}], config.dataset)
@@ -29,7 +47,7 @@ def generate(config: Config, prompt: str, *, num_completions: int, seed: int) ->
         Sampling(
             group_size=num_completions,
             max_completion_tokens=config.rollout.max_completion_tokens,
-            temperature=config.rollout.temperature,
+            temperature=config.rollout.temperature if temperature is None else temperature,
             top_p=config.rollout.top_p,
         ),
         lambda _, group: groups.append(group),
@@ -60,6 +78,20 @@ def parse_reference(entries: Sequence[str], answer: str | None) -> dict[str, Any
             raise ConfigError(f"--reference {entry!r} must be KEY=JSON")
         reference[key] = value
     return reference
+
+
+def reward_line(verdicts: Verdicts, sources: Sequence[RewardSource]) -> str:
+    """The reward of a completion and each verdict with its reason: `1.1: accuracy 1 (equal), ...`.
+
+    Raises:
+        KeyError: a source has no verdict.
+    """
+    parts = [f"{name} {_four(verdict.score)} ({verdict.why})" for name, verdict in verdicts.items()]
+    return f"{_four(reward(verdicts, sources))}: {', '.join(parts)}"
+
+
+def _four(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
 
 
 def score(config: Config, group: RolloutGroup, reference: dict[str, Any]) -> ScoredGroup:

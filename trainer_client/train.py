@@ -27,7 +27,8 @@ from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
 from trainer_client.run.checkpoint import Position, checkpoint_to_resume
 from trainer_client.run.console import CONSOLE, say
-from trainer_client.run.metrics import read_lines, rollout_metrics
+from trainer_client.run.json_lines import read_lines
+from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, write_rollouts
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import RunResult, is_finished, open_run

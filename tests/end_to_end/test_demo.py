@@ -5,20 +5,29 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from trainer_client.config.run_config import dump_config, load_config
-from trainer_client.demo.run_demo import how_to_go_on, write_default_url, write_grpo_config
+from trainer_client.demo.next_commands import COMPOSE_SERVICE, NextCommands
+from trainer_client.demo.run_demo import write_default_url, write_grpo_config
 from trainer_client.demo.sums_task import write_data
+
+ROOT = Path(__file__).parents[2]
 
 
 def trainer_client(*arguments: str) -> subprocess.CompletedProcess[str]:
+    # Threads that wait for each other on busy cores take more time than they save.
     return subprocess.run(
-        [sys.executable, "-m", "trainer_client", *arguments], capture_output=True, text=True
+        [sys.executable, "-m", "trainer_client", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
 
 
@@ -39,23 +48,54 @@ def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
         assert "url: http://127.0.0.1:8080\n" in (folder / name).read_text()
     assert (folder / "grpo" / "report.html").is_file()
     assert re.search(r"generate \S+/grpo '7\+8\+9=\?' --answer 24, while \S+ serve", result.stdout)
+    told = re.search(r"a held-out problem, (\S+) \(answer (\d+)\), the first .*\n", result.stdout)
+    assert told
+    assert told[1] in problems_of(folder / "data", "held_out")
+    before, after = re.findall(r"reward \S+: accuracy (\S+) \(", result.stdout[told.end() :])
+    assert before == "0"
+    assert after in ("0", "1")
+    assert not re.search(r"\d\.\d{5}", result.stdout)  # four digits
 
-    asked = trainer_client("generate", str(folder / "grpo"), "7+8+9=?", "--num", "2")
-    assert asked.stdout.count("</answer>") == 2
+    ask = re.search(r"ask it: \S+/trainer-client (.*)", result.stdout)
+    assert ask
+    asked = trainer_client(*shlex.split(ask[1]))
+    assert asked.stdout.count("</answer>") == 1, asked.stderr
     again = trainer_client("demo", "--output", str(folder))
     assert again.returncode == 1
     assert "exists; choose another folder" in again.stderr
 
 
 def test_a_demonstration_that_was_ended_can_go_on(tmp_path: Path) -> None:
-    serve, train = re.findall(r"`(.*?)`", how_to_go_on(tmp_path, None))
+    serve, train = re.findall(r"`(.*?)`", NextCommands(tmp_path, None, None).resume)
     command = serve.replace("verifier-service", "python -m verifier_service").split()
     assert subprocess.run([*command, "--help"], capture_output=True).returncode == 0
     write_grpo_config(tmp_path, url="http://127.0.0.1:1", seed=0)
     command = train.replace("trainer-client", "python -m trainer_client").split()
     refused = subprocess.run(command, capture_output=True, text=True)
     assert f"{tmp_path}/grpo holds no run to resume" in refused.stderr
-    assert how_to_go_on(tmp_path, "http://127.0.0.1:9").strip("`") in train
+    assert NextCommands(tmp_path, "http://127.0.0.1:9", None).resume.strip("`") in train
+
+
+def test_in_compose_the_commands_are_those_of_compose() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    (name,) = (
+        name for name, one in services.items() if COMPOSE_SERVICE in one.get("environment", {})
+    )
+    assert services[name]["environment"][COMPOSE_SERVICE] == name
+    assert "/runs" in {volume.split(":")[1] for volume in services[name]["volumes"]}
+    folder = Path(services[name]["command"][services[name]["command"].index("--output") + 1])
+    commands = NextCommands(folder, "http://api:8080", name)
+    assert commands.resume == (
+        "`docker compose run --rm trainer train /runs/demo/grpo.yaml --resume`"
+    )
+    assert commands.after_the_end == {
+        "ask it": "docker compose run --rm trainer generate /runs/demo/grpo '7+8+9=?'",
+        "have its answer scored": "docker compose run --rm trainer generate /runs/demo/grpo "
+        "'7+8+9=?' --answer 24",
+        "copy it all": "docker compose cp trainer:/runs/demo demo",
+        "all of it on one page": "docker compose cp trainer:/runs/demo/grpo/report.html "
+        "report.html",
+    }
 
 
 def test_configurations_name_the_usual_address_when_the_service_has_ended(tmp_path: Path) -> None:

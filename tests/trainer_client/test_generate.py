@@ -6,16 +6,19 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
 from trainer_client import cli
 from trainer_client import generate as generating
-from trainer_client.config.run_config import ConfigError, dump_config
+from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.dataset import Problem
 from trainer_client.generate import generate, parse_reference, score
+from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup
 from trainer_client.rollout import Rollout, RolloutGroup
 
@@ -80,7 +83,60 @@ def test_a_verdict_is_shown_with_its_reason_and_message(
         cli.run(["generate", str(run_dir), "1+1=?", "--reference", "tests=[]"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    assert shown == "12\n-> reward None: digits None (missing_reference: no tests)\n"
+    assert shown == "12\n-> reward none: digits none (missing_reference: no tests)\n"
+
+
+def test_a_greedy_completion_has_the_likeliest_token_at_each_place(
+    task: Path, tmp_path: Path
+) -> None:
+    config = run_config(task, tmp_path / "run")
+    texts = {
+        generate(config, "1+1=?", num_completions=1, seed=seed, temperature=0.0).rollouts[0]
+        for seed in range(3)
+    }
+    (rollout,) = texts
+    model = load_policy(config.model).model
+    ids = torch.tensor([[*rollout.prompt_ids, *rollout.completion_ids]])
+    with torch.no_grad():
+        logprobs = model(ids).logits[0].float().log_softmax(-1)
+    first = len(rollout.prompt_ids) - 1
+    best = logprobs[first:-1].max(-1)
+    assert best.indices.tolist() == list(rollout.completion_ids)
+    assert best.values.tolist() == pytest.approx(rollout.sampler_logprobs, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "temperature"),
+    [
+        ((), 0.0),
+        (("--num", "2"), None),
+        (("--num", "2", "--temperature", "0"), 0.0),
+        (("--temperature", "0.7"), 0.7),
+        (("rollout.temperature=0.5",), None),
+        (("rollout.temperature=0.5", "--temperature", "0"), 0.0),
+    ],
+)
+def test_one_completion_is_greedy_unless_something_else_is_asked(
+    task: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    temperature: float | None,
+) -> None:
+    """None is the run's temperature, as overridden."""
+    run_dir = tmp_path / "run"
+    (run_dir / "model").mkdir(parents=True)
+    (run_dir / "config.yaml").write_text(dump_config(run_config(task, run_dir)))
+    asked = []
+
+    def note(config: Config, prompt: str, **options: Any) -> RolloutGroup:
+        asked.append(options["temperature"])
+        return RolloutGroup(Problem("p", ({"role": "user", "content": prompt},), {}), ())
+
+    monkeypatch.setattr(generating, "generate", note)
+    with pytest.raises(SystemExit) as ended:
+        cli.run(["generate", str(run_dir), "1+1=?", *arguments])
+    assert (ended.value.code, asked) == (0, [temperature])
 
 
 def test_completions_are_shown_before_a_service_that_is_not_there_is_waited_for(

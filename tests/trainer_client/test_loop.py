@@ -35,8 +35,9 @@ from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.console import CONSOLE
+from trainer_client.run.json_lines import read_lines
+from trainer_client.run.logged_run import STEP_OF_MODEL
 from trainer_client.run.report import write_report
-from trainer_client.run.training_run import STEP_OF_MODEL
 from trainer_client.train import train
 from trainer_client.update.batch import Batch, batch_of, kept_groups
 from trainer_client.update.step import update_on_rollouts
@@ -85,11 +86,39 @@ def test_rollouts_are_written_with_verdicts_rewards_and_advantages(
         }
         assert row["reward"] == digits
         assert 1 <= row["completion_tokens"] <= 8
+    assert [row["group"] for row in rows] == [number for number in range(4) for _ in range(4)]
+    answers = {row["prompt"]: row["reference"]["answer"] for row in rows}
+    assert {
+        prompt: str(sum(map(int, prompt.rstrip("=?").split("+")))) for prompt in answers
+    } == answers
     by_problem: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_problem.setdefault(row["id"], []).append(row)
     for group in by_problem.values():
         assert math.fsum(row["advantage"] for row in group) == pytest.approx(0, abs=1e-6)
+
+
+def test_of_a_long_reference_each_completion_has_the_beginning(task: Path, tmp_path: Path) -> None:
+    rows = [{"problem": "1+1=?", "answer": "2" * 5000}]
+    path = tmp_path / "long.jsonl"
+    path.write_text(json.dumps(rows[0]) + "\n")
+    dataset = {"path": str(path)}
+    rollout = {"prompts_per_step": 1}
+    train(run_config(task, tmp_path / "run", dataset=dataset, rollout=rollout, train={"steps": 1}))
+    reference = rollouts(tmp_path / "run", 1)[0]["reference"]
+    assert reference.startswith('{"answer": "222')
+    assert reference.endswith("2 ... (5014 characters)")
+
+
+def test_each_start_of_a_run_notes_machine_and_version(task: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    train(run_config(task, run_dir, train={"steps": 1}))
+    train(run_config(task, run_dir, train={"steps": 2}), resume=True)
+    starts = read_lines(run_dir / "starts.jsonl")
+    assert [start["step"] for start in starts] == [0, 1]
+    assert starts[0]["torch"] == torch.__version__
+    assert starts[0]["cores"] >= 1
+    assert starts[0]["trained_weights"] > 900_000
 
 
 def test_rollouts_are_not_written_where_they_are_not_wanted(task: Path, tmp_path: Path) -> None:

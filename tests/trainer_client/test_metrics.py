@@ -12,7 +12,8 @@ from trainer_client.config.reward_sections import RewardConfig, RewardFunctionCo
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.run.metrics import MetricsLog, read_lines, rollout_metrics
+from trainer_client.run.json_lines import read_lines
+from trainer_client.run.metrics import MetricsLog, rollout_metrics
 
 FUNCTION = RewardFunctionConfig(path="rewards.py:brief")
 BRIEF = Verdict(outcome="unverifiable", reason="not_judged")

@@ -6,19 +6,17 @@ training set. The demonstration starts a service of its own unless it is given a
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
 
 import torch
 
-from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.config.run_config import Config, load_config, make_config
-from trainer_client.demo import sums_task
+from trainer_client.demo import held_out_problem, sums_task
+from trainer_client.demo.next_commands import DEFAULT_URL, NextCommands
 from trainer_client.errors import TrainingStopped
-from trainer_client.run.console import CONSOLE
+from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.report import write_report
 from trainer_client.run.training_run import RunResult
 from trainer_client.service_process import running_service
@@ -27,8 +25,6 @@ from trainer_client.train import train
 
 NUM_HELD_OUT = 100
 """Problems that are in neither training set."""
-DEFAULT_URL = RewardConfig().url
-"""Address of a service that is started without settings."""
 
 
 def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
@@ -52,24 +48,31 @@ def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
     model.save_pretrained(folder / "untrained")
     tokenizer.save_pretrained(folder / "untrained")
     CONSOLE.rule("1. a short supervised phase teaches the format")
-    CONSOLE.print(f"a model of {model.num_parameters():,} parameters, random weights, sees sums")
+    millions = model.num_parameters() / 1e6
+    CONSOLE.print(f"a model of {millions:.2g} million parameters, random weights, sees sums")
     CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
     fine_tune(sft_config(folder, seed=seed))
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
     log = folder / "service.log"
+    commands = NextCommands.here(folder, url)
     with nullcontext(url) if url else running_service(log) as service:
-        where = "" if url else f" (log: {_shown(log)})"
+        where = "" if url else f" (log: {commands.shown(log)})"
         CONSOLE.print(f"verifier service: {service}{where}", soft_wrap=True)
         config = write_grpo_config(folder, url=service, seed=seed)
         try:
+            before = held_out_problem.first_mistake(config)
             result = train(config)
+            (after,) = held_out_problem.answer(config, result.model_dir, [before.group.problem])
         except TrainingStopped as error:
-            raise type(error)(f"{error}: {how_to_go_on(folder, url)}") from error
+            raise type(error)(f"{error}: {commands.resume}") from error
         finally:
             if url is None:
                 write_default_url(folder, service)
     CONSOLE.rule("3. result")
-    _tell(folder, result, time.monotonic() - start)
+    _tell_change(result)
+    held_out_problem.tell(config, before, after)
+    write_report(folder / "grpo", folder / "grpo" / "report.html")
+    _tell_end(commands, time.monotonic() - start)
     return result
 
 
@@ -149,43 +152,22 @@ def write_default_url(folder: Path, url: str) -> None:
             path.write_text(path.read_text().replace(f"url: {url}\n", f"url: {DEFAULT_URL}\n"))
 
 
-def _shown(path: Path) -> Path:
-    """The path relative to the working directory, as a person would type it."""
-    return Path(os.path.relpath(path))
-
-
-def how_to_go_on(folder: Path, url: str | None) -> str:
-    """The commands that resume a stopped run; a service that it started has ended too."""
-    commands = _shown(Path(sys.executable).parent)
-    train = f"{commands / 'trainer-client'} train {_shown(folder / 'grpo.yaml')} --resume"
-    if url is not None:
-        return f"`{train}`"
-    serve = f"{commands / 'verifier-service'} serve"
-    return f"start `{serve}`, then `{train}`"
-
-
-def _tell(folder: Path, result: RunResult, seconds: float) -> None:
+def _tell_change(result: RunResult) -> None:
     before, after = result.before["evaluation/pass@1"], result.after["evaluation/pass@1"]
-    run_dir = _shown(folder / "grpo")
-    commands = _shown(Path(sys.executable).parent)
-    ask = f"{commands / 'trainer-client'} generate {run_dir} '7+8+9=?'"
-    write_report(folder / "grpo", folder / "grpo" / "report.html")
     CONSOLE.print(
         f"held-out pass@1: {before:.3f} before GRPO, {after:.3f} after "
         f"({after - before:+.3f}, {NUM_HELD_OUT} problems never trained on)",
         soft_wrap=True,
     )
-    CONSOLE.print(
-        f"took {seconds / 60:.1f} minutes; everything is in {_shown(folder)}", soft_wrap=True
-    )
+
+
+def _tell_end(commands: NextCommands, seconds: float) -> None:
+    run_dir = commands.folder / "grpo"
+    say(f"took {seconds / 60:.1f} minutes; everything is in {commands.shown(commands.folder)}")
     for label, value in {
-        "trained model": run_dir / "model",
-        "its configuration": _shown(folder / "grpo.yaml"),
-        "metrics of each step": run_dir / "metrics.jsonl",
-        "curves": f"{commands / 'tensorboard'} --logdir {run_dir / 'tensorboard'}",
-        "all of it on one page": run_dir / "report.html",
-        "ask it": ask,
-        "have its answer scored": f"{ask} --answer 24, while "
-        f"{commands / 'verifier-service'} serve is running",
+        "trained model": commands.shown(run_dir / "model"),
+        "its configuration": commands.shown(commands.folder / "grpo.yaml"),
+        "metrics of each step": commands.shown(run_dir / "metrics.jsonl"),
+        **commands.after_the_end,
     }.items():
-        CONSOLE.print(f"  {label}: {value}", soft_wrap=True, highlight=False)
+        say(f"  {label}: {value}")

@@ -22,6 +22,7 @@ class Sampling:
     group_size: int
     max_completion_tokens: int
     temperature: float
+    """0: the likeliest token at each place, by the `transformers` engine; runs never train so."""
     top_p: float
     seed: int | None = None
     """Seed of the vLLM engines for these completions; None: drawn from torch's generator.

@@ -190,13 +190,13 @@ class _Recorder:
         says why). In bytes the search for it is fast.
         """
         scores = logits.float()
-        if self._temperature != 1.0:
+        if self._temperature not in (0.0, 1.0):
             scores = scores / self._temperature
         if self._cut is not None:
             scores = self._cut(None, scores)
         self._next = scores.log_softmax(dim=-1)
         try:
-            tokens = draw(self._next)
+            tokens = draw(self._next if self._temperature else _likeliest(self._next))
         except ValueError as error:
             raise RolloutError(
                 "the policy's log-probabilities are not finite: its weights have diverged. "
@@ -221,6 +221,12 @@ class _Recorder:
             self._num_going = num_going
             self.on_finished()
         return torch.full_like(going, 2 * num_going <= len(self.rows))
+
+
+def _likeliest(logprobs: Tensor) -> Tensor:
+    """The log-probabilities `[B, V]` with all but each row's likeliest token left out."""
+    best = logprobs.max(dim=-1, keepdim=True)
+    return torch.full_like(logprobs, -torch.inf).scatter_(1, best.indices, best.values)
 
 
 class _Processor(LogitsProcessor):  # type: ignore[misc]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import torch
 from rich.console import Console
@@ -29,6 +28,7 @@ from reward_verifier.verdict import Verdict, Verdicts
 from trainer_client.config.reward_sections import RewardConfig, RewardSource
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.run.console import CONSOLE
+from trainer_client.run.json_lines import keep_lines, read_lines, write_lines
 from trainer_client.run.rollout_log import SolveRate, solve_rate
 from trainer_client.run.step_progress import STEP
 from trainer_client.update.advantages import groups_that_differ
@@ -159,33 +159,6 @@ class MetricsLog:
         self._progress.console.print(line, highlight=False, soft_wrap=True)
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a `.jsonl` file; no file counts as an empty one.
-
-    A last line without its end, as a killed process leaves it, is ignored.
-    """
-    if not path.exists():
-        return []
-    with path.open(newline="\n") as lines:
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
-def keep_lines(path: Path, *, last_step: int) -> None:
-    """Drop the lines after a step: a run that is resumed there writes them again.
-
-    With `last_step` 0 nothing is kept, since a run that starts again evaluates again.
-    """
-    rows = [row for row in read_lines(path) if row["step"] <= last_step] if last_step else []
-    write_lines(path, rows)
-
-
-def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a `.jsonl` file, whole or not at all."""
-    replacement = path.with_suffix(".partial")
-    replacement.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    os.replace(replacement, path)
-
-
 def rollout_metrics(
     scored: ScoredGroups,
     rewards: torch.Tensor,
@@ -205,6 +178,7 @@ def rollout_metrics(
         **_solve_metrics([solve_rate(group, config.main.key) for group in scored.groups]),
         "advantage/mean": advantages.mean().item(),
         "advantage/std": advantages.std(correction=0).item(),
+        "completion/count": len(rollouts),
         "completion/length": sum(lengths) / len(lengths),
         "completion/truncated_fraction": sum(r.truncated for r in rollouts) / len(rollouts),
         **_verifier_metrics(

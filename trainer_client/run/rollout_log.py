@@ -11,13 +11,17 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
-from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
+    from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 
 PASSING_SCORE = 0.99
 """Lowest score at which a completion counts as passed."""
+MAX_REFERENCE_CHARACTERS = 2000
+"""Longest reference in JSON that each completion's line repeats; of a longer one, the beginning."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,19 @@ def write_rollouts(
     path = rollouts_path(run_dir, step)
     partial = path.with_suffix(".partial")
     with partial.open("w") as file:
-        for item, group_rewards, group_advantages in zip(
-            scored.groups, rewards.tolist(), advantages.tolist(), strict=True
+        for number, (item, group_rewards, group_advantages) in enumerate(
+            zip(scored.groups, rewards.tolist(), advantages.tolist(), strict=True)
         ):
+            reference = _bounded(item.group.problem.reference)
             for rollout, verdicts, value, advantage in zip(
                 item.group.rollouts, item.verdicts, group_rewards, group_advantages, strict=True
             ):
                 row = {
                     "step": step,
+                    "group": number,
                     "id": item.group.problem.id,
                     "prompt": item.group.problem.text,
+                    "reference": reference,
                     "completion": rollout.text,
                     "verdicts": {name: verdict.facts for name, verdict in verdicts.items()},
                     "reward": None if math.isnan(value) else value,
@@ -75,6 +82,14 @@ def write_rollouts(
                 }
                 file.write(json.dumps(row) + "\n")
     os.replace(partial, path)
+
+
+def _bounded(reference: dict[str, Any]) -> dict[str, Any] | str:
+    """The reference, or the beginning of its JSON: tests of programs can be very long."""
+    text = json.dumps(reference, ensure_ascii=False)
+    if len(text) <= MAX_REFERENCE_CHARACTERS:
+        return reference
+    return f"{text[:MAX_REFERENCE_CHARACTERS]} ... ({len(text)} characters)"
 
 
 def rollouts_path(run_dir: Path, step: int) -> Path:

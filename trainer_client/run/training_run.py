@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -45,16 +46,13 @@ from trainer_client.run.guards import (
     warnings_at_start,
 )
 from trainer_client.run.interruption import Interruption, catch_interruptions, name_of
-from trainer_client.run.metrics import MetricsLog, keep_lines
+from trainer_client.run.json_lines import keep_lines
+from trainer_client.run.logged_run import STEP_OF_MODEL
+from trainer_client.run.metrics import MetricsLog
+from trainer_client.run.starts import record_start
 
 EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
 """Errors of the outside world in an evaluation; any other exception is a bug."""
-
-STEP_OF_MODEL = Path("model", "trained_steps")
-"""File with the number of steps that `model/` was trained; the last file of the folder to appear.
-
-A folder without it holds no model, or one that was not written to its end.
-"""
 
 CONSOLE_KEYS = {
     "reward/total": "reward",
@@ -193,7 +191,7 @@ class TrainingRun:
 
     def _evaluate_held_out(self) -> dict[str, float]:
         """Metrics of the evaluations that are due, in every process; the first one evaluates."""
-        learner, step = self.learner, self.position.step
+        learner, step, start = self.learner, self.position.step, time.perf_counter()
 
         def evaluate() -> dict[str, float]:
             if learner.processes.leads:
@@ -206,7 +204,8 @@ class TrainingRun:
         with learner.offloaded():
             learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
             metrics = learner.processes.agree(evaluate, *EVALUATION_ERRORS)
-        return learner.processes.gather(metrics)[0]
+        seconds = {"time/evaluation": time.perf_counter() - start}
+        return learner.processes.gather({**metrics, **seconds})[0]
 
     def _stop(
         self,
@@ -263,6 +262,8 @@ def open_run(
             verifiers = [verifier.key for verifier in config.reward.verifiers]
             learner.restore_groups_ahead(checkpoint, problems, verifiers)
         with closing(learner), _open_log(config, position.step, processes) as log:
+            if processes.leads:
+                record_start(config.output_dir, position.step, learner.num_trained, processes.size)
             if not position.step:
                 for message in rate_warnings(learner.num_trained, config.optimizer):
                     log.warn(0, message)
@@ -296,7 +297,8 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
         (folder / STEP_OF_MODEL).unlink(missing_ok=True)
     changed = config_changes(folder / "config.yaml", config) if first_step else []
     (folder / "config.yaml").write_text(dump_config(config))
-    keep_lines(folder / "solve_rates.jsonl", last_step=first_step)
+    for name in ("solve_rates.jsonl", "starts.jsonl"):
+        keep_lines(folder / name, last_step=first_step)
     log = MetricsLog(
         folder,
         title="training",
