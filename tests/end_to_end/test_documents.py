@@ -87,7 +87,7 @@ def test_a_curl_example_gets_the_response_that_is_shown(
 
 
 def test_there_are_curl_examples() -> None:
-    assert {page for page, _, _ in CALLS} == {"README.md", "docs/scoring.md"}
+    assert {page for page, _, _ in CALLS} == {"README.md", "docs/api.md", "docs/scoring.md"}
 
 
 def test_the_configuration_example_is_valid() -> None:
