@@ -95,6 +95,11 @@ def test_the_configuration_example_is_valid() -> None:
     assert config.loss.kl_coefficient == 0.001
 
 
+def test_the_configuration_for_data_of_ones_own_is_valid() -> None:
+    config = make_config(yaml.safe_load(block("docs/training.md", "yaml")))
+    assert config.dataset.reference_columns == {"answer": "answer"}
+
+
 @pytest.mark.parametrize("first", ["cat rows.jsonl", 'echo \'{"completion": "2"'])
 def test_a_session_of_the_shell_prints_what_is_shown(first: str, tmp_path: Path) -> None:
     """`cat` shows a file that the session begins with."""

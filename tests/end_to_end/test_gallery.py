@@ -27,15 +27,22 @@ def shown_after(command: str) -> str:
     return found[1]
 
 
-def run_example(url: str, folder: Path, script: str, *arguments: str) -> tuple[str, Path]:
-    """What an example prints, and its figure."""
-    result = subprocess.run(
+def example(
+    url: str, folder: Path, script: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """A script of examples/, run in a folder against a service."""
+    return subprocess.run(
         [sys.executable, ROOT / "examples" / f"{script}.py", *arguments],
         cwd=folder,
         env={**os.environ, "REWARD_VERIFIER_URL": url, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
+
+
+def run_example(url: str, folder: Path, script: str, *arguments: str) -> tuple[str, Path]:
+    """What an example prints, and its figure."""
+    result = example(url, folder, script, *arguments)
     assert result.returncode == 0, result.stderr
     return result.stdout, folder / f"{script}.svg"
 
@@ -47,19 +54,15 @@ def test_graders_are_compared_as_the_page_shows(service_url: str, tmp_path: Path
     assert figure.read_text() == (FIGURES / figure.name).read_text()
 
 
-def test_rows_without_a_label_are_those_on_which_graders_differ(
+def test_rows_without_a_label_are_shown_where_graders_differ(
     service_url: str, tmp_path: Path
 ) -> None:
     rows = tmp_path / "rows.jsonl"
-    rows.write_text('{"completion": "x = 2", "answer": "2"}\n{"completion": "5", "answer": "5"}\n')
-    result = subprocess.run(
-        [sys.executable, ROOT / "examples" / "wrong_verdicts.py", rows],
-        cwd=tmp_path,
-        env={**os.environ, "REWARD_VERIFIER_URL": service_url, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
+    rows.write_text(
+        '{"completion": "It is 2.", "answer": "2"}\n{"completion": "\\\\boxed{2}", "answer": "2"}\n'
     )
-    assert result.stdout == ""
+    result = example(service_url, tmp_path, "wrong_verdicts", str(rows))
+    assert result.stdout == "accepted by accuracy, math-verify only: It is 2.  [2]\n"
     assert "nothing to count" in result.stderr
 
 
