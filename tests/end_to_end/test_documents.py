@@ -95,12 +95,17 @@ def test_a_curl_example_gets_the_response_that_is_shown(
 
 
 def test_there_are_curl_examples() -> None:
-    assert {page for page, _, _ in CALLS} == {"README.md", "docs/scoring.md"}
+    assert {page for page, _, _ in CALLS} == {"README.md", "docs/api.md", "docs/scoring.md"}
 
 
 def test_the_configuration_example_is_valid() -> None:
     config = make_config(yaml.safe_load(block("docs/configuration.md", "yaml")))
     assert config.loss.kl_coefficient == 0.001
+
+
+def test_the_configuration_for_data_of_ones_own_is_valid() -> None:
+    config = make_config(yaml.safe_load(block("docs/training.md", "yaml")))
+    assert config.dataset.reference_columns == {"answer": "answer"}
 
 
 @pytest.mark.parametrize("first", ["cat rows.jsonl", 'echo \'{"completion": "2"'])

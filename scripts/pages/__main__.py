@@ -1,0 +1,63 @@
+"""Write the pages of docs/ that are made from the code: verifiers, API and commands.
+
+.venv/bin/python -m scripts.pages
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from scripts.pages.api import api_page
+from scripts.pages.cli import cli_page
+from scripts.pages.verifiers import SHOWN, verifiers_page
+from trainer_client.cli import app as trainer_client
+from trainer_client.service_process import running_service
+from verifier_service.cli import app as verifier_service
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def made_pages(verifiers: list[dict[str, Any]]) -> dict[str, str]:
+    """The text of each file in docs/ that is made.
+
+    Args:
+        verifiers: of the response to `GET /v1/verifiers`.
+    """
+    document = json.loads((DOCS / "openapi.json").read_text())
+    apps = {"verifier-service": verifier_service, "trainer-client": trainer_client}
+    return {
+        "verifiers.md": verifiers_page(verifiers, options_shown=output("verifiers", SHOWN)),
+        "api.md": api_page(document),
+        "cli.md": cli_page(
+            apps, shown=("verifier-service verifiers tag_count", output("verifiers", "tag_count"))
+        ),
+    }
+
+
+def output(*arguments: str) -> str:
+    """What a command of the service prints."""
+    command = [sys.executable, "-m", "verifier_service", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main() -> None:
+    """Ask a service of this tree, and write the files."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_service(Path(folder) / "service.log", "--workers", "1") as url,
+    ):
+        listed = httpx.get(f"{url}/v1/verifiers", timeout=600).json()["verifiers"]
+    for name, text in made_pages(listed).items():
+        (DOCS / name).write_text(text)
+        print(f"docs/{name}")
+
+
+if __name__ == "__main__":
+    main()

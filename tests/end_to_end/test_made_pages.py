@@ -1,0 +1,41 @@
+"""The pages of docs/ that are made from the code are those that the code makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from scripts.pages.__main__ import DOCS, made_pages
+from scripts.pages.markdown import prose
+
+
+@pytest.mark.parametrize("name", ["api.md", "cli.md", "verifiers.md"])
+def test_a_made_page_is_current(name: str, http: httpx.Client) -> None:
+    """If not: .venv/bin/python -m scripts.pages"""
+    made = made_pages(http.get("/v1/verifiers").json()["verifiers"])
+    assert Path(DOCS, name).read_text() == made[name]
+
+
+def test_every_option_and_reason_is_on_the_page_of_the_verifiers(http: httpx.Client) -> None:
+    page = Path(DOCS, "verifiers.md").read_text()
+    for verifier in http.get("/v1/verifiers").json()["verifiers"]:
+        assert f"\n## {verifier['type']}\n" in page
+        names = [
+            *verifier["options"]["properties"],
+            *(one["reason"] for one in verifier["reasons"]),
+        ]
+        assert [name for name in names if f"`{name}`" not in page and name != "type"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<think> and `<think>`", "&lt;think> and `<think>`"),
+        ("n * m, [1, 2], a | b", r"n \* m, \[1, 2\], a \| b"),
+        ("max_penalty and _private", r"max_penalty and \_private"),
+    ],
+)
+def test_signs_in_a_text_mean_themselves(text: str, expected: str) -> None:
+    assert prose(text) == expected
