@@ -459,7 +459,7 @@ def test_judging_ends_with_the_batch(busy: str) -> None:
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
     """What a request is answered while another one runs a program that spins."""
-    spinning = {**VERL, "code": SPIN, "run_timeout": 1}
+    spinning = {**VERL, "code": SPIN, "run_timeout": 0.3}
     deadline = time.monotonic() + 60
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(http.post, "/run_code", json=spinning)
@@ -577,14 +577,14 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
 
 
 def test_what_waits_too_long_in_the_queue_is_given_back(tmp_path: Path) -> None:
-    """SkyRL-agent waits for two seconds more than a program may run; the others run for four."""
+    """SkyRL-agent waits for two seconds more than a program may run; the others run for longer."""
     flags = ("--workers", "1", "--code-workers", "1")
     with (
         running_service(tmp_path / "log", *flags) as url,
         httpx.Client(base_url=url, timeout=600) as http,
         ThreadPoolExecutor(2) as pool,
     ):
-        spinning = {**VERL, "code": SPIN, "run_timeout": 4}
+        spinning = {**VERL, "code": SPIN, "run_timeout": 2.5}
         others = [pool.submit(http.post, "/run_code", json=spinning) for _ in range(2)]
         waiting = {"code": "print(1)", "language": "python", "stdin": "", "run_timeout": 0.1}
         statuses = set()
