@@ -20,7 +20,9 @@ ADD := $(BIN)/python scripts/install $(BIN)/python
 # Modules are compiled when they are first imported: most of them never are.
 INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
-# One pytest on each core, up to four; none beside the first with --pdb, as `auto` has it.
+# One pytest more than there are cores, up to four: each waits now and then for programs that sleep
+# and for answers. None beside the first with --pdb, as `auto` has it.
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 SIDE_BY_SIDE := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 SOAK_EXECUTIONS ?= 100000
 SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \

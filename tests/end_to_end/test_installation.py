@@ -113,7 +113,7 @@ def install(folder: Path, extra: str) -> Path:
     """A virtual environment with one extra, from this checkout; its python."""
     venv.create(folder)
     python = folder / "bin" / "python"
-    install = [sys.executable, INSTALL, python]
+    install = [sys.executable, str(INSTALL), str(python)]
     if extra == "trainer":  # the build that the tests run with, not the newest for a GPU
         torch = next(
             line
