@@ -17,10 +17,15 @@ AXE := axe-core@4.14.1
 # The documents as a site; needs nothing of .venv.
 DOCS := .venv-docs
 MKDOCS := mkdocs-material==9.8.1
+# Into .venv. uv looks for packages in one environment alone, so it is of no use for those below, which
+# see the packages of .venv.
+ADD := $(BIN)/python scripts/install $(BIN)/python
 # Modules are compiled when they are first imported: most of them never are.
 INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
-# One pytest on each core, up to four; none beside the first with --pdb, as `auto` has it.
+# One pytest more than there are cores, up to four: each waits now and then for programs that sleep
+# and for answers. None beside the first with --pdb, as `auto` has it.
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 SIDE_BY_SIDE := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 SOAK_EXECUTIONS ?= 100000
 SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
@@ -77,20 +82,20 @@ bench: install $(INTEROP)/installed $(VLLM_VENV)/installed  ## what the README c
 
 install: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt scripts/install
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo 'Python 3.11 or newer is needed: install it, or say make PYTHON=/path/to/python3.11'; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo 'the venv module is needed: on Debian and Ubuntu, apt install python3-venv'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo 'installing (torch is about 200 MB) ...'
-	@$(BIN)/python $(INSTALL) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
-		$(BIN)/python $(INSTALL) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
-	@$(BIN)/python $(INSTALL) --constraint constraints.txt --editable '.[service,trainer,dev]'
+	@$(ADD) --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(ADD) --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(ADD) --constraint constraints.txt --editable '.[service,trainer,dev]'
 	@touch $@
 
-# A new environment that sees the packages of .venv: what both have is installed once.
-environment = $(PYTHON) -m venv $(1) && $(BIN)/python -c \
+# A new environment that sees the packages of .venv, pip too: what both have is installed once.
+environment = $(PYTHON) -m venv --without-pip $(1) && $(BIN)/python -c \
 	'import site; print(*site.getsitepackages())' >$$(echo $(1)/lib/python3*/site-packages)/shared.pth
 
 # torchvision and its kin come as CUDA builds, which break the import of transformers here.

@@ -66,6 +66,8 @@ from verifier_service.verifiers.code import Code
 
 ENVIRONMENT_CANARY = "ATTACK_CANARY"
 PYTHON = languages.LANGUAGES["python"]
+SHORT_CPU_SECONDS = 0.5
+"""CPU time of a run, five times the need of any program that is not meant to meet a limit."""
 STDIN = "3 1 2\n"
 ARGUMENT = [3, 1, 2]
 SCRATCH_BYTES = 8 * 2**20
@@ -112,7 +114,7 @@ class Order:
     attacks: list[str]
     """Names of the attacks; no others are run."""
     cpu_seconds: float
-    """The setting of the verifier."""
+    """The setting of the verifier; a run with a scratch directory has `SHORT_CPU_SECONDS`."""
     scratch: list[str]
     """Categories whose stdio programs are run with a scratch directory as well."""
     without: list[str] = dataclasses.field(default_factory=list)
@@ -196,6 +198,7 @@ class _Harness:
         self.controls = [control for control in load_controls() if _has(control.requires)]
         self._scratch = frozenset(order.scratch)
         self._plan = plan_of(Code(cpu_seconds=order.cpu_seconds))
+        self._scratch_plan = _with_scratch(plan_of(Code(cpu_seconds=SHORT_CPU_SECONDS)))
         self._runner = _RecordingRunner(without)
         self._victims_runner = Runner(1, unsafe_without=without)
         self._stack = contextlib.AsyncExitStack()
@@ -250,7 +253,7 @@ class _Harness:
         await self._ensure_victim()
         token = f"CANARY-EXPECT-{secrets.token_hex(8)}"
         number = random.SystemRandom().uniform(1e3, 1e6)
-        plan = _with_scratch(self._plan) if way == "scratch" else self._plan
+        plan = self._scratch_plan if way == "scratch" else self._plan
         tests = _problem(attack, way, token, number)
         source = self._world.fill_in(attack.source)
         self._forget()

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
@@ -93,11 +94,17 @@ def stack(
     before = engine.objects()["images"]
     try:
         bootstrap(engine, folder, name=base)
-        build_haproxy(engine, base=base, name=haproxy)
         with torch_index(engine, folder) as index:
             settings = {**images, **index, "API_PORT": str(_free_port())}
             stack = Stack(engine, checkout, names, settings)
-            stack.compose("build", *proxy_arguments(), "verifier", "api", "trainer")
+
+            def build(service: str) -> None:
+                if service == "api":
+                    build_haproxy(engine, base=base, name=haproxy)
+                stack.compose("build", *proxy_arguments(), service)
+
+            with ThreadPoolExecutor() as pool:  # a build keeps one core busy
+                list(pool.map(build, ("trainer", "verifier", "api")))
         yield stack
         stack.compose("down", "--volumes", "--timeout", "5")
     finally:

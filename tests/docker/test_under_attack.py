@@ -16,12 +16,11 @@ import httpx
 import pytest
 
 from tests.attacks import harness, twins
-from tests.attacks.harness import ENVIRONMENT_CANARY, Observation
+from tests.attacks.harness import ENVIRONMENT_CANARY, SHORT_CPU_SECONDS, Observation
 from tests.attacks.test_attacks import (
     ATTACKS,
     FILE_CATEGORIES,
     METADATA,
-    SHORT_CPU_SECONDS,
     SUCCEED_WITHOUT,
     check,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -17,6 +18,7 @@ from packaging.utils import canonicalize_name
 from trainer_client.service_process import running_service
 
 ROOT = Path(__file__).parents[2]
+INSTALL = ROOT / "scripts" / "install"
 DISTRIBUTION = "reward-verifier"
 
 
@@ -102,12 +104,16 @@ def test_only_torch_itself_brings_sympy_to_the_trainer() -> None:
     assert "sympy" not in brought_by("trainer", without=frozenset({"torch"}))
 
 
+def pip(python: Path) -> list[str]:
+    """The command of this environment's pip for another environment, which has none."""
+    return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+
+
 def install(folder: Path, extra: str) -> Path:
     """A virtual environment with one extra, from this checkout; its python."""
-    venv.create(folder, with_pip=True)
+    venv.create(folder)
     python = folder / "bin" / "python"
-    quick = ("--disable-pip-version-check", "--quiet", "--no-compile")
-    pip: list[str | Path] = [python, "-m", "pip", "install", *quick]
+    install = [sys.executable, str(INSTALL), str(python)]
     if extra == "trainer":  # the build that the tests run with, not the newest for a GPU
         torch = next(
             line
@@ -115,18 +121,35 @@ def install(folder: Path, extra: str) -> Path:
             if "torch==" in line
         )
         cpu_index = "https://download.pytorch.org/whl/cpu"
-        from_links = subprocess.run([*pip, "--no-index", "--no-deps", torch], capture_output=True)
+        from_links = subprocess.run(
+            [*install, "--no-index", "--no-deps", torch], capture_output=True
+        )
         if from_links.returncode != 0:
-            subprocess.run([*pip, "--no-deps", "--index-url", cpu_index, torch], check=True)
+            subprocess.run([*install, "--no-deps", "--index-url", cpu_index, torch], check=True)
     constraints = ["--constraint", str(ROOT / "constraints.txt")]
-    subprocess.run([*pip, *constraints, f"{ROOT}[{extra}]"], check=True)
+    subprocess.run([*install, *constraints, f"{ROOT}[{extra}]"], check=True)
     return python
+
+
+def test_settings_of_pip_are_handed_to_uv() -> None:
+    """The environment wins over files, as it does for pip; options of pip alone are left out."""
+    shown = (
+        ":env:.find-links='/wheels'\n:env:.timeout='9'\n"
+        "global.extra-index-url='https://a/simple https://b/simple'\n"
+        "global.find-links='/others'\nuser.index-url='https://mirror/simple'\n"
+    )
+    assert runpy.run_path(str(INSTALL))["settings_of_uv"](shown) == {
+        "UV_FIND_LINKS": "/wheels",
+        "UV_INDEX": "https://a/simple https://b/simple",
+        "UV_DEFAULT_INDEX": "https://mirror/simple",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+    }
 
 
 @pytest.mark.slow
 def test_the_service_alone_installs_and_scores(tmp_path: Path) -> None:
     python = install(tmp_path / "venv", "service")
-    names = subprocess.check_output([python, "-m", "pip", "list"], text=True)
+    names = subprocess.check_output([*pip(python), "list"], text=True)
     assert "torch" not in names
     with running_service(tmp_path / "service.log", python=str(python)) as url:
         script = (
@@ -143,7 +166,7 @@ def test_the_service_alone_installs_and_scores(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_trainer_alone_installs_and_names_the_missing_service(tmp_path: Path) -> None:
     python = install(tmp_path / "venv", "trainer")
-    names = subprocess.check_output([python, "-m", "pip", "list"], text=True)
+    names = subprocess.check_output([*pip(python), "list"], text=True)
     assert "fastapi" not in names
     presets = subprocess.run(
         [python, "-m", "trainer_client", "presets"], capture_output=True, text=True, check=True

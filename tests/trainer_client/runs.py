@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import torch
 from safetensors.torch import load_file
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
+from tests.trainer_client.forked import fork_python
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.rollout import Rollout, Sampling
 
@@ -82,17 +88,64 @@ def run_that_judges_nothing_once(
     )
 
 
-def run_python(*arguments: str, processes: int | None = None) -> str:
-    """The output of a script, or of a module after `-m`; torchrun starts it with `processes`."""
+def run_python(*arguments: str, processes: int = 1) -> str:
+    """The output of a script, or of a module after `-m`, that so many processes run together."""
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors, _rendezvous() as meeting:
+        started = [
+            fork_python(
+                *arguments,
+                stdout=output.fileno(),
+                stderr=errors.fileno(),
+                environment={**_of_rank(rank, processes), **meeting},
+            )
+            for rank in range(processes)
+        ]
+        _wait_for_all(started)
+        said = []
+        for file in (output, errors):
+            file.seek(0)
+            said.append(file.read())
+    assert [process.exitcode for process in started] == [0] * processes, "".join(said)
+    return said[0]
+
+
+def torchrun(*arguments: str, processes: int) -> None:
+    """Run a module after `-m` as a user does who has several GPUs."""
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    result = subprocess.run(
-        [sys.executable, *(launcher if processes else ()), *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+    result = subprocess.run([sys.executable, *launcher, *arguments], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+
+
+@contextmanager
+def _rendezvous() -> Iterator[dict[str, str]]:
+    """Variables that tell processes where they find each other, as torchrun sets them."""
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    yield {
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(store.port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "TORCHELASTIC_RESTART_COUNT": "0",
+    }
+    del store
+
+
+def _of_rank(rank: int, processes: int) -> dict[str, str]:
+    return {
+        **dict.fromkeys(("RANK", "LOCAL_RANK"), str(rank)),
+        **dict.fromkeys(("WORLD_SIZE", "LOCAL_WORLD_SIZE"), str(processes)),
+    }
+
+
+def _wait_for_all(started: list[ForkServerProcess]) -> None:
+    """Wait for their ends; one that fails is the end of all, as under torchrun."""
+    waiting = list(started)
+    while waiting:
+        connection.wait([process.sentinel for process in waiting])
+        ended = [process for process in waiting if process.exitcode is not None]
+        waiting = [process for process in waiting if process not in ended]
+        if any(process.exitcode for process in ended):
+            for process in waiting:
+                process.terminate()
 
 
 def metrics(run_dir: Path) -> list[dict[str, float]]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +11,7 @@ from typing import Any
 import pytest
 
 from reward_verifier.verdict import Verdict
-from tests.trainer_client.runs import run_config, same, weights
+from tests.trainer_client.runs import run_config, run_python, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.run_config import Config, dump_config
 from trainer_client.dataset import Problem, load_problems
@@ -97,7 +94,8 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     """Groups are kept in the order of their problems; each process goes on with its own."""
     settings = one_step_off(task, tmp_path / "run", server)
     (tmp_path / "run.yaml").write_text(dump_config(settings))
-    on_two_processes(tmp_path / "run.yaml")
+    command = ("-m", "trainer_client", "train", str(tmp_path / "run.yaml"))
+    run_python(*command, processes=2)
     checkpoints = list_checkpoints(settings.output_dir)
     problems = load_problems(settings.dataset)
     order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
@@ -108,19 +106,8 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     expected = weights(settings.output_dir / "model")
     for checkpoint in checkpoints[2:]:
         shutil.rmtree(checkpoint.folder)
-    on_two_processes(tmp_path / "run.yaml", "--resume")
+    run_python(*command, "--resume", processes=2)
     assert same(weights(settings.output_dir / "model"), expected)
-
-
-def on_two_processes(config: Path, *flags: str) -> None:
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    result = subprocess.run(
-        [sys.executable, *launcher, "-m", "trainer_client", "train", str(config), *flags],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
 
 
 ALARMED = """

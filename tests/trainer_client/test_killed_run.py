@@ -5,27 +5,73 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
+import signal
 import threading
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 import torch
 
+from tests.trainer_client.forked import fork_python
 from tests.trainer_client.runs import metrics, run_config, same, weights
-from trainer_client.config.run_config import dump_config
+from trainer_client.config.run_config import Config, dump_config
 from trainer_client.run.checkpoint import STATE_FILE, list_checkpoints
 
 STEPS = 30
 KILLS = 10
 
 
-def start(task: Path, run_dir: Path, *flags: str) -> subprocess.Popen[str]:
+@dataclass
+class Run:
+    """A run in a process of its own, and its output as it comes."""
+
+    process: ForkServerProcess
+    output: TextIO
+
+    def finish(self) -> None:
+        """Wait for its end, which is a success."""
+        said = self.output.read()
+        self.output.close()
+        self.process.join()
+        assert self.process.exitcode == 0, said
+
+    def kill_after(self, lines: int, seconds: float) -> bool:
+        """Kill -9 some time after so many lines of steps, or at the next; False if it had ended.
+
+        By time alone a run would end if the time was measured while the machine was busier.
+        """
+        self._read_steps(lines)
+        timer = threading.Timer(seconds, self.process.kill)
+        timer.start()
+        self._read_steps(1)
+        timer.cancel()
+        self.process.kill()
+        self.process.join()
+        self.output.close()
+        return self.process.exitcode == -signal.SIGKILL
+
+    def _read_steps(self, lines: int) -> None:
+        """Read until so many lines of steps have come, or there are no more."""
+        while lines > 0 and (line := self.output.readline()):
+            lines -= line.startswith("step ")
+
+
+def start(task: Path, run_dir: Path, *flags: str) -> Run:
     """The 30-step run: KL, evaluations, refills, minibatches, everything that has a state."""
     path = run_dir.parent / f"{run_dir.name}.yaml"
-    config = run_config(
+    path.write_text(dump_config(config_of(task, run_dir)))
+    command = ("-m", "trainer_client", "train", str(path), *flags)
+    reader, writer = os.pipe()
+    process = fork_python(*command, stdout=writer, stderr=writer, environment={})
+    os.close(writer)
+    return Run(process, os.fdopen(reader))
+
+
+def config_of(task: Path, run_dir: Path) -> Config:
+    return run_config(
         task,
         run_dir,
         "accuracy",
@@ -42,43 +88,6 @@ def start(task: Path, run_dir: Path, *flags: str) -> subprocess.Popen[str]:
             "k": [1],
         },
     )
-    path.write_text(dump_config(config))
-    return subprocess.Popen(
-        [sys.executable, "-m", "trainer_client", "train", str(path), *flags],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> None:
-    output, _ = process.communicate(timeout=600)
-    assert process.returncode == 0, output
-
-
-def kill_after(process: subprocess.Popen[str], lines: int, seconds: float) -> bool:
-    """Kill -9 some time after so many lines of steps, or at the next; False if it had ended before.
-
-    By time alone a run would end if the time was measured while the machine was busier.
-    """
-    read_steps(process, lines)
-    timer = threading.Timer(seconds, process.kill)
-    timer.start()
-    read_steps(process, 1)
-    timer.cancel()
-    process.kill()
-    process.wait()
-    assert process.stdout is not None
-    process.stdout.close()
-    return process.returncode < 0
-
-
-def read_steps(process: subprocess.Popen[str], lines: int) -> None:
-    """Read until so many lines of steps have come, or there are no more."""
-    assert process.stdout is not None
-    while lines > 0 and (line := process.stdout.readline()):
-        lines -= line.startswith("step ")
 
 
 def without_times(rows: list[dict[str, float]]) -> list[dict[str, float]]:
@@ -112,21 +121,21 @@ def equal(one: Any, other: Any) -> bool:
 @pytest.mark.slow
 def test_ten_kills_at_random_moments_leave_no_trace(task: Path, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    finish(start(task, whole))
+    start(task, whole).finish()
     two_steps = 2 * sum(row.get("time/step", 0) for row in metrics(whole)) / STEPS
     chosen = random.Random()
-    process = start(task, killed)
+    run = start(task, killed)
     for kill in range(KILLS):
         lines = 0 if kill % 5 == 4 else 1  # sometimes before it has done anything
-        assert kill_after(process, lines, chosen.uniform(0, two_steps)), "ended too early"
-        process = start(task, killed, "--resume")
-    finish(process)
+        assert run.kill_after(lines, chosen.uniform(0, two_steps)), "ended too early"
+        run = start(task, killed, "--resume")
+    run.finish()
     assert same(weights(whole / "model"), weights(killed / "model"))
     assert equal(state(whole), state(killed))
     assert [row["step"] for row in metrics(killed)] == list(range(STEPS + 1))
     assert without_times(metrics(killed)) == without_times(metrics(whole))
     for name in ("solve_rates.jsonl", *(f"rollouts/step_{n:06d}.jsonl" for n in (1, 15, 30))):
-        texts = [(run / name).read_text() for run in (whole, killed)]
+        texts = [(folder / name).read_text() for folder in (whole, killed)]
         assert texts[0] == texts[1], name
     assert [json.loads(line) for line in (killed / "warnings.jsonl").read_text().splitlines()] == [
         json.loads(line) for line in (whole / "warnings.jsonl").read_text().splitlines()

@@ -45,9 +45,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
 
     def take_steps(processes: int, *asked: tuple[str, int, *tuple[str, ...]]) -> None:
         orders = json.dumps([(str(folder / name), *others) for name, *others in asked])
-        # One process without torchrun, as a run on one machine has it.
-        launched = processes if processes > 1 else None
-        output = runs.run_python(str(SCRIPT), str(task / "model"), orders, processes=launched)
+        output = runs.run_python(str(SCRIPT), str(task / "model"), orders, processes=processes)
         for (name, *_), history in zip(asked, json.loads(output), strict=True):
             found[name] = [*found.get(name, []), *history]
 
@@ -120,7 +118,7 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
 ) -> None:
     """Prompts are split, the rollouts of all are logged once, the first process evaluates.
 
-    From two to one and from one to two.
+    From two to one and from one to two; torchrun starts the first two, as a user does.
     """
     data = task / "data"
     path = tmp_path / "run.yaml"
@@ -148,8 +146,8 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
         )
     )
     command = ("-m", "trainer_client", "train", str(path))
-    runs.run_python(*command, processes=2)
-    runs.run_python(*command, "--resume", "train.steps=3", processes=1)
+    runs.torchrun(*command, processes=2)
+    runs.run_python(*command, "--resume", "train.steps=3")
     runs.run_python(*command, "--resume", "train.steps=4", processes=2)
     run_dir = tmp_path / "run"
     rows = runs.metrics(run_dir)

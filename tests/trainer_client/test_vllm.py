@@ -351,10 +351,12 @@ def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
             task / "data",
             tmp_path / "run",
             service_url,
-            rollout=served_at(url, deadline_seconds=8),
+            rollout=served_at(url, deadline_seconds=20),
         )
         try:
-            with pytest.raises(TrainingStopped, match=r"deadline_seconds = 8.*Saved .*step_000001"):
+            with pytest.raises(
+                TrainingStopped, match=r"deadline_seconds = 20.*Saved .*step_000001"
+            ):
                 train(settings)
         finally:
             server.signal(signal.SIGCONT)

@@ -459,7 +459,7 @@ def test_judging_ends_with_the_batch(busy: str) -> None:
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
     """What a request is answered while another one runs a program that spins."""
-    spinning = {**VERL, "code": SPIN, "run_timeout": 1}
+    spinning = {**VERL, "code": SPIN, "run_timeout": 0.3}
     deadline = time.monotonic() + 60
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(http.post, "/run_code", json=spinning)
