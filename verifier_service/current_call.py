@@ -34,20 +34,20 @@ class CallTimes:
 
     queue: WorkSpan | None = None
     judge: dict[str, WorkSpan] = field(default_factory=dict)
-    """Times of workers by the type of the verifier."""
+    """Times of workers by the types of the verifiers that share a task."""
 
-    def add(self, verifier: str, *, asked: int, started: int, ended: int) -> None:
+    def add(self, verifiers: str, *, asked: int, started: int, ended: int) -> None:
         """Count a task.
 
         Args:
-            verifier: the type of its verifier.
+            verifiers: the types of its verifiers.
             asked: when it asked for a worker, in nanoseconds since the epoch as the others.
             started: when it got one.
             ended: when that was done with it.
         """
         self.queue = self.queue or WorkSpan(asked, started)
         self.queue.add(asked, started)
-        self.judge.setdefault(verifier, WorkSpan(started, ended)).add(started, ended)
+        self.judge.setdefault(verifiers, WorkSpan(started, ended)).add(started, ended)
 
 
 _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)

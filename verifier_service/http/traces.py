@@ -115,8 +115,8 @@ class Traces:
         parent = self._api.set_span_in_context(span)
         if times.queue is not None:
             self._add_child("queue", times.queue, parent)
-        for verifier, judging in times.judge.items():
-            self._add_child(f"judge {verifier}", judging, parent)
+        for verifiers, judging in times.judge.items():
+            self._add_child(f"judge {verifiers}", judging, parent)
         if is_error:
             span.set_status(self._api.StatusCode.ERROR)
         span.end()

@@ -176,7 +176,8 @@ class WorkerPool:
                 try:
                     return await worker.run(task, self._limits, verdicts)
                 finally:
-                    times.add(task.verifier, asked=asked, started=started, ended=time.time_ns())
+                    ended = time.time_ns()
+                    times.add(_names(task), asked=asked, started=started, ended=ended)
 
     def _is_running(self, worker: Worker) -> bool:
         # Workers end with their fork server. A worker that died idle must not count as a try of an
@@ -300,6 +301,11 @@ class WorkerPool:
         if error is not None:
             self._bug = f"the pool of workers has a bug: {type(error).__name__}"
             log.error("%s", self._bug, exc_info=error)
+
+
+def _names(task: EncodedTask) -> str:
+    """The types of a task's verifiers: `accuracy, format`."""
+    return ", ".join(dict.fromkeys(name for name, _ in task.verifiers))
 
 
 def _blame(run: TaskRun) -> Verdict:
