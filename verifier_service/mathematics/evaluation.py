@@ -672,7 +672,7 @@ def _agree_further(
 
     Without their size `\\sqrt2 + 10^{-90}` would be `\\sqrt2` to any fixed number of digits.
     """
-    extra = _num_lost_digits(left, point) + _num_lost_digits(right, point)
+    extra = _num_lost_digits(left) + _num_lost_digits(right)
     if not extra and not gap:
         return True
     if extra > MAX_LOST_DIGITS:
@@ -684,30 +684,34 @@ def _agree_further(
         return bool(more < gap * mpmath.mpf(10) ** (-(digits - DIGITS) // 2))
 
 
-def _num_lost_digits(expression: Expression, point: Mapping[str, Fraction]) -> int:
-    """How many digits parts far from 1 can hide from each other: twice those of `10^{-90}`.
+def _num_lost_digits(expression: Expression) -> int:
+    """How many digits constants far from 1 can hide from others: twice those of `10^{-90}`.
 
     Twice, because functions square a small argument: the cosine of 10^-45 is 10^-90 below 1.
     """
     lost = 0
     for part in walk(expression):
         inside: tuple[Expression, ...] = ()
-        if isinstance(part, Sum):
-            inside = part.terms
+        if isinstance(part, Sum | Product):
+            inside = part.terms if isinstance(part, Sum) else part.factors
         elif isinstance(part, Call):
             inside = part.arguments
         elif isinstance(part, Power):
             inside = (part.exponent,)
-        for one in inside:
-            if isinstance(one, Number | Symbol) and not _is_extreme(one):
-                continue
-            try:
-                value = numeric(one, point, 15)
-            except (Undefined, Unreadable):
-                continue
-            size = abs(mpmath.mag(value)) * math.log10(2) if value else 0
-            lost += 2 * int(size) if size > LEAST_LOST_DIGITS else 0
+        lost += sum(2 * _num_digits_from_one(one) for one in inside)
     return lost
+
+
+def _num_digits_from_one(one: Expression) -> int:
+    """The distance of a constant from 1 in decimal digits; 0 where it is near, or no constant."""
+    if (isinstance(one, Number | Symbol) and not _is_extreme(one)) or variables(one):
+        return 0
+    try:
+        value = numeric(one, {}, 15)
+    except (Undefined, Unreadable):
+        return 0
+    size = abs(mpmath.mag(value)) * math.log10(2) if value else 0
+    return int(size) if size > LEAST_LOST_DIGITS else 0
 
 
 def _is_extreme(one: Number | Symbol) -> bool:
