@@ -54,6 +54,7 @@ def _exactly(connection: socket.socket, num_bytes: int) -> bytes:
     parts = bytearray()
     while len(parts) < num_bytes:
         size = min(num_bytes - len(parts), MAX_PART_BYTES)
+        # Without the flag, a frame comes in parts, and putting them together copies it twice.
         part = connection.recv(size, socket.MSG_WAITALL)
         if len(part) == num_bytes:
             return part

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+import h11
 import pytest
 import uvicorn
 from starlette.requests import ClientDisconnect, Request
@@ -17,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.processes import until_async
 from verifier_service.http.connection import ConnectionLimits, Guard, guarded
+from verifier_service.http.framing import StrictFraming
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.request_head import MAX_HEAD_BYTES
 from verifier_service.server import listen
@@ -316,6 +318,20 @@ def test_right_requests_are_answered_however_they_are_cut(size: int) -> None:
         assert server.refusals("malformed_request") == 0
 
     with_server(check)
+
+
+@pytest.mark.parametrize("body", [b"", b"content"])
+def test_the_head_of_a_response_is_in_one_packet_with_its_body(body: bytes) -> None:
+    framing = StrictFraming()
+    framing.receive_data(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert isinstance(framing.next_event(), h11.Request)
+    length = str(len(body)).encode()
+    head = h11.Response(status_code=200, headers=[(b"content-length", length)], reason=b"OK")
+    continued = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+    sent = [framing.send(continued), framing.send(head)]
+    sent += [framing.send(h11.Data(data=body)), framing.send(h11.EndOfMessage())]
+    whole = b"HTTP/1.1 200 OK\r\ncontent-length: " + length + b"\r\n\r\n" + body
+    assert sent == [b"HTTP/1.1 100 Continue\r\n\r\n", b"", whole, b""]
 
 
 def test_requests_that_are_sent_at_once_are_all_answered_and_all_checked() -> None:
