@@ -338,6 +338,17 @@ def test_cases_share_a_limit(grader: Grader) -> None:
     assert (found.reason, found.passed, found.total) == ("time_limit_exceeded", 2, 4)
 
 
+@pytest.mark.parametrize(("after_time_limit", "num_run"), [(True, 3), (False, 1)])
+def test_cases_after_one_that_met_a_time_limit_may_be_judged_from_it(
+    grader: Grader, after_time_limit: bool, num_run: int
+) -> None:
+    plan = dataclasses.replace(IDLE_PLAN, after_time_limit=after_time_limit)
+    cases = [{"stdin": "", "stdout": ""}] * 3
+    found = grader("import time\ntime.sleep(60)", {"type": "stdio", "cases": cases}, plan)
+    assert (found.reason, found.passed, found.total) == ("time_limit_exceeded", 0, 3)
+    assert found.num_results == num_run
+
+
 def test_cases_share_a_limit_on_wall_time(grader: Grader) -> None:
     """The first is cut by its own limit, the second by what is left, and there is no third."""
     plan = Plan(Limits(cpu_seconds=1.0, wall_seconds=0.5), 10.0, 0.8, run_all=True)

@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.01
 """Time between two looks at the table, of a program that wants to run."""
 REST_SECONDS = 0.05
 """Time between two looks at a program that sleeps."""
-FIRST_QUANTUM_SECONDS = 0.015
+FIRST_QUANTUM_SECONDS = 0.02
 """CPU time after which a program is a long one: several times what most programs take."""
 QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
@@ -153,7 +153,7 @@ class Turn:
 def _level(cpu_seconds: float) -> int:
     """The quantum that a program is in: 0 is the first.
 
-    >>> [_level(seconds) for seconds in (0.0, 0.014, 0.015, 0.11, 0.3)]
+    >>> [_level(seconds) for seconds in (0.0, 0.019, 0.02, 0.11, 0.31)]
     [0, 0, 1, 2, 4]
     """
     if cpu_seconds < FIRST_QUANTUM_SECONDS:
