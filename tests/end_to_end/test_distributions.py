@@ -157,7 +157,8 @@ def python_of(version: str) -> str:
 def install(python: str, folder: Path, wheel: Path, extra: str) -> Path:
     """The folder with the commands of a fresh environment that has the wheel with an extra."""
     subprocess.run([python, "-m", "venv", str(folder)], check=True)
-    quick = ("--disable-pip-version-check", "--quiet", "--no-compile")
+    # Compiled here: compiling all of sympy at its first import may take longer than a start may.
+    quick = ("--disable-pip-version-check", "--quiet", "--compile")
     constraints = ("--constraint", str(ROOT / "constraints.txt"))
     wanted = f"{wheel}[{extra}]" if extra else str(wheel)
     pip: list[str | Path] = [folder / "bin" / "python", "-m", "pip", "install"]
