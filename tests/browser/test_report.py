@@ -75,8 +75,8 @@ def test_three_curves_are_larger_and_say_where_their_axes_begin(open_report: Ope
 def test_warnings_stand_on_the_curves_and_limits_in_them(open_report: OpenReport) -> None:
     page = open_report()
     kl = page.locator(".chart", has=page.get_by_role("heading", name="KL to the start policy"))
-    assert kl.locator("text.limit").all_inner_texts() == ["warns above 0.05", "stops above 0.1"]
-    assert kl.locator("text.flag").all_inner_texts() == ["2"]
+    assert kl.locator("text.limit").all_text_contents() == ["warns above 0.05", "stops above 0.1"]
+    assert kl.locator("text.flag").all_text_contents() == ["2"]
     kl.get_by_role("slider").fill("12")
     assert "Warning 2: policy/kl_divergence is 0.064" in kl.locator(".at").inner_text()
     assert "0.064" in kl.locator(".legend").inner_text()
