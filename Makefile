@@ -63,7 +63,8 @@ test-browser: install $(BROWSER)/installed  ## the page of the service, in the m
 		-p no:cacheprovider -o filterwarnings=default tests/browser $(ARGS)
 
 docs: $(DOCS)/installed  ## the documents as a site, in build/site; fails at a broken link
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet $(ARGS)
+	@# Not --quiet: warnings that are not shown are not counted, and --strict would pass.
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict $(ARGS)
 
 serve: install  ## the verifier service; settings are VERIFIER_... variables
 	$(BIN)/verifier-service serve $(ARGS)
