@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 import torch
 
 from reward_verifier.verdict import Verdict
-from tests.trainer_client.runs import run_config, run_python
+from tests.trainer_client.runs import run_config
 from trainer_client import cli
 from trainer_client import generate as generating
 from trainer_client.config.run_config import Config, ConfigError, dump_config
@@ -145,11 +147,11 @@ def test_completions_are_shown_before_a_service_that_is_not_there_is_waited_for(
     reward = {"url": "http://127.0.0.1:9", "max_attempts": 2, "backoff_seconds": 0.01}
     config = run_config(task, run_dir, reward=reward | {"verifiers": [{"type": "accuracy"}]})
     (run_dir / "config.yaml").write_text(dump_config(config))
-    command = ("-m", "trainer_client", "generate", str(run_dir), "1+1=?")
-    unscored = run_python(*command)
-    with pytest.raises(AssertionError) as failed:
-        run_python(*command, "--answer", "2")
-    shown, said = str(failed.value).rsplit("waiting for the verifier at http://127.0.0.1:9 ", 1)
-    assert shown == unscored != ""
-    _, error = said.split("\n", 1)
-    assert error.startswith("error: no answer from the verifier at http://127.0.0.1:9 after 2")
+    command = [sys.executable, "-m", "trainer_client", "generate", str(run_dir), "1+1=?"]
+    unscored = subprocess.run(command, capture_output=True, text=True)
+    scored = subprocess.run([*command, "--answer", "2"], capture_output=True, text=True)
+    assert scored.returncode == 1
+    completion, said = scored.stdout.rsplit("waiting for the verifier at http://127.0.0.1:9 ", 1)
+    assert completion == unscored.stdout != ""
+    assert said.count("\n") == 1
+    assert "error: no answer from the verifier at http://127.0.0.1:9 after 2" in scored.stderr

@@ -24,6 +24,7 @@ BEYOND_THE_SCHEMA = (
     "not enabled here",
     "no effect in mode",
     "not a pattern of RE2",
+    "zh needs the package jieba",
     "unit tokens: open-r1 counts characters",
     "is more than max_completion_tokens",
     "Input should be a valid integer",  # 1.0 is one to JSON Schema
