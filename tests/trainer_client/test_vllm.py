@@ -25,12 +25,13 @@ from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
 from trainer_client.config.sections import ModelConfig
-from trainer_client.dataset import Problem, ProblemOrder, load_problems
+from trainer_client.dataset import Problem, load_problems
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.weights import save_weights
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.group_sampler import GroupSampler
@@ -353,7 +354,9 @@ def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
             rollout=served_at(url, deadline_seconds=20),
         )
         try:
-            with pytest.raises(TrainingStopped, match=r"deadline_seconds = 20.*Saved .*_000001"):
+            with pytest.raises(
+                TrainingStopped, match=r"deadline_seconds = 20.*Saved .*step_000001"
+            ):
                 train(settings)
         finally:
             server.signal(signal.SIGCONT)
