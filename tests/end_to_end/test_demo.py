@@ -72,7 +72,7 @@ def test_a_demonstration_that_was_ended_can_go_on(tmp_path: Path) -> None:
     write_grpo_config(tmp_path, url="http://127.0.0.1:1", seed=0)
     command = train.replace("trainer-client", "python -m trainer_client").split()
     refused = subprocess.run(command, capture_output=True, text=True)
-    assert f"{tmp_path}/grpo holds no run to resume" in refused.stderr
+    assert f"{tmp_path}/grpo.yaml cannot be used" in refused.stderr  # its service has ended
     assert NextCommands(tmp_path, "http://127.0.0.1:9", None).resume.strip("`") in train
 
 

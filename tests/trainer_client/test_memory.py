@@ -41,7 +41,8 @@ def test_a_huge_group_is_sampled_at_once_whatever_the_batch_size(
     task: Path, tmp_path: Path
 ) -> None:
     rollout = {**ROLLOUT, "group_size": 4096, "batch_size": 64}
-    estimate = estimate_memory(run_config(task, tmp_path, rollout=rollout), prompt_tokens=8)
+    config = run_config(task, tmp_path, rollout=rollout, train={"micro_batch_tokens": 160})
+    estimate = estimate_memory(config, prompt_tokens=8)
     assert estimate.kv_cache == 2 * 5 * 128 * 4 * 4096 * 16
     assert estimate.generating > estimate.updating
     assert estimate.peak == sum(estimate.peak_parts.values())

@@ -187,7 +187,7 @@ def test_a_verifier_that_stays_away_leaves_a_checkpoint_that_resumes_exactly(
     with verifier(misbehave) as server:
         settings = config(task, run_dir, server, reward={"max_attempts": 1})
         with pytest.raises(
-            TrainingStopped, match=r"stopped after step 2: no answer from the verifier.*503"
+            TrainingStopped, match=r"stopped after step 2: no verdicts from the verifier.*503"
         ):
             train(settings)
         assert [checkpoint.step for checkpoint in list_checkpoints(run_dir)] == [2]

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.attacks.twins import load_forms
@@ -32,7 +31,7 @@ from verifier_service.sandbox.execution import Execution, Limits, Program
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Verdict
 from verifier_service.workers.sources import CodeWorkers
-from verifier_service.workers.tasks import Task, TaskPart, from_worker
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, from_worker
 
 PLAN = Plan(Limits(cpu_seconds=100.0, wall_seconds=1000.0), 1000.0, 1000.0, run_all=True)
 
@@ -270,7 +269,7 @@ def verdict_of_new_worker(source: CodeWorkers, task: Task) -> tuple[float | None
     """Score and reason of the task's only completion."""
     worker = source.start_worker()
     with worker.connection:
-        worker.connection.sendall(frames.pack(msgspec.msgpack.encode(task)))
+        worker.connection.sendall(frames.pack(EncodedTask.of(task, "code").body))
         (verdict,) = from_worker.decode(frames.receive_frame(worker.connection)).verdicts
     worker.position.close()
     os.close(worker.pidfd)
