@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
+import verifier_service
 from verifier_service.reason import EngineReason
 from verifier_service.verifiers import VERIFIERS
 
@@ -22,9 +23,14 @@ def test_every_verifier_is_described(http: httpx.Client) -> None:
     assert listed["accuracy"]["needs"] == ["answer"]
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_a_running_service_is_alive_and_ready(http: httpx.Client, path: str) -> None:
-    assert (http.get(path).status_code, http.get(path).json()) == (200, {"status": "ok"})
+@pytest.mark.parametrize(
+    ("path", "said"), [("/healthz", {}), ("/readyz", {"version": verifier_service.__version__})]
+)
+def test_a_running_service_is_alive_and_ready(
+    http: httpx.Client, path: str, said: dict[str, str]
+) -> None:
+    response = http.get(path)
+    assert (response.status_code, response.json()) == (200, {"status": "ok", **said})
 
 
 def test_the_documentation_has_the_wire(http: httpx.Client) -> None:
