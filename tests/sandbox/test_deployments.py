@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 NATIVE, SOAK = ("test_native.py",), "test_soak.py"
 RUNNER = (
     *("test_runner.py", "test_workspace.py", "test_idle.py", "test_renewal.py"),
-    "test_loopback.py",
+    *("test_loopback.py", "test_turns.py"),
 )
 LAYERS = ("test_layers.py", "test_doctor.py", "test_root.py", "test_traces.py", SOAK)
 AGAIN = [
