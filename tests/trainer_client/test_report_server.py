@@ -109,6 +109,15 @@ def test_an_address_that_is_taken_or_a_folder_without_a_run_is_refused(
         open_server(tmp_path, "127.0.0.1", 0)
 
 
+@pytest.fixture
+def heard_ctrl_c() -> Iterator[None]:
+    """Let child processes hear SIGINT, which what a script starts in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_ctrl_c")
 def test_the_command_says_where_and_ends_with_ctrl_c(run_dir: Path) -> None:
     command = [sys.executable, "-u", "-m", "trainer_client", "report", str(run_dir), "--serve"]
     with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True) as served:
