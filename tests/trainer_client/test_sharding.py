@@ -170,7 +170,7 @@ def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
 
 
 def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path: Path) -> None:
-    """Each process looks for a checkpoint and asks the service; the one that leads speaks."""
+    """Each process checks the configuration and asks the service; the one that leads speaks."""
     run_dir = tmp_path / "run"
     reward = {"url": "http://127.0.0.1:9", "max_attempts": 2, "backoff_seconds": 0.01}
     verifiers = {"verifiers": [{"type": "accuracy"}], "functions": []}
@@ -178,10 +178,10 @@ def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path
     run_dir.mkdir()
     (run_dir / "config.yaml").write_text(dump_config(config))
     arguments = ("-m", "trainer_client", "train", str(run_dir / "config.yaml"), "--resume")
-    with pytest.raises(AssertionError, match="error: no answer from the verifier") as failed:
+    with pytest.raises(AssertionError, match="no answer from the verifier") as failed:
         runs.run_python(*arguments, processes=2)
     said = str(failed.value)
-    assert said.count("holds no checkpoint yet: starting from the beginning") == 1
+    assert said.count("config.yaml cannot be used") == 1
     assert said.count("waiting for the verifier at http://127.0.0.1:9 ") == 1
 
 
