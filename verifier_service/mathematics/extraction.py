@@ -85,7 +85,7 @@ def extract(
         sources: where to look, in that order.
         tags: names of the tags that the source `answer_tag` looks for.
     """
-    after = visible_text(after_reasoning(text) or "", tags).strip(_BLANK)
+    after = visible_text(after_reasoning(text) or "", tuple(tags)).strip(_BLANK)
     if not after:
         return None
     main = _without_notes(after)

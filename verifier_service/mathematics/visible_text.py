@@ -8,11 +8,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from verifier_service.mathematics.notation import brace_pairs
 
 
-def visible_text(text: str, tags: Sequence[str] = ()) -> str:
+@lru_cache(maxsize=2)  # a judge asks twice about the same text
+def visible_text(text: str, tags: tuple[str, ...] = ()) -> str:
     """A text without its hidden parts, and without tags of HTML.
 
     >>> visible_text("<!-- 7 -->5"), visible_text("~~7~~ <b>5</b>"), visible_text("a<b>c")
@@ -22,7 +24,7 @@ def visible_text(text: str, tags: Sequence[str] = ()) -> str:
         text: the completion, or a part of it.
         tags: names of tags that hold the answer, which stay.
     """
-    if "</" in text or "<!--" in text or "<br" in text:
+    if _has_html(text, tags):
         text = _without_html(text, frozenset(tags))
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
@@ -75,6 +77,14 @@ _COMMENT = re.compile(
 _HIDING = re.compile(r"\\(?:[hv]?phantom|[bx]?cancel|sout|st|textcolor\s*\{\s*white\s*\})\s*(?=\{)")
 # White text up to the end of its group: the `\color{white}5` of `{\color{white}5}`.
 _WHITE = re.compile(r"\\color\s*\{white\}[^{}]*(?=\}|\Z)")
+
+
+def _has_html(text: str, kept: Sequence[str]) -> bool:
+    """Whether there are comments, breaks, or ends of other elements than those that stay."""
+    if "<" not in text:
+        return False
+    num_kept = sum(text.count(f"</{name}>") for name in kept)
+    return text.count("</") > num_kept or "<!--" in text or "<br" in text
 
 
 def _without_html(text: str, kept: frozenset[str]) -> str:

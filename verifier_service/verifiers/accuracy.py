@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import msgspec
 from pydantic import Field, model_validator
 
-from verifier_service.answer_text import SeveralAnswers, answer_part
+from verifier_service.answer_text import SeveralAnswers, after_reasoning, answer_part
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.mathematics.extraction import (
@@ -333,7 +333,7 @@ class Accuracy(SettlingVerifier):
                 return Extraction(found.source, (found.sentence,))
         max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
         if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
-            whole = _whole_answer(visible_text(text, self.tags))
+            whole = _whole_answer(visible_text(after_reasoning(text) or "", self.tags))
             is_other = whole and (found is None or found.text != whole)
             if is_other and any(whole == _as_written(one.text) for one in references):
                 return Extraction("math", (whole,))
