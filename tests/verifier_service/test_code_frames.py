@@ -179,6 +179,7 @@ EXACT = {
     *(type(None), bool, int, float, str, bytes, bytearray, complex, range, Decimal, Fraction),
     *(datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
     *(list, tuple, set, frozenset, dict, deque, Counter, OrderedDict, Handle),
+    type,  # types of the standard library cross by their names
 }
 
 
