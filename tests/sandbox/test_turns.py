@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import until_async
+from tests.processes import until, until_async
 from tests.sandbox.conftest import LIMITS
 from verifier_service.sandbox import exit_reason, turns
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
@@ -153,7 +153,7 @@ def test_a_program_that_sleeps_is_not_stopped_and_holds_up_no_other(table: int) 
     assert asyncio.run(run()).reason is ExitReason.IDLE_LIMIT
     assert is_long
     other.rest()
-    asyncio.run(until_async(lambda: other.may_run(0.5)))  # its place counts for a moment more
+    until(lambda: other.may_run(0.5))  # its place counts for a moment more
 
 
 @pytest.mark.usefixtures("no_least_share")
