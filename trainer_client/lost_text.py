@@ -13,7 +13,7 @@ NUM_TRIED = 2000
 
 
 def tried_problems(problems: Sequence[Problem]) -> Sequence[Problem]:
-    """At most about `2 * NUM_TRIED` of the problems, evenly spread."""
+    """Some of the problems, evenly spread, about `2 * NUM_TRIED` at most."""
     return problems[:: max(1, len(problems) // NUM_TRIED)]
 
 

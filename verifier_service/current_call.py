@@ -30,7 +30,7 @@ class WorkSpan:
 
 @dataclass
 class CallTimes:
-    """When the tasks of a call waited for workers, and when workers had them."""
+    """Times at which the tasks of a call waited for workers, and at which workers had them."""
 
     queue: WorkSpan | None = None
     judge: dict[str, WorkSpan] = field(default_factory=dict)

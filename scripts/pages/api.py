@@ -50,7 +50,7 @@ def api_page(document: Document) -> str:
 
 
 class _Links:
-    """Where types are described: options and reasons on the page of the verifiers."""
+    """Page that describes a type: that of the verifiers for their options and reasons."""
 
     def __init__(self, document: Document) -> None:
         schemas = document["components"]["schemas"]

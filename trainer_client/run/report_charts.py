@@ -255,7 +255,7 @@ def _series(run: LoggedRun, metric: str, name: str) -> list[Series]:
 
 
 def _shortened(points: Points) -> Points:
-    """At most `MAX_POINTS` points; each may be the mean of neighbours, with their extremes."""
+    """Points to draw, `MAX_POINTS` at most; each may be the mean of some, with their extremes."""
     size = math.ceil(len(points) / MAX_POINTS)
     if size == 1:
         return points

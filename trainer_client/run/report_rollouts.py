@@ -114,7 +114,7 @@ def _hash(name: str) -> bytes:
 
 
 def _evenly(items: Sequence[Any], count: int) -> list[Any]:
-    """At most so many of the items, at even distances, the first and the last among them."""
+    """Items at even distances, `count` at most, the first and the last among them."""
     if len(items) <= count:
         return list(items)
     return [items[round(i * (len(items) - 1) / (count - 1))] for i in range(count)]

@@ -51,7 +51,7 @@ class LimitWatch:
         """Time between two looks, all together, at whose end the process was idle."""
         self._limits = limits
         self._stopped_at: tuple[float, float] | None = None
-        """When the process was stopped, and how long it had waited for a processor by then."""
+        """Time at which the process was stopped, and its wait for a processor until then."""
         self._stopped_seconds = 0.0
         self._slept_seconds = 0.0
         """Time between two looks, all together, at whose end the process slept."""
