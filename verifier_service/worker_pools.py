@@ -22,7 +22,7 @@ PROGRAMS_PER_PROCESSOR = 8
 PROGRAM_MEMORY_BYTES = 2**30
 """Memory that each program under way may take: most that callers permit."""
 MEMORY_SHARE = 0.75
-"""Share of the memory that all programs under way may take together."""
+"""Share of the memory that text workers leave, which all programs under way may take together."""
 _MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -38,7 +38,7 @@ def num_programs(code_workers: int, memory_bytes: int) -> int:
 
     Args:
         code_workers: programs that run at a time.
-        memory_bytes: memory of the machine, or of the container.
+        memory_bytes: memory of the machine, or of the container, that text workers leave.
     """
     have_room = int(MEMORY_SHARE * memory_bytes / PROGRAM_MEMORY_BYTES)
     return max(code_workers, min(PROGRAMS_PER_PROCESSOR * code_workers, have_room, MAX_PROGRAMS))
@@ -68,7 +68,8 @@ async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[s
 
 
 def _code_pool(settings: EngineSettings) -> WorkerPool:
-    num_workers = num_programs(settings.code_workers, _memory_bytes())
+    left_bytes = _memory_bytes() - settings.workers * settings.item_memory_bytes
+    num_workers = num_programs(settings.code_workers, left_bytes)
     return WorkerPool(
         num_workers,
         CODE_LIMITS,
