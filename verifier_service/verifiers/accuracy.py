@@ -23,6 +23,7 @@ from verifier_service.mathematics.extraction import (
     MAX_ANSWER_CHARACTERS,
     SOURCES,
     Extraction,
+    Joint,
     Source,
     extract,
 )
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 
 MAX_TAG_CHARACTERS = 40
 """Most characters around an answer that repeats its reference: of tags, and of `</think>`."""
+
+
+MAX_KEPT_JUDGEMENTS = 16
+"""Most answers whose judgement is kept: completions of a group end with few different ones."""
 
 
 class AccuracyReason(Reason):
@@ -187,11 +192,9 @@ class Accuracy(SettlingVerifier):
         rules = self.rules
         references = [comparison.read_answer(text) for text in self._answer_texts(reference)]
         all_readable = all(one.values or _can_be_read(one.text) for one in references)
+        kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
-        def judge(completion: Completion) -> Judgement | Undecided:
-            found = self._final_answer(completion.text, references)
-            if found is None:
-                return Judgement(0.0, AccuracyReason.NO_ANSWER)
+        def judgement_of(found: Extraction) -> Judgement | Undecided:
             extracted = found.text
             if len(extracted) > MAX_ANSWER_CHARACTERS:
                 return Judgement(0.0, EngineReason.TOO_LARGE, extracted)
@@ -212,6 +215,18 @@ class Accuracy(SettlingVerifier):
             if len(found.statements) > 1 or _offers_alternatives(answer, rules):
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
             return Judgement(0.0, AccuracyReason.DIFFERENT, extracted)
+
+        def judge(completion: Completion) -> Judgement | Undecided:
+            found = self._final_answer(completion.text, references)
+            if found is None:
+                return Judgement(0.0, AccuracyReason.NO_ANSWER)
+            answer = (found.statements, found.joint)
+            judgement = kept.get(answer)
+            if judgement is None:
+                judgement = judgement_of(found)
+                if len(kept) < MAX_KEPT_JUDGEMENTS:
+                    kept[answer] = judgement
+            return judgement
 
         return judge
 
