@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Literal
 
 from verifier_service.answer_text import after_reasoning
+from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS, SOURCES, Source
 from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import (
     is_denied,
@@ -38,14 +39,8 @@ from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.visible_text import visible_text
 
-Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
-SOURCES: tuple[Source, ...] = get_args(Source)
-
 MAX_BARE_CHARACTERS = 120
 """Longest text or last line with words that can be an answer without anything around it."""
-MAX_ANSWER_CHARACTERS = 10_000
-"""Longest answer that is compared."""
-
 Joint = Literal["list", "or", "parts"]
 """Relation of several statements: a list, alternatives, or answers to questions in order."""
 
