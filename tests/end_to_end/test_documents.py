@@ -95,7 +95,8 @@ def test_a_curl_example_gets_the_response_that_is_shown(
 
 
 def test_there_are_curl_examples() -> None:
-    assert {page for page, _, _ in CALLS} == {"README.md", "docs/api.md", "docs/scoring.md"}
+    pages = {"README.md", "docs/api.md", "docs/scoring.md", "docs/tasks.md"}
+    assert {page for page, _, _ in CALLS} == pages
 
 
 def test_the_configuration_example_is_valid() -> None:

@@ -32,7 +32,7 @@ LAYERS = (
     ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words"),
     ("schema_validation",),
     # judging one completion
-    ("mathematics", "sandbox"),
+    ("mathematics", "sandbox", "instructions", "tool_calls"),
     ("code",),
     ("verifiers",),
     ("profiles",),
