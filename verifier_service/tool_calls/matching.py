@@ -113,27 +113,6 @@ def _standard(text: str) -> str:
     return _LEFT_OUT.sub("", text).lower().replace("'", '"')
 
 
-def num_met(edges: Sequence[Sequence[int]]) -> int:
-    """The most pairs in which each wanted call meets another given one.
-
-    Args:
-        edges: for each wanted call, the indices of the given calls that meet it.
-    """
-    partner: dict[int, int] = {}
-
-    def place(wanted: int, seen: set[int]) -> bool:
-        for given in edges[wanted]:
-            if given in seen:
-                continue
-            seen.add(given)
-            if given not in partner or place(partner[given], seen):
-                partner[given] = wanted
-                return True
-        return False
-
-    return sum(place(wanted, set()) for wanted in range(len(edges)))
-
-
 def toolrl_share(
     given: Sequence[ToolCall], wanted: Sequence[WantedCall], strings: Strings
 ) -> float:

@@ -24,6 +24,8 @@ from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.regex import Regex
 from verifier_service.verifiers.repetition import Repetition
 from verifier_service.verifiers.soft_overlong import SoftOverlong
+from verifier_service.verifiers.string_similarity import StringSimilarity
+from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tag_count import TagCount
 from verifier_service.verifiers.tool_calls import ToolCalls
 
@@ -40,6 +42,8 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "json_schema": JsonSchema,
     "instruction_following": InstructionFollowing,
     "tool_calls": ToolCalls,
+    "structured_output": StructuredOutput,
+    "string_similarity": StringSimilarity,
     "soft_overlong": SoftOverlong,
     "cosine_length": CosineLength,
     "length": Length,

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from verifier_service.answer_text import after_reasoning
 from verifier_service.completion import Completion
+from verifier_service.largest_matching import largest_matching
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall, ToolCall, call_of, parsed
@@ -17,7 +18,6 @@ from verifier_service.tool_calls.matching import (
     Tool,
     WantedCall,
     is_met,
-    num_met,
     toolrl_share,
 )
 from verifier_service.tool_calls.reading import CallForm, calls_in
@@ -107,7 +107,7 @@ class ToolCalls(TextVerifier):
             ]
             for one in wanted
         ]
-        number = num_met(edges)
+        number = largest_matching(edges)
         details = {"met": number, "wanted": len(wanted), "given": len(given)}
         if number == len(wanted) == len(given):
             in_order = all(place in edge for place, edge in enumerate(edges))
