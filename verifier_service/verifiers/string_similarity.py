@@ -104,7 +104,7 @@ class StringSimilarity(TextVerifier):
                 return Judgement(0.0, StringSimilarityReason.NO_ANSWER)
             if not answer.startswith(prefix):
                 return Judgement(0.0, StringSimilarityReason.NO_PREFIX, answer)
-            text = self._cased(answer.removeprefix(prefix).strip())
+            text = self._cased(answer.removeprefix(prefix))
             if len(text) > longest:
                 return Judgement(0.0, StringSimilarityReason.TOO_LONG)
             if self.metric == "set_f1":
@@ -133,7 +133,7 @@ class StringSimilarity(TextVerifier):
         texts = acceptable_answers(reference)
         if isinstance(prefix, str):
             texts = [text.strip().removeprefix(prefix) for text in texts]
-        texts = [self._cased(text.strip()) for text in texts]
+        texts = [self._cased(text) for text in texts]
         if not all(texts) or max(map(len, texts)) > MAX_ANSWER_CHARACTERS:
             raise bad("answer", f"expected texts of 1 to {MAX_ANSWER_CHARACTERS} characters")
         return texts
