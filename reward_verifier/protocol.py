@@ -81,15 +81,29 @@ class ServiceAccess:
 
 @dataclass(frozen=True)
 class CompletionGroup:
-    """Completions of one problem, in the form of the wire."""
+    """Completions of one problem, in the form of the wire.
+
+    A batch may mix mathematics, programs and other kinds: each group may name its own verifiers.
+    """
 
     completions: Sequence[Any]
     """Each a text, a list of chat messages, or an object with `text` and lengths."""
     reference: Mapping[str, Any]
     prompt: str | None = None
+    verifiers: Sequence[str | Mapping[str, Any]] | None = None
+    """Verifiers for this group, instead of those of the request; a type alone may be a text."""
+    profile: str | None = None
+    """Name of a list of verifiers for this group, instead."""
 
     def __post_init__(self) -> None:
-        """Raise TypeError for what would be taken apart into characters or keys."""
+        """Raise TypeError for what would be taken apart into characters or keys.
+
+        Raise ValueError where both verifiers and a profile are given.
+        """
+        if self.verifiers is not None and self.profile is not None:
+            raise ValueError("give either `profile` or `verifiers` of a group, not both")
+        if isinstance(self.verifiers, str | bytes | Mapping):
+            raise TypeError("verifiers: expected a list of verifiers, found one")
         if isinstance(self.completions, str | bytes | Mapping):
             kind = type(self.completions).__name__
             raise TypeError(f"completions: expected a list of completions, found one {kind}")
@@ -104,7 +118,26 @@ class CompletionGroup:
         """The group in a request's body."""
         prompt = {} if self.prompt is None else {"prompt": self.prompt}
         completions = list(self.completions)
-        return {**prompt, "reference": self.reference, "completions": completions}
+        return {
+            **prompt,
+            **self.selection,
+            "reference": self.reference,
+            "completions": completions,
+        }
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """The part of the group that names its own verifiers; empty where it has none."""
+        if self.profile is not None:
+            return {"profile": self.profile}
+        if self.verifiers is None:
+            return {}
+        return {"verifiers": wire_verifiers(self.verifiers)}
+
+
+def wire_verifiers(verifiers: Sequence[str | Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Verifiers in the form of the wire: a type alone becomes an object."""
+    return [{"type": one} if isinstance(one, str) else one for one in verifiers]
 
 
 @dataclass(frozen=True)
@@ -387,11 +420,17 @@ def check_complete(
         raise VerifierNonsense(
             f"{response.url} was asked about {asked} completions and answered for groups of {found}"
         )
-    # The service alone knows the names of a profile's verifiers.
-    names = {item.get("name") or item.get("type") for item in selection.get("verifiers", ())}
-    for one in (one for group in scored for one in group):
-        if not names <= one.verdicts.keys():
-            raise VerifierNonsense(
-                f"{response.url} was asked for verdicts of {sorted(map(str, names))} and answered "
-                f"with {sorted(one.verdicts)}"
-            )
+    of_request = _names_in(selection)
+    for group, completions in zip(groups, scored, strict=True):
+        names = _names_in(group.selection) if group.selection else of_request
+        for one in completions:
+            if not names <= one.verdicts.keys():
+                raise VerifierNonsense(
+                    f"{response.url} was asked for verdicts of {sorted(map(str, names))} and "
+                    f"answered with {sorted(one.verdicts)}"
+                )
+
+
+def _names_in(selection: Mapping[str, Any]) -> set[Any]:
+    """The names of selected verifiers; the service alone knows those of a profile."""
+    return {item.get("name") or item.get("type") for item in selection.get("verifiers", ())}

@@ -20,7 +20,13 @@ from reward_verifier.client import (
     converse_streaming_async,
 )
 from reward_verifier.errors import VerifierRejected, VerifierUnavailable
-from reward_verifier.protocol import CompletionGroup, Conversation, ServiceAccess, score
+from reward_verifier.protocol import (
+    CompletionGroup,
+    Conversation,
+    ServiceAccess,
+    score,
+    wire_verifiers,
+)
 from reward_verifier.streaming import GroupScores, StreamedConversation, stream_scores
 from reward_verifier.verdict import ScoredCompletion
 
@@ -31,6 +37,8 @@ DEFAULT_PROFILE = "accuracy"
 Completion = str | Sequence[Mapping[str, Any]] | Mapping[str, Any]
 """A text, a list of chat messages, or an object with `text`, `num_tokens` and `truncated`."""
 Reference = Mapping[str, Any]
+Selection = Mapping[str, Any]
+"""Verifiers for one problem: `{"verifiers": [...]}` or `{"profile": name}`."""
 
 
 @dataclass(frozen=True)
@@ -174,26 +182,36 @@ class Verifier:
                 yield scored
 
     def judge(
-        self, completions: Sequence[Completion], references: Sequence[Reference]
+        self,
+        completions: Sequence[Completion],
+        references: Sequence[Reference],
+        *,
+        selections: Sequence[Selection | None] | None = None,
     ) -> list[Judgement]:
         """Judge each completion by its own reference.
+
+        Args:
+            completions: texts or chats.
+            references: one for each completion.
+            selections: `{"verifiers": [...]}` or `{"profile": name}` for each completion; None:
+                those of this object.
 
         Raises:
             VerifierError: a completion has no verdict; that is never taken for a 0.
         """
         with self._connections() as http:
-            return converse(self._judging(completions, references), http)
+            return converse(self._judging(completions, references, selections), http)
 
     async def judge_async(
-        self, completions: Sequence[Completion], references: Sequence[Reference]
+        self,
+        completions: Sequence[Completion],
+        references: Sequence[Reference],
+        *,
+        selections: Sequence[Selection | None] | None = None,
     ) -> list[Judgement]:
-        """Judge each completion by its own reference.
-
-        Raises:
-            VerifierError: a completion has no verdict; that is never taken for a 0.
-        """
+        """Judge each completion by its own reference; arguments and errors as of `judge`."""
         async with self._connections_async() as http:
-            return await converse_async(self._judging(completions, references), http)
+            return await converse_async(self._judging(completions, references, selections), http)
 
     @property
     def address(self) -> str:
@@ -276,17 +294,19 @@ class Verifier:
         """The part of a request that names the verifiers."""
         if self.verifiers is None:
             return {"profile": self.profile or os.environ.get(PROFILE_VARIABLE) or DEFAULT_PROFILE}
-        given = [{"type": one} if isinstance(one, str) else one for one in self.verifiers]
-        return {"verifiers": [{"weight": 1.0, **one} for one in given]}
+        return {"verifiers": [{"weight": 1.0, **one} for one in wire_verifiers(self.verifiers)]}
 
     def _streaming(self, groups: Sequence[CompletionGroup]) -> StreamedConversation:
         return stream_scores(self._access, self._selection, groups)
 
     def _judging(
-        self, completions: Sequence[Completion], references: Sequence[Reference]
+        self,
+        completions: Sequence[Completion],
+        references: Sequence[Reference],
+        selections: Sequence[Selection | None] | None,
     ) -> Conversation[list[Judgement]]:
         access = self._access
-        groups = _groups(completions, references)
+        groups = _groups(completions, references, selections or [None] * len(completions))
         scored = list(chain(*(yield from score(access, self._selection, groups))))
         failures = sorted({one.failure for one in scored if one.failure})
         if failures:
@@ -303,18 +323,25 @@ class Verifier:
 
 
 def _groups(
-    completions: Sequence[Completion], references: Sequence[Reference]
+    completions: Sequence[Completion],
+    references: Sequence[Reference],
+    selections: Sequence[Selection | None],
 ) -> list[CompletionGroup]:
     """Neighbours with equal references share a group, so that the reference is sent once."""
     if len(references) != len(completions):
         raise ValueError(f"{len(completions)} completions with {len(references)} references")
-    groups: list[tuple[Reference, list[Completion]]] = []
-    for completion, reference in zip(completions, references, strict=True):
-        if groups and groups[-1][0] == reference:
-            groups[-1][1].append(completion)
+    if len(selections) != len(completions):
+        raise ValueError(f"{len(completions)} completions with {len(selections)} selections")
+    groups: list[tuple[Reference, Selection | None, list[Completion]]] = []
+    for completion, reference, selection in zip(completions, references, selections, strict=True):
+        if groups and groups[-1][:2] == (reference, selection):
+            groups[-1][2].append(completion)
         else:
-            groups.append((reference, [completion]))
-    return [CompletionGroup(members, reference) for reference, members in groups]
+            groups.append((reference, selection, [completion]))
+    return [
+        CompletionGroup(members, reference, **(selection or {}))
+        for reference, selection, members in groups
+    ]
 
 
 def _is_all_scored(completion: ScoredCompletion) -> bool:

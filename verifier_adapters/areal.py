@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from verifier_adapters.client import Verifier
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selection_of
 
 TIMEOUT_SECONDS = 12.0
 """Time limit of the only attempt, within the 15 seconds that AReaL gives."""
@@ -33,11 +33,12 @@ def reward_fn(
         prompt_ids: not used.
         completion_ids: not used.
         data: columns of the data set. The reference is in `answer`, as in AReaL's own reward
-            functions.
+            functions; `profile` or `verifiers`, where there are any, judge this completion.
 
     Raises:
         VerifierError: the completion has no verdict.
     """
     verifier = Verifier(timeout_seconds=TIMEOUT_SECONDS, max_attempts=1)
-    (judgement,) = verifier.judge([completions], [reference_of(data["answer"])])
+    references, selections = [reference_of(data["answer"])], [selection_of(data)]
+    (judgement,) = verifier.judge([completions], references, selections=selections)
     return judgement.reward or 0.0

@@ -7,7 +7,8 @@
 
     orms["verifier"] = Verified
 
-ms-swift leaves out a reward of None, as TRL does.
+A row with a column `profile` or `verifiers` is judged by these. ms-swift leaves out a reward of
+None, as TRL does.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from verifier_adapters.client import Completion, Verifier
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selections_in
 
 
 class VerifierORM:
@@ -34,7 +35,9 @@ class VerifierORM:
     def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = [reference_of(label) for label in columns[self.column]]
-        return [one.reward for one in self._verifier.judge(completions, references)]
+        selections = selections_in(columns, len(completions))
+        judged = self._verifier.judge(completions, references, selections=selections)
+        return [one.reward for one in judged]
 
 
 class AsyncVerifierORM(VerifierORM):
@@ -45,4 +48,6 @@ class AsyncVerifierORM(VerifierORM):
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = [reference_of(label) for label in columns[self.column]]
-        return [one.reward for one in await self._verifier.judge_async(completions, references)]
+        selections = selections_in(columns, len(completions))
+        judged = await self._verifier.judge_async(completions, references, selections=selections)
+        return [one.reward for one in judged]

@@ -36,6 +36,37 @@ def reference_of(label: Any) -> dict[str, Any]:
     return {"tests": dict(label)} if is_tests else dict(label)
 
 
+def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The verifiers that a row of a data set names for itself; None where it names none.
+
+    The column `profile` has a name; the column `verifiers` a list as in `POST /v1/score`, or its
+    JSON text, because columns of a table fill the options that a verifier has not with null.
+
+    >>> selection_of({"answer": "4", "profile": "math"})
+    {'profile': 'math'}
+    >>> selection_of({"verifiers": '[{"type": "code"}]'})
+    {'verifiers': [{'type': 'code'}]}
+    """
+    profile, verifiers = columns.get("profile"), columns.get("verifiers")
+    if isinstance(verifiers, str):
+        verifiers = json.loads(verifiers)
+    if verifiers is not None:
+        kept = [_without_null(one) if isinstance(one, Mapping) else one for one in verifiers]
+        return {"verifiers": kept}
+    return None if profile is None else {"profile": profile}
+
+
+def _without_null(verifier: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in verifier.items() if value is not None}
+
+
+def selections_in(columns: Mapping[str, Any], num_rows: int) -> list[dict[str, Any] | None]:
+    """The selection of each row, from columns with one value a row."""
+    named = {name: columns[name] for name in ("profile", "verifiers") if columns.get(name)}
+    rows = ({name: column[index] for name, column in named.items()} for index in range(num_rows))
+    return [selection_of(row) for row in rows]
+
+
 def _object_in(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verifier_adapters.client import Verifier
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selection_of
 
 
 @dataclass
@@ -37,7 +37,8 @@ class RewardVerifierFn:
     def __call__(self, task_info: Mapping[str, Any], action: Any) -> RewardOutput:
         """The reward of an action: a text, or an object with the text in its `action`."""
         text = getattr(action, "action", action)
-        (judgement,) = self._verifier.judge([text], [reference_of(task_info[self._key])])
+        references, selections = [reference_of(task_info[self._key])], [selection_of(task_info)]
+        (judgement,) = self._verifier.judge([text], references, selections=selections)
         return RewardOutput(
             reward=judgement.reward or 0.0,
             metadata={"judged": judgement.reward is not None, "verdicts": judgement.verdicts},

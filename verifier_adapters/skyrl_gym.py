@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifier_adapters.client import Verifier
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selection_of
 
 
 class VerifierEnv:
@@ -21,7 +21,8 @@ class VerifierEnv:
     Args:
         env_config: `url`, `profile` and `api_key` of the `Verifier`; a missing one is taken from
             the process's environment.
-        extras: the row's extras; the label is in `reward_spec.ground_truth`.
+        extras: the row's extras; the label is in `reward_spec.ground_truth`. `profile` or
+            `verifiers`, where there are any, judge this row.
 
     Raises:
         ValueError: `extras` has no label.
@@ -38,6 +39,7 @@ class VerifierEnv:
             url=config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
         )
         self._reference = reference_of(extras["reward_spec"]["ground_truth"])
+        self._selection = selection_of(extras)
         self._metrics: dict[str, Any] = {}
 
     def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
@@ -46,7 +48,8 @@ class VerifierEnv:
 
     def step(self, action: str) -> dict[str, Any]:
         """End the only turn with the reward of the action. Raises VerifierError."""
-        (judgement,) = self._verifier.judge([action], [self._reference])
+        selections = [self._selection]
+        (judgement,) = self._verifier.judge([action], [self._reference], selections=selections)
         judged = judgement.reward is not None
         self._metrics = {"judged": float(judged), "score": judgement.score or 0.0}
         return {

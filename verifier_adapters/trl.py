@@ -2,7 +2,8 @@
 
     GRPOTrainer(..., reward_funcs=RewardFunction())
 
-TRL leaves out a reward of None. `log_extra` and `log_metric` are used where TRL has them (1.0).
+A row with a column `profile` or `verifiers` is judged by these. TRL leaves out a reward of None.
+`log_extra` and `log_metric` are used where TRL has them (1.0).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from verifier_adapters.client import Completion, Judgement, Verifier
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selections_in
 
 
 class RewardFunction:
@@ -46,7 +47,8 @@ class RewardFunction:
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = _references(columns, self._column)
-        judgements = self._verifier.judge(completions, references)
+        selections = selections_in(columns, len(completions))
+        judgements = self._verifier.judge(completions, references, selections=selections)
         return _rewards(self.__name__, judgements, log_extra, log_metric)
 
 
@@ -78,7 +80,9 @@ async def verifier_reward(
     **columns: Any,
 ) -> list[float | None]:
     """The rewards of `RewardFunction`, awaited; the body of `async_reward_function`."""
-    judgements = await verifier.judge_async(completions, _references(columns, column))
+    references = _references(columns, column)
+    selections = selections_in(columns, len(completions))
+    judgements = await verifier.judge_async(completions, references, selections=selections)
     return _rewards(name, judgements, log_extra, log_metric)
 
 

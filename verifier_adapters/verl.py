@@ -9,10 +9,11 @@ are 0. All completions of such a problem then have the same reward, and so no ad
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from verifier_adapters.client import Judgement, Verifier
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selection_of
 
 
 def compute_score(
@@ -32,7 +33,7 @@ def compute_score(
         data_source: not used.
         solution_str: the completion.
         ground_truth: the label.
-        extra_info: not used.
+        extra_info: its `profile` or `verifiers`, where it has any, judge this solution.
         url: as of `Verifier`; this and the next two come from `reward_kwargs`.
         profile: as of `Verifier`.
         api_key: as of `Verifier`.
@@ -42,7 +43,9 @@ def compute_score(
         VerifierError: the solution has no verdict.
     """
     verifier = Verifier(url=url, profile=profile, api_key=api_key)
-    (judgement,) = verifier.judge([solution_str], [reference_of(ground_truth)])
+    selections = [selection_of(extra_info if isinstance(extra_info, Mapping) else {})]
+    references = [reference_of(ground_truth)]
+    (judgement,) = verifier.judge([solution_str], references, selections=selections)
     return _score(judgement)
 
 
@@ -59,7 +62,9 @@ async def compute_score_async(
 ) -> dict[str, Any]:
     """`compute_score` for verl to await, which then needs no thread for each solution."""
     verifier = Verifier(url=url, profile=profile, api_key=api_key)
-    (judgement,) = await verifier.judge_async([solution_str], [reference_of(ground_truth)])
+    selections = [selection_of(extra_info if isinstance(extra_info, Mapping) else {})]
+    references = [reference_of(ground_truth)]
+    (judgement,) = await verifier.judge_async([solution_str], references, selections=selections)
     return _score(judgement)
 
 

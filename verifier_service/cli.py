@@ -8,6 +8,7 @@ import select
 import sys
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
@@ -35,6 +36,7 @@ from verifier_service.file_scoring import (
     resume,
     score_rows,
     score_summary,
+    with_profiles,
 )
 from verifier_service.http.api_keys import hash_of, new_key
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
@@ -218,7 +220,8 @@ def score(
         typer.Argument(
             metavar="FILE.jsonl",
             help="rows with `completion` or `completions`, and with a `reference` or with "
-            "`answer`, `tests`, ...",
+            "`answer`, `tests`, ...; and with `verifiers` or a `profile` of their own where these "
+            "are to judge a row",
         ),
     ],
     *,
@@ -270,8 +273,10 @@ def score(
 
 
 def _verifiers(given: list[str], profile: str | None, settings: EngineSettings) -> Verifiers:
-    if bool(given) == bool(profile):
+    if given and profile:
         raise BadFile("give --verifier (one or more) or --profile, and not both")
+    if not given and not profile:
+        return []  # each row must have its own
     if profile is not None:
         profiles = read_profiles(settings.profiles, settings.enabled)
         if profile not in profiles:
@@ -318,9 +323,11 @@ def _score(
         raise BadFile(f"{out} has the rows to be scored: choose another --out")
     try:
         groups = read_groups(file)
+        profiles = read_profiles(settings.profiles, settings.enabled)
+        groups = with_profiles(groups, verifiers, profiles)
     except ValueError as error:  # BadFile, or a text that is not UTF-8
         raise BadFile(f"{file}: {error}") from error
-    done = resume(out, verifiers, len(groups))
+    done = resume(out, verifiers, groups)
     asyncio.run(_score_rows(groups, verifiers, out=out, done=done, settings=settings))
     counts, messages = count_verdicts(out)
     if done:
@@ -338,7 +345,8 @@ async def _score_rows(
     done: set[int],
     settings: EngineSettings,
 ) -> None:
-    needed = tuple({verifier.type for verifier in verifiers})
+    every = chain(verifiers, *(group.verifiers or () for group in groups))
+    needed = tuple({verifier.type for verifier in every})
     async with AsyncExitStack() as stack:
         pools = await start_pools(settings.model_copy(update={"enabled": needed}), stack)
         scheduler = Scheduler(pools, max_cached_verdicts=settings.max_cached_verdicts)

@@ -1,7 +1,8 @@
 """Scoring a file without a server, as `verifier-service score` does.
 
 A row of the file is a JSON object with `completions` (a list) or `completion`, as in a request. Its
-reference is its `reference`; without that, its other columns: `answer`, `tests`, ...
+reference is its `reference`; without that, its other columns: `answer`, `tests`, ... Where it has
+`verifiers` (a list) or `profile` (a name), these judge it instead of the command's.
 A line of the result is a group of the response to `POST /v1/score`, with the row's `index` from 0.
 """
 
@@ -12,7 +13,7 @@ import math
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,16 +22,25 @@ from pydantic import ValidationError
 
 from verifier_service import strict_json
 from verifier_service.engine.engine import Engine
-from verifier_service.engine.request_scoring import Scoring
+from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.engine.response_json import VerdictCounts, group_pieces
-from verifier_service.profiles import Verifiers
+from verifier_service.errors import UnknownProfile
+from verifier_service.profiles import Verifiers, profile_named, verifiers_from_arguments
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.validation import first_problem
 
 ROWS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
 ANOTHER = "choose another --out or delete it"
-OWN_COLUMNS = ("id", "prompt", "completion", "completions", "reference")
+OWN_COLUMNS = (
+    "id",
+    "prompt",
+    "completion",
+    "completions",
+    "reference",
+    "verifiers",
+    "profile",
+)
 
 FirstMessages = dict[tuple[str, str, str], str]
 """The message of the first verdict by verifier, outcome and reason, with its row from 1."""
@@ -70,8 +80,15 @@ def _group(line: str) -> Group:
     reference = row.get("reference")
     if reference is None:
         reference = {key: value for key, value in row.items() if key not in OWN_COLUMNS}
+    profile, own = row.get("profile"), row.get("verifiers")
+    if profile is not None and own is not None:
+        raise ValueError("expected either `verifiers` or `profile`")
+    if own is not None and not isinstance(own, list):
+        raise ValueError("verifiers: expected a list")
     return Group(
         id=str(row["id"]) if row.get("id") is not None else None,
+        profile=profile,
+        verifiers=None if own is None else verifiers_from_arguments(own),
         reference=reference,
         completions=row["completions"] if "completions" in row else [row["completion"]],
     )
@@ -84,8 +101,37 @@ def _first_line(error: ValueError) -> str:
     return re.sub(r" at line 1 (?=column \d+$)", " at ", message)[:200]
 
 
-def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
+def with_profiles(
+    groups: list[Group], verifiers: Verifiers, profiles: Mapping[str, Verifiers]
+) -> list[Group]:
+    """The rows with the verifiers of the profiles that they name.
+
+    Raises:
+        BadFile: a row names a profile that there is not, or none where the command names none.
+    """
+    found = []
+    for number, group in enumerate(groups, 1):
+        if group.profile is not None:
+            try:
+                own = profile_named(group.profile, profiles)
+            except UnknownProfile as error:
+                raise BadFile(f"row {number}: {error}") from error
+            group = group.model_copy(update={"verifiers": own})
+        if group.verifiers is None and not verifiers:
+            raise BadFile(
+                f"row {number} names no `verifiers` or `profile`: give --verifier or --profile"
+            )
+        found.append(group)
+    return found
+
+
+def resume(out: Path, verifiers: Verifiers, groups: Sequence[Group]) -> set[int]:
     """The indices of the rows that a result has; removes lines that are cut off or have `failed`.
+
+    Args:
+        out: the result.
+        verifiers: of rows that have none of their own.
+        groups: all rows.
 
     Raises:
         BadFile: the file is no result of these verifiers and rows.
@@ -93,14 +139,18 @@ def resume(out: Path, verifiers: Verifiers, num_rows: int) -> set[int]:
     """
     out.open("ab").close()
     with out.open(encoding="utf-8", newline="\n") as file:
-        kept = _kept(file, out, [verifier.key for verifier in verifiers], num_rows)
+        kept = _kept(file, out, [_names(group.verifiers or verifiers) for group in groups])
     part = out.with_name(out.name + ".part")
     part.write_text("".join(kept.values()), encoding="utf-8")
     os.replace(part, out)
     return set(kept)
 
 
-def _kept(lines: Iterable[str], out: Path, names: list[str], num_rows: int) -> dict[int, str]:
+def _names(verifiers: Verifiers) -> list[str]:
+    return [verifier.key for verifier in verifiers]
+
+
+def _kept(lines: Iterable[str], out: Path, names: Sequence[list[str]]) -> dict[int, str]:
     kept: dict[int, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.endswith("\n"):
@@ -109,7 +159,7 @@ def _kept(lines: Iterable[str], out: Path, names: list[str], num_rows: int) -> d
             index, completions = _scored(line)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadFile(f"{out}: line {number} is not of an earlier run; {ANOTHER}") from error
-        if index >= num_rows or any(list(one["verdicts"]) != names for one in completions):
+        if index >= len(names) or any(list(one["verdicts"]) != names[index] for one in completions):
             raise BadFile(f"{out}: line {number} is of other rows or other verifiers; {ANOTHER}")
         found = [verdict["outcome"] for one in completions for verdict in one["verdicts"].values()]
         if "failed" not in found:
@@ -136,7 +186,7 @@ async def score_rows(
     Args:
         engine: judges.
         groups: all rows.
-        verifiers: of every row.
+        verifiers: of rows that have none of their own.
         out: the result, to which lines are appended.
         done: indices of rows to leave out.
         on_scored: is called with the number of rows that were just written.
@@ -145,11 +195,15 @@ async def score_rows(
     waiting: deque[asyncio.Task[bytes]] = deque()
 
     async def score(rows: list[tuple[int, Group]]) -> bytes:
-        request = ScoreRequest(verifiers=verifiers, groups=[group for _, group in rows])
-        scored = await Scoring(request, engine).run(math.inf)
+        # Validated before; a row has its profile's verifiers beside the profile's name.
+        request = ScoreRequest.model_construct(
+            verifiers=verifiers, groups=[group for _, group in rows]
+        )
+        scored = await scoring_of(request, engine).run(math.inf)
         lines = []
         for (index, group), completions in zip(rows, scored.groups, strict=True):
-            lines += [*group_pieces(group.id, completions, verifiers, index=index), b"\n"]
+            chosen = request.chosen_for(group)
+            lines += [*group_pieces(group.id, completions, chosen, index=index), b"\n"]
         return b"".join(lines)
 
     with out.open("ab") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,9 @@ MAX_TOKENS = 2**53
 """Largest `num_tokens`; the largest whole number that all readers of JSON have exactly."""
 
 
+MAX_TOOL_CALLS = 1024
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -35,7 +39,25 @@ class ChatMessage(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     role: str
-    content: str
+    content: str | None = None
+    tool_calls: list[dict[str, Any]] | None = Field(
+        default=None,
+        max_length=MAX_TOOL_CALLS,
+        description="calls as in OpenAI's API; verifiers see each as JSON in <tool_call> behind "
+        "the content",
+    )
+
+    @property
+    def text(self) -> str:
+        """The content, and behind it the calls in tags."""
+        calls = [f"<tool_call>\n{_in_tags(call)}\n</tool_call>" for call in self.tool_calls or ()]
+        return "\n".join([*([self.content] if self.content else []), *calls])
+
+
+def _in_tags(call: dict[str, Any]) -> str:
+    """The JSON of a call, without signs that could close the tag."""
+    inside = call.get("function", call)
+    return json.dumps(inside, ensure_ascii=False).replace("<", "\\u003c")
 
 
 class CompletionObject(_Request):
@@ -52,6 +74,9 @@ def _model_speaks(messages: list[ChatMessage]) -> list[ChatMessage]:
         raise ValueError(
             f"no message has the role 'assistant', whose last one is judged; there are {roles}"
         )
+    for index, message in enumerate(messages):
+        if message.content is None and not message.tool_calls:
+            raise ValueError(f"message {index} has no `content`, a text, and no `tool_calls`")
     return messages
 
 
@@ -73,12 +98,21 @@ class Group(_Request):
         description="texts, chats (the last assistant message is judged; one without is refused) "
         "or objects"
     )
+    verifiers: Verifiers | None = Field(
+        default=None, description="for this group, instead of the request's"
+    )
+    profile: str | None = Field(
+        default=None, description="name of a list of verifiers for this group"
+    )
 
 
 class ScoreRequest(_Request):
-    """Groups to score with each verifier of the request, or of a profile."""
+    """Groups to score with each verifier of the request, of a profile, or of the group's own."""
 
-    verifiers: Verifiers = Field(default=[], description="either these or `profile`")
+    verifiers: Verifiers = Field(
+        default=[],
+        description="either these or `profile`, unless every group has its own",
+    )
     profile: str | None = Field(
         default=None, description="name of a list of verifiers, see GET /v1/profiles"
     )
@@ -97,14 +131,39 @@ class ScoreRequest(_Request):
 
     @model_validator(mode="after")
     def _verifiers_or_profile(self) -> ScoreRequest:
-        if (self.profile is None) != ("verifiers" in self.model_fields_set):
+        has_verifiers = "verifiers" in self.model_fields_set
+        if self.profile is not None and has_verifiers:
             raise ValueError("give either `verifiers` or `profile`")
+        if self.profile is None and not has_verifiers and not self._is_chosen_by_groups():
+            raise ValueError("give either `verifiers` or `profile`, here or in every group")
+        for index, group in enumerate(self.groups):
+            if group.profile is not None and group.verifiers is not None:
+                raise ValueError(f"groups.{index}: give either `verifiers` or `profile`")
         return self
+
+    def _is_chosen_by_groups(self) -> bool:
+        return bool(self.groups) and all(
+            group.profile is not None or group.verifiers is not None for group in self.groups
+        )
 
     @property
     def num_completions(self) -> int:
         """Completions in all groups."""
         return sum(len(group.completions) for group in self.groups)
+
+    @property
+    def num_verdicts(self) -> int:
+        """Verdicts on the completions of all groups."""
+        return sum(len(group.completions) * len(self.chosen_for(group)) for group in self.groups)
+
+    @property
+    def has_mixed_groups(self) -> bool:
+        """Whether a group has verifiers of its own."""
+        return any(group.verifiers is not None for group in self.groups)
+
+    def chosen_for(self, group: Group) -> Verifiers:
+        """The verifiers of a group: its own, else the request's. Profiles have been looked up."""
+        return self.verifiers if group.verifiers is None else group.verifiers
 
 
 REQUEST_FIELDS = {
@@ -206,6 +265,14 @@ class GroupResponse(BaseModel):
     completions: list[CompletionResponse]
 
 
+class ProfileStats(BaseModel):
+    """Numbers about the groups that one profile judged."""
+
+    completions: int
+    rewarded: int = Field(description="completions with a reward; the others' is null")
+    mean_reward: float | None = Field(description="null where no completion has a reward")
+
+
 class Stats(BaseModel):
     """Numbers about the request as a whole."""
 
@@ -214,6 +281,9 @@ class Stats(BaseModel):
         description="completions that equal another one with an equal reference"
     )
     seconds: float
+    profiles: dict[str, ProfileStats] | None = Field(
+        default=None, description="by name, where a group names its own profile"
+    )
 
 
 class ScoreResponse(BaseModel):

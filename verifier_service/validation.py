@@ -189,7 +189,7 @@ def _in_plain_words(
 
 def _verifier_index(location: Location, verifiers: Mapping[str, type[Verifier]]) -> int | None:
     """The index in a location of a verifier's type, which pydantic puts after its list index."""
-    if location[:1] == ("groups",):
+    if location[:1] == ("groups",) and "verifiers" not in location[2:3]:
         return None
     for index, part in enumerate(location[1:], 1):
         if part in verifiers and isinstance(location[index - 1], int):

@@ -95,7 +95,8 @@ def test_a_curl_example_gets_the_response_that_is_shown(
 
 
 def test_there_are_curl_examples() -> None:
-    assert {page for page, _, _ in CALLS} == {"README.md", "docs/api.md", "docs/scoring.md"}
+    pages = {"README.md", "docs/api.md", "docs/scoring.md", "docs/tasks.md"}
+    assert {page for page, _, _ in CALLS} == pages
 
 
 def test_the_configuration_example_is_valid() -> None:
@@ -108,10 +109,17 @@ def test_the_configuration_for_data_of_ones_own_is_valid() -> None:
     assert config.dataset.reference_columns == {"answer": "answer"}
 
 
-@pytest.mark.parametrize("first", ["cat rows.jsonl", 'echo \'{"completion": "2"'])
-def test_a_session_of_the_shell_prints_what_is_shown(first: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "first"),
+    [
+        ("docs/scoring.md", "cat rows.jsonl"),
+        ("docs/scoring.md", 'echo \'{"completion": "2"'),
+        ("docs/tasks.md", 'echo \'{"completion": "<p>'),
+    ],
+)
+def test_a_session_of_the_shell_prints_what_is_shown(page: str, first: str, tmp_path: Path) -> None:
     """`cat` shows a file that the session begins with."""
-    session = re.search(rf"```\n(\$ {re.escape(first)}.*?)```", PAGES["docs/scoring.md"], re.S)
+    session = re.search(rf"```\n(\$ {re.escape(first)}.*?)\n```\n", PAGES[page], re.S)
     assert session
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for step in session[1].removeprefix("$ ").split("\n$ "):

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from verifier_service.compat.completions import UnusableReference
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.openrlhf import response_in
 
@@ -149,6 +150,16 @@ def test_labels_become_references(label: Any, reference: dict[str, Any]) -> None
     assert reference_of(label) == reference
 
 
+TWO_CONSTRAINTS = {
+    "instruction_id_list": ["punctuation:no_comma", "keywords:existence"],
+    "kwargs": [{}, {"keywords": ["b"], "num_words": None}],
+}
+IF_1 = {"instruction_following": 1.0}
+NO_STRUCTURE = {"structured_output": 0.0}
+MCQA = {"options": [{"A": "Rome"}, {"B": "Paris"}], "expected_answer": "B"}
+CALL = {"type": "function_call", "name": "find", "arguments": '{"a": 1}'}
+
+
 def responses_body(text: str, **task: Any) -> dict[str, Any]:
     """A body as NeMo Gym's agents and axolotl send it."""
     content = [{"type": "output_text", "text": text, "annotations": []}]
@@ -204,6 +215,59 @@ def test_nemo_gym_is_told_that_a_task_cannot_be_judged(http: httpx.Client) -> No
             {"multiple_choice": 1.0},
         ),
         ("x = 4", {"reference": {"answer": "4"}}, {"accuracy": 1.0}),
+        ("a b", {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}, IF_1),
+        (
+            "a, b",
+            {"verifier_metadata": {**TWO_CONSTRAINTS, "grading_mode": "fraction"}},
+            {"instruction_following": 0.5},
+        ),
+        ("a, b", TWO_CONSTRAINTS, {"instruction_following": 0.0}),
+        (
+            '{"a": 1}',
+            {"schema_str": '{"required": ["a"]}', "schema_type": "json"},
+            {"structured_output": 1.0},
+        ),
+        ("a: 1", {"schema_str": '{"required": ["b"]}', "schema_type": "yaml"}, NO_STRUCTURE),
+        (
+            "x9abcd",
+            {"expected_answer": "x9bcde", "random_string_to_prepend": "x9", "n_needles": 2},
+            {"string_similarity": 0.75},
+        ),
+        (
+            "So.\nFinal Answer: [a, b, c]",
+            {"expected_answer": '["a", "b"]', "problem_type": "bfs"},
+            {"string_similarity": 0.8},
+        ),
+        (
+            "Final Answer: [a, b]\nor so",
+            {"expected_answer": '["a", "b"]', "problem_type": "bfs"},
+            {"string_similarity": 0.0},
+        ),
+        (
+            "it is 12",
+            {"expected_answer": ["12", "34"], "match_type": "all"},
+            {"string_similarity": 0.5},
+        ),
+        (
+            "it is 12",
+            {"expected_answer": ["12", "34"], "match_type": "part"},
+            {"string_similarity": 1.0},
+        ),
+        ("Hello", {"expected_action": {"type": "message", "content": "Hi"}}, {"tool_calls": 1.0}),
+        ("Hello", {"expected_action": CALL}, {"tool_calls": 0.0}),
+        ("B", {**MCQA, "grading_mode": "strict_single_letter_boxed"}, {"multiple_choice": 0.0}),
+        (
+            r"\boxed{B}",
+            {**MCQA, "grading_mode": "strict_single_letter_boxed"},
+            {"multiple_choice": 1.0},
+        ),
+        (
+            r"\boxed{Paris}",
+            {**MCQA, "grading_mode": "strict_single_letter_boxed"},
+            {"multiple_choice": 0.0},
+        ),
+        (r"\boxed{Paris}", {**MCQA, "grading_mode": "lenient_boxed"}, {"multiple_choice": 1.0}),
+        ("4", {"expected_answer": "4", "verifier_type": "math_with_judge"}, {"accuracy": 1.0}),
     ],
 )
 def test_nemo_gym_tasks_choose_the_verifier(
@@ -212,11 +276,52 @@ def test_nemo_gym_tasks_choose_the_verifier(
     assert post(http, "/verify", responses_body(text, **task))["reward_components"] == components
 
 
-def test_a_task_of_other_rules_is_refused_by_name(http: httpx.Client) -> None:
-    body = responses_body("4", expected_answer="4", extraction_mode="boxed")
+@pytest.mark.parametrize(
+    ("task", "field"),
+    [
+        ({"extraction_mode": "boxed"}, "extraction_mode"),
+        ({"rubric": [{"criteria": "is kind"}]}, "rubric"),
+        ({"max_dist": 0.15}, "max_dist"),
+        ({"follow_ups": ["And then?"]}, "follow_ups"),
+        ({"verifier": {"type": "regex"}}, "verifier"),
+        ({"verifier_metadata": {"llm_judge": []}}, "llm_judge"),
+        ({"verifier_type": "sandbox"}, "verifier_type"),
+        ({"grading_mode": "strict"}, "grading_mode"),
+        ({"options": [{"A": "x"}], "grading_mode": "strict"}, "grading_mode"),
+        ({"match_type": "2steps"}, "match_type"),
+        ({"match_type": "all", "eval_type": "multichoice"}, "eval_type"),
+        ({"problem_type": "parents", "source": "graphwalks"}, "source"),
+        ({"problem_type": "algebra"}, "problem_type"),
+        ({"instruction_id_list": ["x"], "grading_mode": "loose"}, "grading_mode"),
+        ({"schema_str": "{}", "schema_type": "protobuf"}, "schema_type"),
+        ({"schema_str": "{}", "response_mode": "tool_call"}, "response_mode"),
+        ({"expected_action": {"type": "patch"}}, "expected_action"),
+    ],
+)
+def test_a_task_of_other_rules_is_refused_by_name(
+    http: httpx.Client, task: dict[str, Any], field: str
+) -> None:
+    body = responses_body("4", expected_answer="4", **task)
     response = http.post("/verify", json=body)
     assert response.status_code == 422
-    assert "extraction_mode" in response.json()["error"]["message"]
+    assert field in response.json()["error"]["message"]
+    assert post(http, "/verify?profile=accuracy", body)["reward"] == 1.0
+
+
+def test_nemo_gym_calls_of_tools_are_judged(http: httpx.Client) -> None:
+    body = responses_body("I look.", expected_action=CALL)
+    call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": '{"a": 1.0}'}
+    body["response"]["output"].append(call)
+    assert post(http, "/verify", body)["reward"] == 1.0
+    body["response"]["output"].append({**call, "arguments": '{"a": 2}'})
+    assert post(http, "/verify", body)["reward"] == 0.0
+
+
+@pytest.mark.parametrize("field", ["rubric", "max_dist", "match_type", "instruction_id_list"])
+def test_a_label_of_another_rule_is_unusable(field: str) -> None:
+    found = reference_of({"answer": "4", field: ["x"]})
+    assert isinstance(found, UnusableReference)
+    assert field in found.message
 
 
 def test_nemo_gym_is_told_the_forms_of_a_content(http: httpx.Client) -> None:

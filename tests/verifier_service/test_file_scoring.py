@@ -226,5 +226,5 @@ def test_a_result_of_something_else_is_not_overwritten(tmp_path: Path, line: str
     out = tmp_path / "out.jsonl"
     out.write_text(line + "\n")
     with pytest.raises(BadFile, match=r"line 1 is .*; choose another --out or delete it"):
-        resume(out, [Format()], 2)
+        resume(out, [Format()], [Group(completions=[])] * 2)
     assert out.read_text() == line + "\n"

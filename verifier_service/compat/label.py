@@ -10,6 +10,16 @@ from verifier_service import strict_json
 from verifier_service.compat.completions import UnusableReference
 from verifier_service.strict_json import FlawedJson
 
+OTHER_RULES = (
+    "rubric",
+    "max_dist",
+    "match_type",
+    "n_needles",
+    "extraction_mode",
+    "instruction_id_list",
+)
+"""Fields that make an `answer` something else than what a completion's answer must equal."""
+
 
 def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
     """The `reference` for a label.
@@ -23,6 +33,7 @@ def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None | `{}` |
     | JSON text of an object that readers may take for different ones | none that is usable |
+    | object with an `answer` and a field of another rule, such as `rubric` | none that is usable |
 
     >>> reference_of("1/2")
     {'answer': '1/2'}
@@ -38,6 +49,9 @@ def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
         return {}
     if not isinstance(label, dict):
         return {"answer": label}
+    other = [name for name in OTHER_RULES if label.get(name) is not None]
+    if other and "answer" in label:
+        return UnusableReference(f"{other} name a rule that comparing with `answer` is not")
     is_tests = label.keys() >= {"inputs", "outputs"} or (
         "type" in label and bool(label.keys() & {"cases", "code"})
     )

@@ -7,8 +7,16 @@ response is the whole body with a `reward`. The fields decide which verifier jud
 |---|---|---|
 | `verifier_metadata.unit_tests` | `code` | code_gen |
 | `options` and `expected_answer` | `multiple_choice` | mcqa |
+| `instruction_id_list`, `kwargs` | `instruction_following` | instruction_following, ifbench |
+| `schema_str`, `schema_type` | `structured_output` | structured_outputs |
+| `n_needles`, `random_string_to_prepend` | `string_similarity` | mrcr |
+| `problem_type` | `string_similarity` (set_f1) | graphwalks |
+| `match_type` | `string_similarity` (contains) | ruler2 |
+| `expected_action` | `tool_calls` | single_step_tool_use_with_argument_comparison |
 | `expected_answer` | `accuracy` | math_with_judge |
 | `reference` | those of the profile | |
+
+A task with a field of another rule (`nemo_gym_tasks.UNSERVED_RULES`) is refused by name.
 
 axolotl and verifiers speak this protocol too; axolotl waits 30 s. If the task does not permit to
 judge, the reward is 0 and `_ng_failure_class` says so; NeMo Gym then leaves the sample out.
@@ -32,16 +40,12 @@ from verifier_service.compat.completions import (
     rewarded,
     verifiers_of,
 )
+from verifier_service.compat.nemo_gym_tasks import OtherRule, TaskPlan, call_in_tags, plan_for
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
-from verifier_service.profiles import Verifiers
-from verifier_service.verifiers.code import Code
-from verifier_service.verifiers.multiple_choice import MultipleChoice
 
 DEADLINE_SECONDS = 25.0
 JUDGE_FAILED = "judge_failed"
-NOT_SERVED = ("instruction_id_list", "verifier", "extraction_mode")
-"""Fields of tasks for other servers; they would be judged by the wrong rules here."""
 
 router = APIRouter(route_class=StrictRoute, tags=["NeMo Gym"])
 
@@ -130,8 +134,8 @@ async def verify(
     body: VerifyRequest, request: Request, profile: ProfileQuery | None = None
 ) -> VerifyResponse:
     """Reward a model's response by its task, as a resource server of NeMo Gym does."""
-    verifiers, reference = _verifiers_and_reference(request, body, profile)
-    items = [(_text_of(body.response), reference)]
+    verifiers, reference, text = _plan(request, body, profile)
+    items = [(text, reference)]
     (judged,) = await rewarded(request, items, verifiers, deadline_seconds=DEADLINE_SECONDS)
     found: dict[str, Any] = {
         "reward": judged.number,
@@ -178,38 +182,46 @@ async def reverify_mode() -> ReverifyModeResponse:
     return ReverifyModeResponse()
 
 
-def _verifiers_and_reference(
-    request: Request, body: VerifyRequest, profile: str | None
-) -> tuple[Verifiers, dict[str, Any]]:
-    """The verifiers and the reference of a task. Raises RequestError."""
+def _plan(request: Request, body: VerifyRequest, profile: str | None) -> TaskPlan:
+    """The verifiers and the reference of a task, and what they judge. Raises RequestError."""
+    text = _text_of(body.response)
     reference = body.reference or {}
     if body.expected_answer is not None:
         reference = {"answer": body.expected_answer, **reference}
     if isinstance(tests := (body.verifier_metadata or {}).get("unit_tests"), Mapping):
         reference = {"tests": dict(tests), **reference}
     if profile is not None:
-        return verifiers_of(request, profile), reference
-    unknown = sorted(set(NOT_SERVED) & (body.model_extra or {}).keys())
-    if unknown:
+        return verifiers_of(request, profile), reference, text
+    try:
+        task = _task(body, reference.get("tests"))
+        plan = plan_for(task, text, text + _calls_of(body.response))
+    except OtherRule as error:
         raise ApiError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "unknown_task",
-            f"tasks with {unknown} are not served; there are `expected_answer`, `options` and "
-            "`verifier_metadata.unit_tests`, or name a `profile`",
-        )
-    if "tests" in reference:
-        return [Code(weight=1.0)], reference
-    if body.options is not None:
-        choices = {"choices": _merged_options(body.options)}
-        return [MultipleChoice(weight=1.0)], {**choices, **reference}
-    return verifiers_of(request, DEFAULT_PROFILE), reference
+            f"{error}: another rule would give a reward that looks right; name a `profile` whose "
+            "verifiers implement it",
+        ) from error
+    if plan is None:
+        return verifiers_of(request, DEFAULT_PROFILE), reference, text
+    verifiers, own, judged = plan
+    return verifiers, {**own, **reference}, judged
 
 
-def _merged_options(options: Any) -> Any:
-    """NeMo Gym's options, `[{"A": "Paris"}, {"B": "Rome"}]`, as one object."""
-    if isinstance(options, list) and all(isinstance(option, dict) for option in options):
-        return {letter: text for option in options for letter, text in option.items()}
-    return options
+def _task(body: VerifyRequest, tests: Any) -> dict[str, Any]:
+    """The fields of a task, those in `verifier_metadata` included."""
+    known = {
+        "options": body.options,
+        "expected_answer": body.expected_answer,
+        "unit_tests": tests if isinstance(tests, Mapping) else None,
+    }
+    return {**(body.verifier_metadata or {}), **(body.model_extra or {}), **known}
+
+
+def _calls_of(response: ModelResponse) -> str:
+    """The model's calls of tools, as `tool_calls` reads them."""
+    calls = (item.model_extra or {} for item in response.output if item.type == "function_call")
+    return "".join(call_in_tags(call.get("name"), call.get("arguments")) for call in calls)
 
 
 def _text_of(response: ModelResponse) -> str:

@@ -111,7 +111,7 @@ def completion_of(given: str | list[ChatMessage] | CompletionObject) -> Completi
         return Completion(given)
     if isinstance(given, CompletionObject):
         return Completion(given.text, given.num_tokens, given.truncated)
-    spoken = [message.content for message in given if message.role == "assistant"]
+    spoken = [message.text for message in given if message.role == "assistant"]
     return Completion(spoken[-1])
 
 

@@ -192,7 +192,7 @@ def _with_texts(request: ScoreRequest, texts: Mapping[str, str]) -> ScoreRequest
             return texts.get(given, given)
         if isinstance(given, CompletionObject):
             return _replaced(given, text=texts.get(given.text, given.text))
-        return [_replaced(one, content=texts.get(one.content, one.content)) for one in given]
+        return [_replaced(one, content=texts.get(one.content or "", one.content)) for one in given]
 
     groups = [
         _replaced(group, completions=[put_back(given) for given in group.completions])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import zstandard
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.errors import BrokenCompression, InvalidRequest
 from verifier_service.profiles import Verifiers, profile_named
-from verifier_service.schemas import REQUEST_FIELDS, ScoreRequest
+from verifier_service.schemas import REQUEST_FIELDS, Group, ScoreRequest
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import invalid_request
 from verifier_service.verifiers import VERIFIERS
@@ -109,13 +110,33 @@ def read_request(
     if flaw is not None:
         raise flaw
     limits.check_num_completions(request.num_completions)
-    if request.profile is not None:
-        verifiers = profile_named(request.profile, profiles())
-        request = request.model_copy(update={"verifiers": verifiers})
+    request = _with_profiles(request, profiles)
     limits.check_enabled(verifier.type for verifier in request.verifiers)
+    for group in request.groups:
+        if group.verifiers is not None:
+            limits.check_enabled(verifier.type for verifier in group.verifiers)
     if request.explain:
-        limits.check_num_explained(request.num_completions * len(request.verifiers))
+        limits.check_num_explained(request.num_verdicts)
     return request
+
+
+def _with_profiles(
+    request: ScoreRequest, profiles: Callable[[], Mapping[str, Verifiers]]
+) -> ScoreRequest:
+    """The request with the verifiers of the profiles that it and its groups name."""
+    found: dict[str, Any] = {}
+    if request.profile is not None:
+        found["verifiers"] = profile_named(request.profile, profiles())
+    if any(group.profile is not None for group in request.groups):
+        known = profiles()
+        found["groups"] = [_with_profile(group, known) for group in request.groups]
+    return request.model_copy(update=found) if found else request
+
+
+def _with_profile(group: Group, profiles: Mapping[str, Verifiers]) -> Group:
+    if group.profile is None:
+        return group
+    return group.model_copy(update={"verifiers": profile_named(group.profile, profiles)})
 
 
 def check_json(body: bytes) -> None:

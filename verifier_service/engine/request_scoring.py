@@ -64,6 +64,8 @@ NOT_JUDGED = (EngineReason.TOO_SLOW, EngineReason.TOO_LARGE)
 
 OnGroup = Callable[[int], None]
 """Called with the index of a group that has all its verdicts."""
+Turns = dict[str, asyncio.Semaphore]
+"""Tasks that a request may have with workers at once, by their kind."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,16 @@ class Scoring:
         request: with its verifiers, or the verifiers of its profile.
         engine: judges.
         on_group: is called with each group that is complete, once.
+        turns: of `turns_of`, where several scorings share them.
     """
 
     def __init__(
-        self, request: ScoreRequest, engine: Engine, *, on_group: OnGroup | None = None
+        self,
+        request: ScoreRequest,
+        engine: Engine,
+        *,
+        on_group: OnGroup | None = None,
+        turns: Turns | None = None,
     ) -> None:
         self._request = request
         self._engine = engine
@@ -127,10 +135,7 @@ class Scoring:
         """The completions that wait for a question to be settled, by its key."""
         self._settled: dict[bytes, Verdict] = {}
         self._options = {one.key: options_json(one) for one in request.verifiers}
-        # Without this bound, a large request would fill the queue for workers, and every other
-        # request would wait for all of it. With it, requests take turns.
-        kinds = {verifier.workers for verifier in request.verifiers}
-        self._turns = {kind: asyncio.Semaphore(engine.num_workers(kind)) for kind in kinds}
+        self._turns = turns_of(request.verifiers, engine) if turns is None else turns
 
     async def run(self, deadline_seconds: float) -> ScoredRequest:
         """Judge every completion with each verifier.
@@ -343,6 +348,16 @@ class Scoring:
             self._num_left[group] -= 1
             if self._num_left[group] == 0 and self._on_group is not None:
                 self._on_group(group)
+
+
+def turns_of(verifiers: Iterable[Verifier], engine: Engine) -> Turns:
+    """The turns of a request, as many as there are workers.
+
+    Without this bound, a large request would fill the queue for workers, and every other request
+    would wait for all of it. With it, requests take turns.
+    """
+    kinds = {verifier.workers for verifier in verifiers}
+    return {kind: asyncio.Semaphore(engine.num_workers(kind)) for kind in kinds}
 
 
 def _settle_chunks(unsettled: list[_Unsettled]) -> Iterator[list[_Unsettled]]:

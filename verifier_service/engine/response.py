@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from verifier_service.engine.engine import Engine
-from verifier_service.engine.request_scoring import Scoring
+from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.engine.response_json import (
+    ProfileRewards,
     VerdictCounts,
     counts_of,
     group_line,
@@ -65,16 +66,20 @@ async def respond(
             the whole does.
     """
     counts = VerdictCounts()
-    verifiers = request.verifiers
+    profiles = ProfileRewards() if any(group.profile for group in request.groups) else None
 
     def on_group(index: int) -> None:
         completions = scoring.group_verdicts(index)
+        group = request.groups[index]
+        verifiers = request.chosen_for(group)
         counts.update(counts_of(completions, verifiers))
+        name = group.profile or (request.profile if group.verifiers is None else None)
+        if profiles is not None and name is not None:
+            profiles.add(name, completions, verifiers)
         if on_line is not None:
-            line = group_line(request.groups[index].id, completions, verifiers, index=index)
-            on_line(index, line)
+            on_line(index, group_line(group.id, completions, verifiers, index=index))
 
-    scoring = Scoring(request, engine, on_group=on_group)
+    scoring = scoring_of(request, engine, on_group=on_group)
     deadline = min(request.deadline_seconds or max_deadline_seconds, max_deadline_seconds)
     deadline -= time.monotonic() - started
     scored = await scoring.run(max(deadline, MIN_DEADLINE_SECONDS))
@@ -82,9 +87,10 @@ async def respond(
         completions=request.num_completions,
         deduplicated=scored.num_deduplicated,
         seconds=time.monotonic() - started,
+        profiles=profiles,
     )
     groups = (
-        group_pieces(group.id, completions, verifiers)
+        group_pieces(group.id, completions, request.chosen_for(group))
         for group, completions in zip(request.groups, scored.groups, strict=True)
     )
     pieces = whole_response(groups, stats)

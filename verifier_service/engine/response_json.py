@@ -34,10 +34,42 @@ class _GroupJson(msgspec.Struct, omit_defaults=True, kw_only=True):
     completions: list[_CompletionJson]
 
 
-class _StatsJson(msgspec.Struct):
+class _ProfileJson(msgspec.Struct):
+    completions: int
+    rewarded: int
+    mean_reward: float | None
+
+
+class _StatsJson(msgspec.Struct, omit_defaults=True):
     completions: int
     deduplicated: int
     seconds: float
+    profiles: dict[str, _ProfileJson] | None = None
+
+
+class ProfileRewards:
+    """The rewards of a request's completions by the profile that judged them."""
+
+    def __init__(self) -> None:
+        self._rewards: dict[str, list[float | None]] = {}
+
+    def add(
+        self, name: str, completions: Iterable[VerdictsByKey], verifiers: Sequence[Verifier]
+    ) -> None:
+        """Count a group that the verifiers of a profile have judged."""
+        shares = shares_of(verifiers)
+        found = self._rewards.setdefault(name, [])
+        found += [reward(verdicts, shares) for verdicts in completions]
+
+    def to_json(self) -> dict[str, _ProfileJson]:
+        """The numbers about each profile, by name."""
+        found = {}
+        for name in sorted(self._rewards):
+            every = self._rewards[name]
+            given = [one for one in every if one is not None]
+            mean = math.fsum(given) / len(given) if given else None
+            found[name] = _ProfileJson(len(every), len(given), mean)
+        return found
 
 
 def reward(verdicts: VerdictsByKey, shares: Mapping[str, float]) -> float | None:
@@ -103,9 +135,16 @@ def group_pieces(
     yield b"]}"
 
 
-def stats_json(*, completions: int, deduplicated: int, seconds: float) -> bytes:
+def stats_json(
+    *,
+    completions: int,
+    deduplicated: int,
+    seconds: float,
+    profiles: ProfileRewards | None = None,
+) -> bytes:
     """The numbers about the request as a whole."""
-    return msgspec.json.encode(_StatsJson(completions, deduplicated, seconds))
+    by_profile = None if profiles is None else profiles.to_json()
+    return msgspec.json.encode(_StatsJson(completions, deduplicated, seconds, by_profile))
 
 
 def stats_line(stats: bytes) -> bytes:

@@ -152,7 +152,7 @@ class _ScoreCall:
             )
         except SlowPattern:
             return None
-        if request is None or request.num_completions * len(request.verifiers) > SMALL_VERDICTS:
+        if request is None or request.num_verdicts > SMALL_VERDICTS:
             return None
         self._body.forget()
         return request

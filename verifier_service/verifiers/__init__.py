@@ -16,6 +16,7 @@ from verifier_service.verifiers.code_format import CodeFormat
 from verifier_service.verifiers.cosine_length import CosineLength
 from verifier_service.verifiers.exact_match import ExactMatch
 from verifier_service.verifiers.format import Format
+from verifier_service.verifiers.instruction_following import InstructionFollowing
 from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.verifiers.length import Length
 from verifier_service.verifiers.multiple_choice import MultipleChoice
@@ -23,7 +24,10 @@ from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.regex import Regex
 from verifier_service.verifiers.repetition import Repetition
 from verifier_service.verifiers.soft_overlong import SoftOverlong
+from verifier_service.verifiers.string_similarity import StringSimilarity
+from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tag_count import TagCount
+from verifier_service.verifiers.tool_calls import ToolCalls
 
 _SHIPPED: dict[str, type[Verifier]] = {
     "accuracy": Accuracy,
@@ -36,6 +40,10 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "multiple_choice": MultipleChoice,
     "regex": Regex,
     "json_schema": JsonSchema,
+    "instruction_following": InstructionFollowing,
+    "tool_calls": ToolCalls,
+    "structured_output": StructuredOutput,
+    "string_similarity": StringSimilarity,
     "soft_overlong": SoftOverlong,
     "cosine_length": CosineLength,
     "length": Length,

@@ -1,0 +1,1 @@
+"""The verifiers beyond mathematics and programs: real labels, hostile completions, twins."""

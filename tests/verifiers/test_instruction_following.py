@@ -1,0 +1,419 @@
+"""`instruction_following`: agreement with published labels, and completions that game a check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.shared_data import shared_data
+from tests.verifier_service.judging import judge
+from tests.verifier_service.test_score import verdicts
+from verifier_service.instructions import emoji_ends, languages
+from verifier_service.instructions.constraint import CONSTRAINTS
+from verifier_service.instructions.sentences import sentences, word_tokens
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.instruction_following import InstructionFollowing
+
+DEFAULT, SOURCE = InstructionFollowing(), InstructionFollowing(mode="source")
+pytest.importorskip("langdetect")
+pytest.importorskip("emoji")
+
+
+def row(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"instructions": [{"id": name, "kwargs": arguments}]}
+
+
+def score(verifier: InstructionFollowing, reference: dict[str, Any], text: str) -> float:
+    return judge(verifier, reference, text).score
+
+
+@pytest.mark.parametrize("mode", ["source", "default"])
+@pytest.mark.parametrize("matching", ["strict", "loose"])
+def test_labels_of_ifeval_are_met(mode: Any, matching: Any) -> None:
+    """Of 1,668 labels, those that differ have a letter that is none, which Google's code replaces
+    by a random one, a language that langdetect tells by chance, or two sentences of a hundred."""
+    verifier = InstructionFollowing(mode=mode, matching=matching)
+    differ, number = [], 0
+    for one in shared_data("format/ifeval_labelled.jsonl.gz"):
+        found = judge(verifier, one, one["response"]).details
+        assert found is not None
+        for finding, label in zip(found["instructions"], one[matching], strict=True):
+            number += 1
+            if finding["followed"] != label:
+                differ.append(finding["id"])
+    assert number == 1668
+    assert len(differ) <= 6
+    assert set(differ) <= {
+        "keywords:letter_frequency",
+        "length_constraints:number_sentences",
+        "change_case:english_lowercase",
+    }
+
+
+KEYWORD = row("keywords:existence", keywords=["marble"])
+FORBIDDEN = row("keywords:forbidden_words", forbidden_words=["marble"])
+HIDING = [
+    "<!-- {} -->The floor shines.",
+    "The floor <!--\n{}\n--> shines.",
+    "The floor shines.\n[//]: # ({})",
+    "The floor shines.\n[comment]: <> ({})",
+    "The floor shines. <!-- {}",
+]
+INSIDE = ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200e", "\u2062"]
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+def test_a_hidden_keyword_is_none(hiding: str) -> None:
+    text = hiding.format("marble")
+    assert score(SOURCE, KEYWORD, text) == 1
+    assert score(DEFAULT, KEYWORD, text) == 0
+    assert score(DEFAULT, KEYWORD, text + "\n\nIt is marble.") == ("[" in text or "-->" in text)
+
+
+@pytest.mark.parametrize("sign", INSIDE)
+def test_a_forbidden_word_is_found_whatever_stands_inside(sign: str) -> None:
+    text = f"The floor is of mar{sign}ble."
+    assert score(SOURCE, FORBIDDEN, text) == 1
+    assert score(DEFAULT, FORBIDDEN, text) == 0
+    assert score(DEFAULT, FORBIDDEN, "The floor is of sto" + sign + "ne.") == 1
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "m\u0430rble",
+        "marbl\u0435",
+        "mar**ble**",
+        "m_ar_ble",
+        "\uff4d\uff41rble",
+        "mar`b`le",
+    ],
+)
+def test_a_forbidden_word_is_found_in_other_letters(word: str) -> None:
+    assert score(DEFAULT, FORBIDDEN, f"The floor is of {word}.") == 0
+
+
+@pytest.mark.parametrize("sign", INSIDE)
+def test_signs_that_show_nothing_count_as_nothing(sign: str) -> None:
+    """Thirty invisible words, sentences, bullets or placeholders are none."""
+    assert (
+        score(
+            DEFAULT,
+            row("length_constraints:number_words", num_words=5, relation="at least"),
+            f"a{sign} " + f"{sign} " * 9,
+        )
+        == 0
+    )
+    assert (
+        score(
+            DEFAULT, row("detectable_format:number_bullet_lists", num_bullets=3), f"* {sign}\n" * 3
+        )
+        == 0
+    )
+    assert (
+        score(
+            DEFAULT,
+            row("detectable_content:number_placeholders", num_placeholders=3),
+            f"[{sign}] " * 3,
+        )
+        == 0
+    )
+
+
+TWINS: list[tuple[dict[str, Any], str, str]] = [
+    (row("detectable_format:number_bullet_lists", num_bullets=3), "* \n* \n* ", "* a\n* b\n* c"),
+    (row("detectable_format:number_bullet_lists", num_bullets=3), "-\n-\n-", "- a\n- b\n- c"),
+    (row("detectable_format:number_bullet_lists", num_bullets=2), "* .\n* .", "* yes\n* no"),
+    (
+        row("detectable_content:number_placeholders", num_placeholders=3),
+        "[ ][ ][ ]",
+        "[name] [city] [day]",
+    ),
+    (row("detectable_content:number_placeholders", num_placeholders=2), "[-][-]", "[a][b]"),
+    (
+        row("detectable_format:number_highlighted_sections", num_highlights=3),
+        "*.* *-* *!*",
+        "*a* *b* *c*",
+    ),
+    (row("detectable_format:number_highlighted_sections", num_highlights=1), "**...**", "**a**"),
+    (
+        row("detectable_format:multiple_sections", section_spliter="Section", num_sections=3),
+        "Section 1 Section 2 Section 3",
+        "Section 1\na\nSection 2\nb\nSection 3\nc",
+    ),
+    (row("detectable_format:title"), "<<.>>", "<<Joy>>"),
+    (row("detectable_format:title"), "<<- ->>", "<<An ode>>"),
+    (row("detectable_format:json_format"), '"all of it as one text"', '{"a": 1}'),
+    (row("detectable_format:json_format"), "1", "[1]"),
+    (row("detectable_format:json_format"), "null", "```json\n{}\n```"),
+    (
+        row("detectable_format:constrained_response"),
+        "My answer is yes. My answer is no. My answer is maybe.",
+        "My answer is no.",
+    ),
+    (row("combination:two_responses"), "a ****** A.", "a ****** b"),
+    (row("combination:two_responses"), ". ****** !", "Yes. ****** No."),
+    (row("combination:two_responses"), "So be it\n******\n*So be it*", "One\n******\nTwo"),
+    (row("detectable_content:postscript", postscript_marker="P.S."), "Hi.\nP.S.", "Hi.\nP.S. Bye."),
+    (
+        row("detectable_content:postscript", postscript_marker="P.P.S"),
+        "Hi.\nP.P.S.",
+        "Hi.\nP.P.S. Bye.",
+    ),
+    (row("startend:quotation"), '""', '"a"'),
+    (row("startend:quotation"), '"..."', '"One word."'),
+    (row("language:response_language", language="de"), "12345 67890", "Das ist ein Haus am See."),
+    (row("language:response_language", language="hi"), "...", "यह एक सुंदर घर है।"),
+    (row("punctuation:no_comma"), "red\uff0c green", "red and green"),
+    (row("punctuation:no_comma"), "red\u060c green", "red; green"),
+    (row("punctuation:no_comma"), "red\u3001 green", "red - green"),
+    (row("punctuation:no_comma"), "red\u201a green", "red. green"),
+    (row("punctuation:punctuation_dot"), "One\u3002 Two\u2024", "One! Two"),
+    (row("punctuation:punctuation_dot"), "wait\u2026", "wait"),
+    (row("punctuation:punctuation_exclamation"), "Go\uff01", "Go."),
+    (row("punctuation:punctuation_exclamation"), "Go\u203c", "Go?"),
+    (
+        row("length_constraints:number_paragraphs", num_paragraphs=3),
+        "a *** . *** b",
+        "a *** c *** b",
+    ),
+    (row("paragraphs:paragraphs2"), "Text.\n\n-", "Text.\n\nMore."),
+    (row("keywords:palindrome"), "This is a text", "He said level twice"),
+    (row("keywords:palindrome"), "This - is one", "So level it is"),
+    (row("keywords:exclude_word_harder", keyword="sun"), "The sun. It is (sun)", "The sunny day"),
+    (row("keywords:start_end"), '"It is so"', "so it is so"),
+    (row("count:count_unique"), "Word word", "Every word differs."),
+    (row("count:conjunctions", small_n=3), "and and, and. and!", "and but so"),
+    (row("count:unique_word_count", N=3), "- + = a", "one two three"),
+    (
+        row("words:palindrome"),
+        "level " * 10,
+        "level radar civic kayak refer rotor madam tenet sagas solos",
+    ),
+    (row("ratio:sentence_type"), "no end", "One. Two. Three?"),
+    (row("ratio:sentence_balance"), "no end", "One. Two? Three!"),
+    (row("ratio:sentence_words"), "It is. It is. It is.", "Red fox. Big dog. Sly cat."),
+    (row("words:last_first"), "Only one sentence.", "I like tea. Tea is hot."),
+    (row("sentence:increment", small_n=1), "Only one sentence.", "Go on. Go on now."),
+    (row("format:line_indent"), "one line", "one\n two\n  three"),
+    (row("format:sub-bullets"), "no bullets", "* a\n - b"),
+    (row("format:quote_unquote"), "no quotes", 'He said "yes" and agreed'),
+    (
+        row("format:output_template"),
+        "My Conclusion: My Answer: Future Outlook:",
+        "My Answer: a\nMy Conclusion: b\nFuture Outlook: c",
+    ),
+    (row("detectable_format:bigram_wrapping"), "word", "<<I am>> <<at home>>"),
+    (row("custom:date_format_list"), "1800-00-00", "1805-12-02, 1815-06-18"),
+    (
+        row("custom:csv_city"),
+        "ID,Country,City,Year,Count\n" + ",,,,\n" * 7,
+        "ID,Country,City,Year,Count\n" + "1,France,Paris,2000,5\n" * 7,
+    ),
+]
+
+
+@pytest.mark.parametrize(("reference", "gaming", "honest"), TWINS)
+def test_a_check_is_met_by_its_words_alone(
+    reference: dict[str, Any], gaming: str, honest: str
+) -> None:
+    assert score(DEFAULT, reference, honest) == 1
+    assert score(DEFAULT, reference, gaming) == 0
+    assert score(SOURCE, reference, honest) == 1
+
+
+def test_what_the_source_takes_is_one_option_away() -> None:
+    """More than half of the gaming completions have the full score by the source's own rules."""
+    taken = [score(SOURCE, reference, gaming) for reference, gaming, _ in TWINS]
+    assert sum(taken) > len(TWINS) / 2
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"instructions": [{"id": "punctuation:no_comma"}]},
+        {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]},
+        {"instruction_id_list": ["punctuation:no_comma"], "kwargs": '[{"num_words": null}]'},
+        {"instruction_id_list": '["punctuation:no_comma"]', "kwargs": [None]},
+        {"ground_truth": "[{'instruction_id': ['punctuation:no_comma'], 'kwargs': [None]}]"},
+        {"ground_truth": '["{\\"instruction_id\\": [\\"punctuation:no_comma\\"]}"]'},
+        {"answer": [{"instruction_id": ["punctuation:no_comma"], "kwargs": [None]}]},
+    ],
+)
+def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -> None:
+    assert score(DEFAULT, reference, "none") == 1
+    assert score(DEFAULT, reference, "one, two") == 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({}, "reference.instructions is needed"),
+        (row("keywords:nothing"), "there is no constraint 'keywords:nothing'"),
+        (row("words:start_verb"), "words:start_verb needs a tagger of parts of speech"),
+        (row("keywords:existence"), "keywords:existence: keywords is missing"),
+        (row("keywords:existence", keywords=[]), "expected a list of 1 to"),
+        (row("keywords:existence", keywords=[1]), "expected a text"),
+        (
+            row("length_constraints:number_words", num_words=3, relation="at most"),
+            "expected one of",
+        ),
+        (row("length_constraints:number_words", num_words=-1, relation="at least"), "whole number"),
+        (
+            row("length_constraints:number_words", num_words=1.5, relation="at least"),
+            "whole number",
+        ),
+        ({"instructions": []}, "expected a list of 1 to 64 constraints"),
+        ({"instructions": "__import__('os')"}, "a text that is no JSON"),
+        (
+            {"instruction_id_list": ["punctuation:no_comma"], "kwargs": []},
+            "expected a list of 1 to 64",
+        ),
+        ({"ground_truth": "plain words"}, "a text that is no JSON"),
+    ],
+)
+def test_a_wrong_reference_is_named(reference: dict[str, Any], message: str) -> None:
+    with pytest.raises(Unverifiable, match=r"^reference") as error:
+        judge(DEFAULT, reference, "text")
+    assert message in error.value.message
+
+
+def test_each_constraint_has_a_finding() -> None:
+    reference = {
+        "instruction_id_list": ["punctuation:no_comma", "keywords:existence"],
+        "kwargs": [{}, {"keywords": ["a", "zebra"]}],
+    }
+    found = judge(DEFAULT, reference, "a text")
+    assert (found.score, found.reason.value) == (0.5, "partly_followed")
+    assert found.details == {
+        "instructions": [
+            {"id": "punctuation:no_comma", "followed": True, "found": "none"},
+            {"id": "keywords:existence", "followed": False, "found": "without ['zebra']"},
+        ]
+    }
+    every = InstructionFollowing(scoring="all")
+    assert judge(every, reference, "a text").score == 0
+    assert judge(every, reference, "a zebra").score == 1
+
+
+def test_loose_leaves_out_lines_and_asterisks() -> None:
+    reference = row("startend:end_checker", end_phrase="The end.")
+    text = "Sure!\nOnce. *The end.*\nAnything else?"
+    assert score(DEFAULT, reference, text) == 0
+    assert score(InstructionFollowing(matching="loose"), reference, text) == 1
+
+
+def test_the_reasoning_is_no_part_of_the_response() -> None:
+    reference = row("punctuation:no_comma")
+    assert score(DEFAULT, reference, "<think>one, two</think> none") == 1
+    assert judge(DEFAULT, reference, "<think>one").reason.value == "no_answer"
+
+
+@pytest.mark.parametrize("text", ["", " ", "<!-- all -->", "\u200b\u200b"])
+def test_an_empty_response_follows_nothing(text: str) -> None:
+    assert judge(DEFAULT, row("punctuation:no_comma"), text).reason.value == "no_answer"
+
+
+@pytest.mark.parametrize("name", sorted(CONSTRAINTS))
+@pytest.mark.parametrize(
+    "text", [".", "a", "\n\n\n", "***", "[" * 999, "\x00", "\U0001f600", "- " * 99]
+)
+def test_no_text_breaks_a_check(name: str, text: str) -> None:
+    arguments = dict.fromkeys(("N", "n", "m", "small_n", "percentage", "num_words", "n_start"), 1)
+    arguments |= dict.fromkeys(("n_end", "n_sent", "n_words", "min_words", "frequency"), 2)
+    arguments |= dict.fromkeys(
+        (
+            "num_sentences",
+            "num_paragraphs",
+            "nth_paragraph",
+            "num_placeholders",
+            "num_bullets",
+            "num_highlights",
+            "num_sections",
+            "let_frequency",
+            "capital_frequency",
+            "max_words",
+        ),
+        2,
+    )
+    texts = (
+        "keyword",
+        "keyword1",
+        "keyword2",
+        "keyword3",
+        "keyword4",
+        "keyword5",
+        "word",
+        "letter",
+        "first_word",
+        "last_word",
+        "phrase",
+        "prompt_to_repeat",
+        "end_phrase",
+        "language",
+        "section_spliter",
+        "postscript_marker",
+        "reference_text",
+        "options",
+        "sep",
+    )
+    whole: dict[str, Any] = {**arguments, **dict.fromkeys(texts, "a (b"), "keywords": ["a"]}
+    whole |= {"forbidden_words": ["+"], "relation": "at least", "let_relation": "less than"}
+    whole |= {"capital_relation": "at least"}
+    for verifier in (DEFAULT, SOURCE):
+        assert 0 <= judge(verifier, row(name, **whole), f"{text}b").score <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Mr. Smith met Dr. Who. They left.", 2),
+        ("It cost 3.50 dollars. Really?! Yes.", 3),
+        ("See e.g. the table. Then go.", 2),
+        ("Wait... what? No.", 2),
+        ('He said "no." Then left.', 2),
+        ("1. One thing. 2. Two things.", 4),  # as Punkt counts them
+        ("J. R. R. Tolkien wrote. I read.", 2),
+    ],
+)
+def test_sentences_end_where_readers_end_them(text: str, number: int) -> None:
+    assert len(sentences(text)) == number
+
+
+def test_words_are_split_as_treebank_does() -> None:
+    assert word_tokens('I cannot say "it\'s (so)".') == [
+        "I", "can", "not", "say", '"', "it", "'s", "(", "so", ")", '"', ".",
+    ]  # fmt: skip
+
+
+def test_workers_judge_languages_and_emoji(http: httpx.Client) -> None:
+    verifier = {"type": "instruction_following"}
+    found = verdicts(
+        http,
+        verifier,
+        "Das ist ein Haus am See.",
+        "This is a house at the lake.",
+        instructions=[{"id": "language:response_language", "kwargs": {"language": "de"}}],
+    )
+    assert [one["score"] for one in found] == [1, 0]
+    found = verdicts(http, verifier, "Hi \U0001f600", "Hi", instructions=[{"id": "format:emoji"}])
+    assert [one["score"] for one in found] == [1, 0]
+
+
+@pytest.mark.parametrize("module", ["languages._detector_factory", "emoji_ends._emoji"])
+def test_a_missing_package_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise languages.NoLanguages if "languages" in module else emoji_ends.NoEmoji
+
+    monkeypatch.setattr(f"verifier_service.instructions.{module}", missing)
+    reference = (
+        row("language:response_language", language="de")
+        if "languages" in module
+        else row("format:emoji")
+    )
+    with pytest.raises(Unverifiable) as error:
+        judge(DEFAULT, reference, "text")
+    assert error.value.reason.value == "missing_package"
+    assert "reward-verifier[instructions]" in error.value.message

@@ -1,0 +1,248 @@
+"""`structured_output`: six formats, their bounds, and documents that game a comparison."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.verifier_service.judging import judge
+from tests.verifier_service.test_score import verdicts
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.structured_output import StructuredOutput
+
+VALUE = {"name": "Ada", "age": 36, "tags": ["x", "y"], "ok": True, "ratio": 0.5}
+ROWS = [{"city": "Paris", "count": 2}, {"city": "Rome", "count": 3}]
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+    "required": ["name", "age"],
+}
+AS_XML = ("<p><name>Ada</name><age>36</age><tags>x</tags><tags>y</tags><ok>true</ok>"
+          "<ratio>0.5</ratio></p>")  # fmt: skip
+DOCUMENTS: dict[Any, tuple[str, Any]] = {
+    "json": (json.dumps(VALUE), VALUE),
+    "yaml": ("name: Ada\nage: 36\ntags: [x, y]\nok: true\nratio: 0.5\n", VALUE),
+    "toml": ('name = "Ada"\nage = 36\ntags = ["x", "y"]\nok = true\nratio = 0.5\n', VALUE),
+    "xml": (AS_XML, {"p": VALUE}),
+    "csv": ("city,count\nParis,2\nRome,3\n", ROWS),
+    "markdown_table": ("| city | count |\n|---|:-:|\n| Paris | 2 |\n| Rome | 3 |\n", ROWS),
+}
+
+
+def outcome(text: str, reference: dict[str, Any], **options: Any) -> tuple[float, str]:
+    found = judge(StructuredOutput(**options), reference, text)
+    return found.score, found.reason.value
+
+
+@pytest.mark.parametrize("document_format", DOCUMENTS)
+def test_a_document_of_each_format_has_its_value(document_format: Any) -> None:
+    text, value = DOCUMENTS[document_format]
+    tag = {"markdown_table": "markdown"}.get(document_format, document_format)
+    options: dict[str, Any] = {"format": document_format}
+    for form in (text, f"<think>no</think>\n{text}", f"Here:\n```{tag}\n{text}\n```\nDone."):
+        assert outcome(form, {"value": value}, **options) == (1, "matched")
+    wrong = text.replace("Ada", "Eve").replace("Paris", "Berlin")
+    assert outcome(wrong, {"value": value}, **options) == (0, "different")
+    assert outcome(text, {"value": text}, **options) == (1, "matched")
+
+
+@pytest.mark.parametrize(
+    ("document_format", "text"),
+    [
+        ("json", '{"name": "Ada", "age": 36}'),
+        ("yaml", "name: Ada\nage: 36"),
+        ("toml", 'name = "Ada"\nage = 36'),
+    ],
+)
+def test_a_document_fits_a_schema(document_format: Any, text: str) -> None:
+    for schema in (SCHEMA, json.dumps(SCHEMA)):
+        reference = {"schema": schema}
+        assert outcome(text, reference, format=document_format) == (1, "matched")
+        wrong = text.replace("36", '"36"')
+        assert outcome(wrong, reference, format=document_format) == (0, "invalid")
+
+
+def test_texts_of_xml_and_tables_have_the_kinds_of_the_schema() -> None:
+    schema = {"type": "object", "properties": {"p": {
+        "type": "object", "required": ["tags"],
+        "properties": {"age": {"type": "integer"}, "tags": {"type": "array", "minItems": 1}},
+    }}}  # fmt: skip
+    assert outcome("<p><age>36</age><tags>x</tags></p>", {"schema": schema}, format="xml")[0] == 1
+    assert outcome("<p><age>old</age><tags>x</tags></p>", {"schema": schema}, format="xml")[0] == 0
+    rows = {"type": "array", "items": {"type": "object",
+                                       "properties": {"count": {"type": "number"}}}}  # fmt: skip
+    assert outcome("city,count\nRome,3", {"schema": rows}, format="csv")[0] == 1
+    assert outcome("city,count\nRome,many", {"schema": rows}, format="csv")[0] == 0
+
+
+BILLION = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+HOSTILE: list[tuple[Any, str]] = [
+    ("json", '{"name": "Eve", "name": "Ada", "age": 36, "tags": ["x", "y"], "ok": true}'),
+    ("json", json.dumps(VALUE).replace("0.5", "NaN")),
+    ("json", json.dumps(VALUE).replace("36", "1e999")),
+    ("json", json.dumps(VALUE).replace("36", "true")),
+    ("json", json.dumps(VALUE).replace("36", '"36"')),
+    ("json", json.dumps(VALUE).replace("true", "1")),
+    ("json", json.dumps(VALUE).replace("36", "9" * 5000)),
+    ("json", json.dumps({**VALUE, "more": 1})),
+    ("json", json.dumps([VALUE])),
+    ("json", json.dumps(VALUE) + json.dumps(VALUE)),
+    ("json", json.dumps(VALUE)[:-1]),
+    ("json", "// " + json.dumps(VALUE)),
+    ("json", "[" * 100_000),
+    ("json", "[" * 5000 + "]" * 5000),
+    ("json", '{"a":' * 500 + "1" + "}" * 500),
+    ("json", "[" + "1," * 99_000 + "1]"),
+    ("json", "1" * 300_000),
+    ("json", "It is so."),
+    ("json", json.dumps({"name": {"Ada": 1}, "age": None})),
+    ("yaml", BILLION),
+    ("yaml", "a: &a [*a]"),
+    ("yaml", "a: &a\n  b: *a"),
+    ("yaml", "name: Ada\nname: Eve\nage: 36"),
+    ("yaml", "!!python/object/apply:os.system ['echo 1']"),
+    ("yaml", "!!python/name:os.system"),
+    ("yaml", "- " * 2000),
+    ("yaml", "{" * 1000),
+    ("yaml", "? [a]\n: 1"),
+    ("yaml", "a: !!binary aGk="),
+    ("yaml", "a: !!set {x, y}"),
+    ("yaml", "--- 1\n--- 2"),
+    ("yaml", "name: Ada\nage: 36\ntags: x, y"),
+    ("toml", "a = 1\na = 2"),
+    ("toml", "a = nan"),
+    ("toml", "[" * 1000),
+    ("toml", "a." * 2000 + "b = 1"),
+    ("toml", 'name = "Ada"\nage = 36.0000001'),
+    ("xml", '<!DOCTYPE p [<!ENTITY a "Ada">]><p><name>&a;</name></p>'),
+    ("xml", '<!DOCTYPE p SYSTEM "file:///etc/passwd"><p/>'),
+    ("xml", "<a>" * 5000),
+    ("xml", "<a>" * 100 + "</a>" * 100),
+    ("xml", "<p><name>Ada</age></p>"),
+    ("xml", AS_XML + AS_XML),
+    ("xml", AS_XML.replace("<p>", "<p a='1'>")),
+    ("xml", AS_XML.replace("36", "36 years")),
+    ("csv", "city,count\nParis,2\nRome"),
+    ("csv", "city,city\nParis,2\nRome,3"),
+    ("csv", "city,count\nRome,3\nParis,2"),
+    ("csv", 'city,count\n"Paris,2\nRome,3'),
+    ("csv", "count,city\nParis,2\nRome,3"),
+    ("markdown_table", "| city | count |\n|---|---|\n| Paris | 2 |\n"),
+    ("markdown_table", DOCUMENTS["markdown_table"][0] * 2),
+    ("markdown_table", "| city | count |\n| Paris | 2 |\n| Rome | 3 |"),
+    ("markdown_table", "| city |\n|---|\n| Paris | 2 |\n| Rome | 3 |"),
+    ("markdown_table", "|-" * 50_000),
+]
+
+
+@pytest.mark.parametrize(("document_format", "text"), HOSTILE)
+def test_nothing_but_the_wanted_document_scores(document_format: Any, text: str) -> None:
+    value = DOCUMENTS[document_format][1]
+    assert outcome(text, {"value": value}, format=document_format)[0] == 0
+    share = outcome(text, {"value": value}, format=document_format, scoring="fields")[0]
+    assert 0 <= share < 1
+
+
+def test_fields_give_a_share_and_more_fields_cost() -> None:
+    options = {"scoring": "fields"}
+    wrong = {**VALUE, "age": 37}
+    assert outcome(json.dumps(wrong), {"value": VALUE}, **options)[0] == pytest.approx(5 / 6)
+    more = {**VALUE, **{f"guess{n}": n for n in range(6)}}
+    assert outcome(json.dumps(more), {"value": VALUE}, **options)[0] == pytest.approx(6 / 12)
+    assert outcome(json.dumps(VALUE), {"value": VALUE}, **options) == (1, "matched")
+
+
+def test_equal_fields_in_another_form_are_not_the_value() -> None:
+    found = outcome('{"0": 1}', {"value": [1]}, scoring="fields")
+    assert found[0] < 1
+    assert found[1] == "different"
+
+
+def test_numbers_may_have_a_tolerance() -> None:
+    text, reference = '{"a": [1.001, 5]}', {"value": {"a": [1, 5.0]}}
+    assert outcome(text, reference)[0] == 0
+    assert outcome(text, reference, tolerance=0.01)[0] == 1
+    assert outcome(text.replace("1.001", "1.1"), reference, tolerance=0.01)[0] == 0
+    assert outcome(text.replace("1.001", "9" * 400), reference, tolerance=0.01)[0] == 0
+
+
+def test_rows_may_have_no_order() -> None:
+    text = "city,count\nRome,3\nParis,2"
+    options: dict[str, Any] = {"format": "csv", "row_order": False}
+    assert outcome(text, {"value": ROWS}, **options)[0] == 1
+    assert outcome(text.replace("Rome,3", "Paris,2"), {"value": ROWS}, **options)[0] == 0
+    swapped = json.dumps([{"count": 3.0, "city": "Rome"}, ROWS[0]])
+    assert outcome(swapped, {"value": ROWS}, row_order=False)[0] == 1
+
+
+def test_paths_choose_what_is_compared() -> None:
+    reference = {"value": {"a": [{"b": 1}], "c": 2}}
+    text = '{"a": [{"b": 1, "x": 0}], "c": 3}'
+    assert outcome(text, reference, paths=["a.0.b"])[0] == 1
+    assert outcome(text, reference, paths=["a.0.b", "c"])[0] == 0
+    assert outcome(text, reference, paths=["a.0.b", "c"], scoring="fields")[0] == 0.5
+    with pytest.raises(Unverifiable, match="nothing at the path d"):
+        judge(StructuredOutput(paths=["d"]), reference, text)
+
+
+@pytest.mark.parametrize(
+    ("reference", "options", "message"),
+    [
+        ({}, {}, "reference.schema is needed"),
+        ({"schema": {"type": "what"}}, {}, "no JSON Schema"),
+        ({"schema": "{"}, {}, "a text that is no JSON"),
+        ({"schema": [1]}, {}, "found a list"),
+        ({"value": "{"}, {}, "a text that is no document"),
+        ({"value": {"a": 1}}, {"row_order": False}, "found an object, expected a list"),
+    ],
+)
+def test_a_wrong_reference_is_named(
+    reference: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Unverifiable, match=message):
+        judge(StructuredOutput(**options), reference, "{}")
+
+
+def test_a_schema_and_a_value_must_both_be_met() -> None:
+    reference = {"schema": SCHEMA, "value": {"name": "Ada", "age": 36}}
+    assert outcome('{"name": "Ada", "age": 36}', reference) == (1, "matched")
+    assert outcome('{"name": "Ada", "age": 37}', reference) == (0, "different")
+    assert outcome('{"name": "Ada"}', reference) == (0, "invalid")
+
+
+def test_no_answer_is_no_document() -> None:
+    assert outcome("", {"value": 1}) == (0, "no_answer")
+    assert outcome("<think>{}", {"value": {}}) == (0, "no_answer")
+    two = "<answer>1</answer><answer>2</answer>"
+    assert outcome(two, {"value": 1}) == (0, "ambiguous_answer")
+
+
+def test_workers_read_every_format(http: httpx.Client) -> None:
+    for name, (text, value) in DOCUMENTS.items():
+        verifier = {"type": "structured_output", "format": name}
+        (found,) = verdicts(http, verifier, text, value=value)
+        assert (found["score"], found["reason"]) == (1, "matched"), name
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(), inside, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(JSON.filter(lambda value: not isinstance(value, str)))
+def test_a_document_has_the_value_that_it_was_made_of(value: Any) -> None:
+    text = json.dumps(value)
+    options: dict[str, Any] = {"part": "completion"}
+    assert outcome(text, {"value": value}, **options) == (1, "matched")
+    assert outcome(text, {"value": value}, scoring="fields", **options)[0] == 1

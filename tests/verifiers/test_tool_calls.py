@@ -1,0 +1,312 @@
+"""`tool_calls`: forms of calls, wanted calls as data sets ship them, and hostile calls."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.verifier_service.judging import judge
+from tests.verifier_service.test_score import score as scored
+from tests.verifier_service.test_score import verdicts
+from verifier_service.tool_calls.matching import is_equal
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.tool_calls import ToolCalls
+
+ALL = ToolCalls()
+WEATHER = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
+ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
+ONE: dict[str, Any] = {"tool_calls": [WEATHER]}
+TWO: dict[str, Any] = {"tool_calls": [WEATHER, ADD]}
+NONE: dict[str, Any] = {"tool_calls": []}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "city": {"type": "string"},
+                    "days": {"type": "integer", "default": 3},
+                    "unit": {"type": "string", "default": "C"},
+                },
+                "required": ["city"],
+            },
+        },
+    }
+]
+
+
+def tagged(*calls: Any) -> str:
+    return "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls)
+
+
+def outcome(text: str, reference: dict[str, Any], **options: Any) -> tuple[float, str]:
+    found = judge(ToolCalls(**options), reference, text)
+    return found.score, found.reason.value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        tagged(WEATHER),
+        "I look it up.\n" + tagged(WEATHER),
+        "<think>add(a=1)? no</think>" + tagged(WEATHER),
+        tagged({"name": "get_weather", "parameters": {"days": 3, "city": "Paris"}}),
+        tagged({"name": "get_weather", "arguments": '{"city": "Paris", "days": 3.0}'}),
+        tagged({"id": "c1", "type": "function", "function": WEATHER}),
+        tagged([WEATHER]),
+        tagged(WEATHER).removesuffix("</tool_call>"),
+        json.dumps(WEATHER),
+        json.dumps([WEATHER]),
+        json.dumps({"tool_calls": [{"function": WEATHER}]}),
+        f"```json\n{json.dumps(WEATHER, indent=1)}\n```",
+        "get_weather(city='Paris', days=3)",
+        '[get_weather(city="Paris", days=3)]',
+        "```python\nget_weather(city='Paris', days=3)\n```",
+    ],
+)
+def test_a_call_is_read_in_every_usual_form(text: str) -> None:
+    assert outcome(text, ONE) == (1, "equal")
+    assert outcome(text.replace("Paris", "Rome"), ONE) == (0, "different")
+    assert outcome(text, NONE) == (0, "unwanted_call")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It is sunny.", "", "Use get_weather(city) for that.", "{}", "[]", '{"city": "Paris"}', "f",
+     "The answer is [1, 2].", "<think>" + tagged(WEATHER) + "</think>It is sunny.", "x = f(1)"],
+)  # fmt: skip
+def test_text_without_a_call_calls_nothing(text: str) -> None:
+    assert outcome(text, NONE) == (1, "equal")
+    assert outcome(text, ONE) == (0, "no_call")
+
+
+HOSTILE = [
+    tagged(WEATHER, WEATHER),
+    tagged(WEATHER, {"name": "add", "arguments": {}}),
+    tagged({"name": "get_weather", "arguments": {"city": ["Paris", "Rome"], "days": 3}}),
+    tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": True}}),
+    tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": "3"}}),
+    tagged({"name": "get_weather", "arguments": {"city": "Paris"}}),
+    tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": 3, "x": None}}),
+    tagged({"name": "get_weather ", "arguments": WEATHER["arguments"]}),
+    tagged({"name": "GET_WEATHER", "arguments": WEATHER["arguments"]}),
+    tagged({"name": "get_weather", "arguments": {"city": "paris", "days": 3}}),
+    tagged({"name": "get_weather", "arguments": {"city": "Paris ", "days": 3}}),
+    tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": 3.0000001}}),
+    tagged({"name": "get_weather", "arguments": [1]}),
+    tagged({"name": "get_weather", "arguments": "city=Paris"}),
+    tagged({"name": ["get_weather"], "arguments": {}}),
+    tagged({"name": "get_weather", "arguments": {}, "parameters": WEATHER["arguments"]}),
+    '<tool_call>{"name": "get_weather", "name": "add", "arguments": {}}</tool_call>',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome", "city": "Paris", "days": 3}}'
+    "</tool_call>",
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris", "days": NaN}}</tool_call>',
+    '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris", "days": 1e999}}</tool_call>',
+    "<tool_call></tool_call>",
+    "<tool_call>get_weather(city='Paris', days=3)</tool_call>",
+    "</tool_call>" + tagged(WEATHER),
+    "<tool_call>" + tagged(WEATHER) + "</tool_call>",
+    tagged(WEATHER) + "<tool_call>",
+    "<tool_call>" + "[" * 100_000 + "</tool_call>",
+    "<tool_call>" * 50_000,
+    tagged(*[WEATHER] * 200),
+    "get_weather('Paris', 3)",
+    "get_weather(city='Paris', days=1+2)",
+    "get_weather(city='Paris', days=int('3'))",
+    "get_weather(city='Par' 'is', days=[3][0])",
+    "get_weather(**{'city': 'Paris', 'days': 3})",
+    "get_weather(city='Paris', days=3, days=3)",
+    "__import__('os').system('echo 1')",
+    "(lambda: get_weather(city='Paris', days=3))()",
+    "get_weather(city=f'Paris', days=3)",
+    "[get_weather(city='Paris', days=3) for _ in range(10**9)]",
+    "get_weather(city='Paris', days=3) or add(a=1)",
+    "get_weather(city='Paris', days=" + "-" * 10_000 + "3)",
+    "get_weather(city='Paris', days=" + "(" * 5_000 + "3" + ")" * 5_000 + ")",
+    "get_weather(city='Paris', days=" + "9" * 10_000 + ")",
+    "f(" * 3000 + ")" * 3000,
+    "\x00",
+    '[{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}, 1]',
+    f"{json.dumps(WEATHER)}\n{json.dumps(WEATHER)}",
+    "<think>" + tagged(WEATHER),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_but_the_wanted_call_scores(text: str) -> None:
+    for form in ("auto", "tagged", "json", "python"):
+        assert outcome(text, ONE, form=form)[0] == 0, form
+    assert outcome(tagged(WEATHER), ONE)[0] == 1
+
+
+def test_calls_beside_each_other_are_a_multiset() -> None:
+    assert outcome(tagged(ADD, WEATHER), TWO) == (1, "equal")
+    assert outcome(tagged(ADD, WEATHER), TWO, order_matters=True) == (0, "other_order")
+    assert outcome(tagged(WEATHER, ADD), TWO, order_matters=True) == (1, "equal")
+    assert outcome(tagged(WEATHER), TWO) == (0, "different")
+    assert outcome("[get_weather(city='Paris', days=3), add(a=1, b=2)]", TWO) == (1, "equal")
+
+
+def test_f1_counts_calls() -> None:
+    assert outcome(tagged(WEATHER), TWO, scoring="f1")[0] == pytest.approx(2 / 3)
+    assert outcome(tagged(WEATHER, ADD, ADD), TWO, scoring="f1")[0] == pytest.approx(0.8)
+    assert outcome(tagged(*[WEATHER] * 98, ADD), TWO, scoring="f1")[0] == pytest.approx(4 / 101)
+    assert outcome(tagged(ADD, WEATHER), TWO, scoring="f1")[0] == 1
+
+
+def test_toolrl_gives_points_for_names_and_values() -> None:
+    """One call with one of two values right: 1 + 1 + 1 of 1 + 1 + 2 points."""
+    wrong = tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": 4}})
+    assert outcome(wrong, ONE, scoring="toolrl")[0] == pytest.approx(3 / 4)
+    other = tagged({"name": "other", "arguments": {}})
+    assert outcome(other, ONE, scoring="toolrl")[0] == 0
+    assert outcome(tagged(WEATHER), ONE, scoring="toolrl")[0] == 1
+
+
+def test_arguments_that_have_their_default_may_be_left_out() -> None:
+    reference = {**ONE, "tools": TOOLS}
+    short = tagged({"name": "get_weather", "arguments": {"city": "Paris"}})
+    long = tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": 3, "unit": "C"}})
+    other = tagged({"name": "get_weather", "arguments": {"city": "Paris", "days": 3, "unit": "F"}})
+    assert outcome(short, reference) == outcome(long, reference) == (1, "equal")
+    assert outcome(other, reference) == (0, "different")
+    assert outcome(short, ONE) == (0, "different")
+
+
+def test_positional_arguments_have_the_order_of_the_schema() -> None:
+    reference = {**ONE, "tools": TOOLS}
+    assert outcome("get_weather('Paris', 3)", reference) == (1, "equal")
+    assert outcome("get_weather(3, 'Paris')", reference) == (0, "different")
+    assert outcome("get_weather('Paris', city='Paris')", reference) == (0, "different")
+    assert outcome("get_weather('Paris', 3, 'C', 1)", reference) == (0, "different")
+
+
+def test_a_reference_may_accept_several_values() -> None:
+    reference = {
+        "tool_calls": [
+            {"name": "get_weather", "accepted": {"city": ["Paris", "Paris, FR"], "days": [3]},
+             "optional": ["days"]}
+        ]
+    }  # fmt: skip
+    for text, expected in [("city='Paris'", 1), ("city='Paris, FR', days=3", 1), ("days=3", 0),
+                           ("city='Paris', days=4", 0)]:  # fmt: skip
+        assert outcome(f"get_weather({text})", reference)[0] == expected
+
+
+BFCL = {"tool_calls": [{"math.area": {"base": [10], "unit": ["units", ""],
+                                      "where": [{"x": [1, 2], "y": [3, ""]}]}}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[math.area(base=10, where={'x': 1, 'y': 3})]", 1),
+        ("math.area(base=10.0, unit='Units', where={'x': 2})", 1),
+        ("math.area(base=10, unit='cm', where={'x': 1})", 0),
+        ("math.area(base=10, where={'x': 3})", 0),
+        ("area(base=10, where={'x': 1})", 0),
+        ("math.area(base='10', where={'x': 1})", 0),
+    ],
+)
+def test_ground_truth_of_bfcl_is_read(text: str, expected: float) -> None:
+    assert outcome(text, BFCL, strings="bfcl")[0] == expected
+
+
+def test_texts_may_be_compared_as_bfcl_does() -> None:
+    text = tagged({"name": "get_weather", "arguments": {"city": "par-is", "days": 3}})
+    assert outcome(text, ONE, strings="bfcl")[0] == 1
+    assert outcome(text, ONE)[0] == 0
+
+
+@pytest.mark.parametrize("form", ["json", "python", "tagged"])
+def test_one_form_can_be_asked_for(form: Any) -> None:
+    texts = {"json": json.dumps(WEATHER), "python": "get_weather(city='Paris', days=3)",
+             "tagged": tagged(WEATHER)}  # fmt: skip
+    found = {name: outcome(text, ONE, form=form)[0] for name, text in texts.items()}
+    assert found == {name: float(name == form) for name in texts}
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({}, "reference.tool_calls is needed"),
+        ({"tool_calls": "no JSON"}, "no JSON"),
+        ({"tool_calls": {"a": 1}}, "found an object, expected a list"),
+        ({"tool_calls": [1]}, "a call is an object"),
+        ({"tool_calls": [{"arguments": {}}]}, "a call has a `name`"),
+        ({"tool_calls": [{"name": "f", "accepted": {"a": 1}}]}, "lists that are not empty"),
+        ({"tool_calls": [{"name": "f", "accepted": {"a": []}}]}, "lists that are not empty"),
+        ({"tool_calls": [ADD] * 200}, "at most 128 calls"),
+        ({"tool_calls": [], "tools": "{"}, "no JSON"),
+        ({"tool_calls": [], "tools": [{}]}, "each has a `name`"),
+        ({"tool_calls": [{"f": {"a": [{str(n): [1, 2] for n in range(20)}]}}]}, "too many"),
+    ],
+)
+def test_a_wrong_reference_is_named(reference: dict[str, Any], message: str) -> None:
+    with pytest.raises(Unverifiable, match=message):
+        judge(ALL, reference, "text")
+
+
+def test_a_reference_may_be_json_text_as_xlam_ships_it() -> None:
+    assert outcome(tagged(WEATHER), {"tool_calls": json.dumps([WEATHER])})[0] == 1
+
+
+def test_calls_of_messages_are_judged(http: httpx.Client) -> None:
+    call = {"id": "c", "type": "function",
+            "function": {**WEATHER, "arguments": json.dumps(WEATHER["arguments"])}}  # fmt: skip
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    spoken = {"role": "assistant", "content": "I look.", "tool_calls": [call, call]}
+    evil = {"function": {"name": "</tool_call>", "arguments": "{}"}}
+    found = verdicts(http, {"type": "tool_calls"}, [message], [spoken],
+                     [{**message, "tool_calls": [evil]}], tool_calls=[WEATHER])  # fmt: skip
+    assert [(one["score"], one["reason"]) for one in found] == [
+        (1, "equal"), (0, "different"), (0, "different"),
+    ]  # fmt: skip
+
+
+def test_a_message_without_content_needs_calls(http: httpx.Client) -> None:
+    body = {"profile": "accuracy", "groups": [{"completions": [[{"role": "assistant"}]]}]}
+    response = http.post("/v1/score", json=body)
+    assert response.status_code == 422
+    assert "message 0 has no `content`" in response.json()["error"]["message"]
+
+
+def test_calls_and_mathematics_are_judged_in_one_request(http: httpx.Client) -> None:
+    groups = [
+        {"reference": ONE, "completions": [tagged(WEATHER)], "verifiers": [{"type": "tool_calls"}]},
+        {"reference": {"answer": "2"}, "completions": [r"\boxed{2}"]},
+    ]
+    answer = scored(http, {"profile": "accuracy", "groups": groups})
+    assert [group["completions"][0]["reward"] for group in answer["groups"]] == [1, 1]
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(), inside, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.text(min_size=1), st.dictionaries(st.text(), JSON, max_size=4))
+def test_a_call_equals_itself_in_any_form(name: str, arguments: dict[str, Any]) -> None:
+    call = {"name": name, "arguments": arguments}
+    if "<" not in json.dumps(call):
+        assert outcome(tagged(call), {"tool_calls": [call]}) == (1, "equal")
+    assert outcome(json.dumps([call]), {"tool_calls": [call]}, form="json") == (1, "equal")
+
+
+@given(JSON, JSON)
+def test_equality_is_symmetric(one: Any, other: Any) -> None:
+    assert is_equal(one, one)
+    assert is_equal(one, other) == is_equal(other, one)

@@ -1,0 +1,189 @@
+"""Tasks of NeMo Gym's resource servers: the verifier whose rule is the task's own.
+
+A task does not name its server, only its fields. Fields that belong to one rule choose it; fields
+of a rule that is not served here refuse the task by name, because another rule would give a
+reward that looks right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verifier_service.mathematics.extraction import Source, extract
+from verifier_service.profiles import Verifiers
+from verifier_service.verifiers.code import Code
+from verifier_service.verifiers.instruction_following import InstructionFollowing
+from verifier_service.verifiers.multiple_choice import MultipleChoice
+from verifier_service.verifiers.string_similarity import StringSimilarity
+from verifier_service.verifiers.structured_output import StructuredOutput
+from verifier_service.verifiers.tool_calls import ToolCalls
+
+GymTask = Mapping[str, Any]
+"""The fields of a task."""
+TaskPlan = tuple[Verifiers, dict[str, Any], str]
+"""Verifiers, reference, and the part of the response that they judge."""
+
+UNSERVED_RULES = (
+    "rubric",
+    "rubrics",
+    "rubric_json",
+    "max_dist",
+    "follow_ups",
+    "llm_judge",
+    "verifier",
+    "extraction_mode",
+    "template_metadata",
+    "harness",
+    "declared_tools",
+    "tool_family",
+    "property_type",
+    "use_box_format",
+    "threshold",
+    "hallucination_rubric",
+    "judge_prompt",
+    "n_choices_required",
+)
+"""Fields of tasks whose rule is not served here, or needs a model."""
+MCQA_SOURCES: dict[str, tuple[Source, ...]] = {
+    "strict_single_letter_boxed": ("boxed",),
+    "lenient_boxed": ("boxed",),
+    "lenient_answer_colon": ("answer_phrase",),
+    "lenient_answer_colon_md": ("answer_phrase",),
+}
+"""The only places of an answer, by the `grading_mode` of mcqa."""
+MATH_TYPES = ("math_with_judge",)
+"""Values of `verifier_type` that are `accuracy`."""
+
+
+class OtherRule(ValueError):
+    """The task has a field whose rule is not served here; the message names it."""
+
+
+def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
+    """The verifiers that implement a task's rule; None where its fields name no rule of their own.
+
+    Args:
+        task: its fields, those of `verifier_metadata` included.
+        text: of the model's messages.
+        calls: the same with its calls of tools in tags.
+
+    Raises:
+        OtherRule: no verifier implements the task's rule.
+    """
+    unknown = [name for name in UNSERVED_RULES if task.get(name) is not None]
+    if unknown:
+        raise OtherRule(f"tasks with {unknown} are not served")
+    verifier_type = task.get("verifier_type")
+    if verifier_type is not None and verifier_type not in MATH_TYPES:
+        raise OtherRule(f"`verifier_type` {str(verifier_type)[:50]!r} is not served")
+    for field, plan in _PLANS.items():
+        if task.get(field) is not None:
+            return plan(task, calls if plan is _tool_call else text)
+    if task.get("grading_mode") is not None:
+        raise OtherRule(f"`grading_mode` {str(task['grading_mode'])[:50]!r} is not served")
+    return None
+
+
+def _programs(task: GymTask, text: str) -> TaskPlan:
+    return [Code(weight=1.0)], {"tests": dict(task["unit_tests"])}, text
+
+
+def _instructions(task: GymTask, text: str) -> TaskPlan:
+    mode = task.get("grading_mode", "binary")
+    if mode not in ("binary", "fraction"):
+        raise OtherRule(f"`grading_mode` {str(mode)[:50]!r} is not served; binary and fraction are")
+    verifier = InstructionFollowing(weight=1.0, scoring="all" if mode == "binary" else "fraction")
+    fields = {name: task.get(name) for name in ("instruction_id_list", "kwargs")}
+    return [verifier], fields, text
+
+
+def _schema(task: GymTask, text: str) -> TaskPlan:
+    if task.get("response_mode", "text") != "text":
+        raise OtherRule(f"`response_mode` {str(task['response_mode'])[:50]!r} is not served")
+    kind = task.get("schema_type", "json")
+    if kind not in ("json", "yaml", "xml", "toml", "csv"):
+        raise OtherRule(f"`schema_type` {str(kind)[:50]!r} is not served")
+    return [StructuredOutput(weight=1.0, format=kind)], {"schema": task["schema_str"]}, text
+
+
+def _needles(task: GymTask, text: str) -> TaskPlan:
+    """MRCR: the ratio of difflib, behind a random prefix."""
+    prefix = task.get("random_string_to_prepend", "")
+    reference = {"answer": task.get("expected_answer"), "prefix": prefix}
+    return [StringSimilarity(weight=1.0, part="completion")], reference, text
+
+
+def _graph(task: GymTask, text: str) -> TaskPlan:
+    """GraphWalks: F1 of the nodes; its sibling takes overlap with the reasoning off."""
+    if task.get("source") is not None:
+        raise OtherRule("tasks with `problem_type` and `source` are not served")
+    if task["problem_type"] not in ("bfs", "parents"):
+        raise OtherRule(f"`problem_type` {str(task['problem_type'])[:50]!r} is not served")
+    last = text.strip().rpartition("\n")[2]
+    is_final = "Final Answer:" in last
+    reference = {"answer": task.get("expected_answer")}
+    return [StringSimilarity(weight=1.0, metric="set_f1")], reference, last if is_final else ""
+
+
+def _retrieval(task: GymTask, text: str) -> TaskPlan:
+    """RULER: the share of the wanted texts in the answer, or whether it has one of them."""
+    kind = task["match_type"]
+    if kind not in ("all", "part"):
+        raise OtherRule(f"`match_type` {str(kind)[:50]!r} is not served; all and part are")
+    if task.get("eval_type", "ruler2") != "ruler2":
+        raise OtherRule(f"`eval_type` {str(task['eval_type'])[:50]!r} is not served; ruler2 is")
+    some = 1e-9 if kind == "part" else None
+    verifier = StringSimilarity(
+        weight=1.0, metric="contains", case_sensitive=False, part="completion", threshold=some
+    )
+    return [verifier], {"answer": task.get("expected_answer")}, text
+
+
+def _tool_call(task: GymTask, calls: str) -> TaskPlan:
+    action = task["expected_action"]
+    if not isinstance(action, Mapping) or action.get("type") not in ("function_call", "message"):
+        raise OtherRule("`expected_action` of this type is not served")
+    wanted = [action] if action["type"] == "function_call" else []
+    return [ToolCalls(weight=1.0, form="tagged")], {"tool_calls": wanted}, calls
+
+
+def _choice(task: GymTask, text: str) -> TaskPlan:
+    mode = task.get("grading_mode")
+    reference = {"choices": _merged(task["options"]), "answer": task.get("expected_answer")}
+    if mode is None:
+        return [MultipleChoice(weight=1.0)], reference, text
+    if mode not in MCQA_SOURCES:
+        raise OtherRule(f"`grading_mode` {str(mode)[:50]!r} is not served with `options`")
+    found = extract(text, MCQA_SOURCES[mode])
+    inside = "" if found is None else rf"\boxed{{{found.text}}}"
+    if mode == "strict_single_letter_boxed":
+        reference["choices"] = dict.fromkeys(reference["choices"] or {}, "")
+    return [MultipleChoice(weight=1.0)], reference, inside
+
+
+_PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
+    "unit_tests": _programs,
+    "instruction_id_list": _instructions,
+    "schema_str": _schema,
+    "n_needles": _needles,
+    "problem_type": _graph,
+    "match_type": _retrieval,
+    "expected_action": _tool_call,
+    "options": _choice,
+}
+"""The plan for the first of these fields that a task has."""
+
+
+def _merged(options: Any) -> Any:
+    """NeMo Gym's options, `[{"A": "Paris"}, {"B": "Rome"}]`, as one object."""
+    if isinstance(options, list) and all(isinstance(option, dict) for option in options):
+        return {letter: text for option in options for letter, text in option.items()}
+    return options
+
+
+def call_in_tags(name: Any, arguments: Any) -> str:
+    """A call of the Responses API as `<tool_call>` has it."""
+    inside = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+    return f"\n<tool_call>\n{inside.replace('<', chr(92) + 'u003c')}\n</tool_call>"

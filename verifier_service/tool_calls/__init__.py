@@ -1,0 +1,1 @@
+"""Calls of tools: read from a completion, compared with the wanted ones. None is ever made."""

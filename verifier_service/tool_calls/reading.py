@@ -1,0 +1,170 @@
+"""Calls in a completion's text: tagged JSON, JSON alone, or Python's syntax as in BFCL."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from verifier_service.tool_calls.call import MAX_CALLS, BadCall, ToolCall, call_of, parsed
+
+CallForm = Literal["auto", "tagged", "json", "python"]
+
+MAX_PYTHON_CHARACTERS = 20_000
+"""Longest text that is read as Python; its parser takes memory for each bracket."""
+# The end of a tag that opens or closes a call: `<tool_call>`, `</tool_call>`.
+_TAG = re.compile(r"<(/?)(?:tool_call|function_call)>")
+# A fenced block that is all of a text: the inside of "```json\n[]\n```".
+_FENCED = re.compile(
+    r"```[ \t]*(?:json|python|tool_call|tool_code)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL
+)
+_WORDS = {"true": True, "false": False, "null": None}
+"""Values of JSON that models write in Python's syntax."""
+
+
+def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
+    """The calls in a text, in order; none where it only speaks.
+
+    Args:
+        text: after the reasoning.
+        form: the only one that counts, or auto: tags where there are any, else JSON or Python where
+            one of them is the whole text.
+
+    Raises:
+        BadCall: something is meant to be a call and is none.
+    """
+    if form in ("auto", "tagged") and _TAG.search(text):
+        return _tagged(text)
+    if form == "tagged":
+        return []
+    inside = _inside_fence(text)
+    if form in ("auto", "json") and inside.startswith(("{", "[")):
+        found = _json_calls(inside, is_certain=form == "json")
+        if found is not None:
+            return found
+    if form in ("auto", "python"):
+        return _python_calls(inside, is_certain=form == "python")
+    return []
+
+
+def _inside_fence(text: str) -> str:
+    stripped = text.strip()
+    fenced = _FENCED.fullmatch(stripped)
+    return fenced[1].strip() if fenced and "```" not in fenced[1] else stripped
+
+
+def _bounded(calls: Sequence[ToolCall]) -> list[ToolCall]:
+    if len(calls) > MAX_CALLS:
+        raise BadCall(f"more than {MAX_CALLS} calls")
+    return list(calls)
+
+
+def _tagged(text: str) -> list[ToolCall]:
+    """The calls between tags. An unclosed last tag counts: samplers cut the closing one off."""
+    found = []
+    opened: int | None = None
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            if opened is not None:
+                raise BadCall("a tag opens inside another")
+            opened = tag.end()
+        elif opened is None:
+            raise BadCall("a tag closes that was not opened")
+        else:
+            found += _between_tags(text[opened : tag.start()])
+            opened = None
+    if opened is not None:
+        found += _between_tags(text[opened:])
+    return _bounded(found)
+
+
+def _between_tags(text: str) -> list[ToolCall]:
+    """The call between two tags, or several on lines of their own, or in a list."""
+    inside = text.strip()
+    try:
+        values = parsed(inside)
+    except BadCall:
+        lines = [line for line in inside.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        values = [parsed(line) for line in lines]
+    return [call_of(one) for one in (values if isinstance(values, list) else [values])]
+
+
+def _json_calls(text: str, *, is_certain: bool) -> list[ToolCall] | None:
+    """The calls of a JSON text; None where it may be something else."""
+    try:
+        values = parsed(text)
+        if isinstance(values, dict) and isinstance(values.get("tool_calls"), list):
+            values = values["tool_calls"]
+        every = values if isinstance(values, list) else [values]
+        return _bounded([call_of(one) for one in every])
+    except BadCall:
+        if is_certain:
+            raise
+        return None
+
+
+def _python_calls(text: str, *, is_certain: bool) -> list[ToolCall]:
+    """The calls of `f(a=1)` or `[f(a=1), g(b="x")]`, of which nothing is evaluated."""
+    try:
+        if len(text) > MAX_PYTHON_CHARACTERS:
+            raise BadCall(f"more than {MAX_PYTHON_CHARACTERS} characters")
+        body = _expression(text)
+        every = body.elts if isinstance(body, ast.List | ast.Tuple) else [body]
+        return _bounded([_python_call(one) for one in every])
+    except BadCall:
+        if is_certain and text:
+            raise
+        return []
+
+
+def _expression(text: str) -> ast.expr:
+    """The one expression of a text, or the list of those on its lines. Raises BadCall."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise BadCall("no call in Python's syntax") from error
+    body = [one.value for one in tree.body if isinstance(one, ast.Expr)]
+    if not body or len(body) != len(tree.body):
+        raise BadCall("no call in Python's syntax")
+    return body[0] if len(body) == 1 else ast.List(elts=body)
+
+
+def _python_call(node: ast.expr) -> ToolCall:
+    if not isinstance(node, ast.Call):
+        raise BadCall("no call in Python's syntax")
+    arguments = {}
+    for keyword in node.keywords:
+        if keyword.arg is None or keyword.arg in arguments:
+            raise BadCall("arguments of a call have names, each its own")
+        arguments[keyword.arg] = _literal(keyword.value)
+    positional = tuple(_literal(one) for one in node.args)
+    return ToolCall(_dotted_name(node.func), arguments, positional)
+
+
+def _dotted_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted_name(node.value)}.{node.attr}"
+    if isinstance(node, ast.Name):
+        return node.id
+    raise BadCall("a call has a name")
+
+
+def _literal(node: ast.expr) -> Any:
+    """The value of a literal; nothing else has one. Raises BadCall."""
+    match node:
+        case ast.Constant(value=None | bool() | int() | float() | str() as value):
+            return value
+        case ast.Name(id=name) if name in _WORDS:
+            return _WORDS[name]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_literal(item) for item in items]
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            names = [_literal(key) for key in keys if key is not None]
+            if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+                return dict(zip(names, map(_literal, values), strict=True))
+    raise BadCall("an argument is no literal")
