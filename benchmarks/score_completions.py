@@ -5,7 +5,7 @@ accuracy_reward, its own time limits on: what most frameworks run today. Both ju
 completions in the same run; the service is asked over HTTP, JSON included, and keeps no verdict
 from one repeat for the next.
 
-    .venv/bin/python benchmarks/score_completions.py [--limit 1500] [--repeats 3]
+    .venv/bin/python benchmarks/score_completions.py [--limit 1500] [--repeats 15]
 
 Reads `shared/data` beside the repository; without it there is nothing to measure.
 """
@@ -42,7 +42,7 @@ def main() -> None:
     """Print one table for each file of completions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=1500, help="completions of a file; 0: all")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=15)
     arguments = parser.parse_args()
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
     for name in FILES:

@@ -11,11 +11,9 @@ from contextlib import AsyncExitStack
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress
 from typer.core import TyperGroup
 
 import verifier_service
@@ -55,6 +53,9 @@ from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
 from verifier_service.worker_pools import start_pools
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 VERIFIER_JSON = """--verifier '{"type": "format", "weight": 0.1}'"""
 """A verifier with options, as a shell takes it."""
@@ -430,6 +431,9 @@ def make_key() -> None:
 
 def _progress() -> Progress:
     """A bar on standard error that goes when it is done; nothing where no terminal shows it."""
+    from rich.console import Console  # noqa: PLC0415  takes a tenth of the start of `serve`
+    from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
+
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

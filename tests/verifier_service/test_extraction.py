@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifier_service.mathematics.extraction import SOURCES, Source, extract
+from verifier_service.mathematics.answer_sources import SOURCES, Source
+from verifier_service.mathematics.extraction import extract
 
 REASON = "We restate the problem, substitute what is given and simplify.\n"
 

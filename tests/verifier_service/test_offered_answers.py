@@ -83,6 +83,16 @@ TAKEN_BACK = [
     ("6", "The answer is 5. Wait, the answer is 6."),
     ("6", "The preliminary answer is 5. The final answer is 6."),
 ]
+ASKED = [
+    ("18", "Is the answer 18? Yes."),
+    ("18", "Is the answer 18? Let me check: 9*2 = 18. So it is 18."),
+    ("18", "Is it 17 or 18? It is 18."),
+    ("18", "How many does he have? 18."),
+    ("5", r"Is it \boxed{5}? Yes, as 2+3 = 5."),
+    ("B", "It is (B)."),
+    ("B", "(B) 12, as 3*4 is 12"),
+    ("D", "The answer is (D) Both A and B"),
+]
 CHANGED = [
     ("5", "The answer is 5 after simplification."),
     ("5", "The answer is 5 after rounding."),
@@ -120,7 +130,7 @@ SETS = [
 
 @pytest.mark.parametrize(
     ("reference", "completion"),
-    LABELLED + LISTED + HIDDEN + TAGS + TAKEN_BACK + CHANGED + CONDITIONAL + SETS,
+    LABELLED + LISTED + HIDDEN + TAGS + TAKEN_BACK + ASKED + CHANGED + CONDITIONAL + SETS,
 )
 def test_a_completion_with_one_answer_keeps_its_reward(reference: str, completion: str) -> None:
     assert judge(Accuracy(), {"answer": reference}, completion).reason == "equal"

@@ -16,16 +16,14 @@ from verifier_service.explanation import (
     cut,
     spans_of,
 )
+from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
 from verifier_service.mathematics.comparison import (
     AnswerReading,
     joined_answer,
     read_answer,
     same_answer,
 )
-from verifier_service.mathematics.extraction import (
-    MAX_ANSWER_CHARACTERS,
-    Extraction,
-)
+from verifier_service.mathematics.extraction import Extraction
 from verifier_service.mathematics.reading_text import reading_texts
 from verifier_service.mathematics.rules import Rules
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from verifier_service.mathematics.answer_parser import (
     parse_answer,
@@ -84,8 +84,18 @@ class AnswerReading:
 _PLAIN_NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASCII)
 
 
+MAX_KEPT_READINGS = 16
+"""Most readings that are kept: right answers are often written as their reference is."""
+MAX_KEPT_CHARACTERS = 200
+"""Longest text whose reading is kept."""
+
+
 def read_answer(text: str) -> AnswerReading:
     """Read a text once for any number of comparisons."""
+    return _read_answer(text) if len(text) > MAX_KEPT_CHARACTERS else _kept_reading(text)
+
+
+def _read_answer(text: str) -> AnswerReading:
     if (plain := _PLAIN_NUMBER.fullmatch(text)) is not None:
         number = parse_number(plain[1])
         return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
@@ -110,6 +120,9 @@ def read_answer(text: str) -> AnswerReading:
         several_letters(text),
         read_condition(text),
     )
+
+
+_kept_reading = lru_cache(MAX_KEPT_READINGS)(_read_answer)
 
 
 def joined_answer(readings: Sequence[AnswerReading], text: str, joint: Joint) -> AnswerReading:

@@ -81,10 +81,12 @@ _DENYING = re.compile(
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether words right before a box deny it, or a sentence that ends the text asks for it.
+    """Whether words right before a box deny it, or a question that has it gets no yes.
 
-    >>> is_denied("It is not 5.", 10, 11), is_denied("Is it 5?", 6, 7)
+    >>> is_denied("It is not 5.", 10, 11), is_denied("Is it 5? Hm.", 6, 7)
     (True, True)
+    >>> is_denied("Is it 5? Yes.", 6, 7)
+    False
     >>> is_denied("It is not 6, but 5.", 17, 18)
     False
     """
@@ -100,8 +102,12 @@ _QUESTION = re.compile(
     r"|[^.!?]*\bor\s+)$",
     re.IGNORECASE,
 )
-# The end of a question that nothing follows: the `?` of `5?`.
-_ASKED = re.compile(r"[$*)]{0,4}\?[\s*]{0,9}$")
+# The end of a question that nobody answers with yes: the `?` of `5?`, of `5? I cannot tell.`
+_ASKED = re.compile(
+    r"[$*)]{0,4}\?(?!.*\b(?:yes|ye[ap]h?|indeed|correct|right|exactly|sure|definitely|certainly"
+    r"|of\s+course|it\s+is|match(?:es)?|works?|confirm(?:s|ed)?|true|so|thus|hence|therefore)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def is_no_statement(line: str, start: int, end: int) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Literal
 
 from verifier_service.answer_text import after_reasoning
+from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS, SOURCES, Source
 from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import (
     is_denied,
@@ -38,14 +39,8 @@ from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.visible_text import visible_text
 
-Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
-SOURCES: tuple[Source, ...] = get_args(Source)
-
 MAX_BARE_CHARACTERS = 120
 """Longest text or last line with words that can be an answer without anything around it."""
-MAX_ANSWER_CHARACTERS = 10_000
-"""Longest answer that is compared."""
-
 Joint = Literal["list", "or", "parts"]
 """Relation of several statements: a list, alternatives, or answers to questions in order."""
 
@@ -263,6 +258,8 @@ def _boxes(text: str) -> list[tuple[int, int, str]] | None:
     None where there is no box at all. Where no box closes, the first one is given: with the text up
     to the end of its mathematics, or without content where the text breaks off.
     """
+    if "box" not in text and "oxed{" not in text:  # the patterns take far longer
+        return None
     box = _DAMAGED_BOX if _has_damaged_box(text) else _BOX
     first = box.search(text)
     if first is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from verifier_service.mathematics.extraction import Source, extract
+from verifier_service.mathematics.answer_sources import Source
+from verifier_service.mathematics.extraction import extract
 from verifier_service.mathematics.plain_text import unwrapped
 from verifier_service.mathematics.program_values import Lists, answers_in_value
 

@@ -19,19 +19,10 @@ from pydantic import Field, model_validator
 from verifier_service.answer_text import SeveralAnswers, after_reasoning, answer_part
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation
-from verifier_service.mathematics.extraction import (
-    MAX_ANSWER_CHARACTERS,
-    SOURCES,
-    Extraction,
-    Source,
-    extract,
-)
-from verifier_service.mathematics.plain_text import text_key, with_decimal_points
+from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS, SOURCES, Source
 from verifier_service.mathematics.program_values import Lists, answers_in_value
-from verifier_service.mathematics.reference_answer import NoAnswer, answers_of_reference
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE, MAX_DECIMAL_TOLERANCE
-from verifier_service.mathematics.visible_text import visible_text
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import acceptable_answers, bad
 from verifier_service.verifier import (
@@ -46,13 +37,19 @@ from verifier_service.verifiers.format import TagName
 
 if TYPE_CHECKING:
     from verifier_service.mathematics.comparison import AnswerReading
+    from verifier_service.mathematics.extraction import Extraction, Joint
 
-# The API process imports this module for its options and must stay free of sympy and mpmath. So
-# modules that need those are imported inside the functions that use them.
+# The API process imports this module for its options, must stay free of sympy and mpmath, and
+# should start soon. So modules that need those, or compile many patterns, are imported inside the
+# functions that use them.
 
 
 MAX_TAG_CHARACTERS = 40
 """Most characters around an answer that repeats its reference: of tags, and of `</think>`."""
+
+
+MAX_KEPT_JUDGEMENTS = 16
+"""Most answers whose judgement is kept: completions of a group end with few different ones."""
 
 
 class AccuracyReason(Reason):
@@ -187,11 +184,9 @@ class Accuracy(SettlingVerifier):
         rules = self.rules
         references = [comparison.read_answer(text) for text in self._answer_texts(reference)]
         all_readable = all(one.values or _can_be_read(one.text) for one in references)
+        kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
-        def judge(completion: Completion) -> Judgement | Undecided:
-            found = self._final_answer(completion.text, references)
-            if found is None:
-                return Judgement(0.0, AccuracyReason.NO_ANSWER)
+        def judgement_of(found: Extraction) -> Judgement | Undecided:
             extracted = found.text
             if len(extracted) > MAX_ANSWER_CHARACTERS:
                 return Judgement(0.0, EngineReason.TOO_LARGE, extracted)
@@ -212,6 +207,18 @@ class Accuracy(SettlingVerifier):
             if len(found.statements) > 1 or _offers_alternatives(answer, rules):
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
             return Judgement(0.0, AccuracyReason.DIFFERENT, extracted)
+
+        def judge(completion: Completion) -> Judgement | Undecided:
+            found = self._final_answer(completion.text, references)
+            if found is None:
+                return Judgement(0.0, AccuracyReason.NO_ANSWER)
+            answer = (found.statements, found.joint)
+            judgement = kept.get(answer)
+            if judgement is None:
+                judgement = judgement_of(found)
+                if len(kept) < MAX_KEPT_JUDGEMENTS:
+                    kept[answer] = judgement
+            return judgement
 
         return judge
 
@@ -296,6 +303,12 @@ class Accuracy(SettlingVerifier):
 
     def _answer_texts(self, reference: Mapping[str, Any]) -> list[str]:
         """The acceptable answers; of a whole solution, the answer in it."""
+        from verifier_service.mathematics.plain_text import with_decimal_points  # noqa: PLC0415
+        from verifier_service.mathematics.reference_answer import (  # noqa: PLC0415
+            NoAnswer,
+            answers_of_reference,
+        )
+
         texts: list[str] = []
         for text in acceptable_answers(_with_texts_for_booleans(reference)):
             try:
@@ -321,11 +334,19 @@ class Accuracy(SettlingVerifier):
             return found
         statements = tuple(_as_one_answer(one) for one in found.statements)
         if self.decimal_comma:
+            from verifier_service.mathematics.plain_text import (  # noqa: PLC0415
+                with_decimal_points,
+            )
+
             statements = tuple(map(with_decimal_points, statements))
         return replace(found, statements=statements)
 
     def _written_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
         """The final answer; where a sentence or the whole text repeats a reference, that."""
+        from verifier_service.mathematics.extraction import Extraction, extract  # noqa: PLC0415
+        from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
+        from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
+
         found = extract(text, self.extract, self.tags)
         if found is not None and found.sentence:
             sentence = text_key(found.sentence)

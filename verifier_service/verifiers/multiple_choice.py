@@ -9,16 +9,12 @@ from typing import Any, ClassVar, Literal
 
 from verifier_service.answer_text import after_reasoning
 from verifier_service.completion import Completion
-from verifier_service.mathematics.extraction import extract
-from verifier_service.mathematics.option_letters import (
-    MAX_STATEMENT_CHARACTERS,
-    alternatives,
-    named_letters,
-    single_letter,
-)
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier
+
+# The API process imports this module for its options and should start soon. So modules that compile
+# many patterns are imported inside the functions that use them.
 
 
 class MultipleChoiceReason(Reason):
@@ -45,6 +41,8 @@ class MultipleChoice(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
+        from verifier_service.mathematics.option_letters import named_letters  # noqa: PLC0415
+
         choices = _choices(reference.get("choices"))
         right = _right_letter(reference, choices)
 
@@ -79,6 +77,12 @@ def final_answer(text: str) -> FinalAnswer | None:
     Alternatives behind the statement in its line are part of it. None where the completion has no
     text after its reasoning.
     """
+    from verifier_service.mathematics.extraction import extract  # noqa: PLC0415
+    from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
+        MAX_STATEMENT_CHARACTERS,
+        alternatives,
+    )
+
     after = after_reasoning(text)
     if after is None:
         return None
@@ -110,6 +114,8 @@ def _choices(choices: object) -> dict[str, str]:
 
 
 def _right_letter(reference: Mapping[str, Any], choices: Mapping[str, str]) -> str:
+    from verifier_service.mathematics.option_letters import single_letter  # noqa: PLC0415
+
     answer = reference.get("answer")
     if answer is None or answer == "":
         raise missing("answer", reference)
