@@ -29,8 +29,8 @@ LAYERS = (
         "strict_json",
         "strict_yaml",
     ),
-    ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words"),
-    ("schema_validation",),
+    ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words", "plain_pickle"),
+    ("schema_validation", "reference_formats"),
     # judging one completion
     ("mathematics", "sandbox", "instructions", "tool_calls"),
     ("code",),
