@@ -94,6 +94,8 @@ class CompletionGroup:
     """Verifiers for this group, instead of those of the request; a type alone may be a text."""
     profile: str | None = None
     """Name of a list of verifiers for this group, instead."""
+    reference_format: str | None = None
+    """Format of a reference that is a row as its data set ships it, or `auto`."""
 
     def __post_init__(self) -> None:
         """Raise TypeError for what would be taken apart into characters or keys.
@@ -122,8 +124,13 @@ class CompletionGroup:
             **prompt,
             **self.selection,
             "reference": self.reference,
+            **self._format,
             "completions": completions,
         }
+
+    @property
+    def _format(self) -> dict[str, Any]:
+        return {} if self.reference_format is None else {"reference_format": self.reference_format}
 
     @property
     def selection(self) -> dict[str, Any]:

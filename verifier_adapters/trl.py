@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from verifier_adapters.client import Completion, Judgement, Verifier
-from verifier_adapters.reference import reference_of, selections_in
+from verifier_adapters.reference import reference_of, row_reference, selections_in
 
 
 class RewardFunction:
@@ -22,6 +22,8 @@ class RewardFunction:
     Args:
         verifier: the service to ask; None: the environment's.
         column: column of the data set that holds the labels.
+        reference_format: instead of a column: the rows are as their data set ships them, in this
+            format, or `auto` for the one that fits.
         name: the function's name in TRL's logs.
     """
 
@@ -30,11 +32,13 @@ class RewardFunction:
         verifier: Verifier | None = None,
         *,
         column: str = "solution",
+        reference_format: str | None = None,
         name: str = "verifier_reward",
     ) -> None:
         self.__name__ = name
         self._verifier = verifier or Verifier()
         self._column = column
+        self._reference_format = reference_format
 
     def __call__(
         self,
@@ -46,7 +50,7 @@ class RewardFunction:
         **columns: Any,
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
-        references = _references(columns, self._column)
+        references = _references(columns, self._column, self._reference_format)
         selections = selections_in(columns, len(completions))
         judgements = self._verifier.judge(completions, references, selections=selections)
         return _rewards(self.__name__, judgements, log_extra, log_metric)
@@ -56,6 +60,7 @@ def async_reward_function(
     verifier: Verifier | None = None,
     *,
     column: str = "solution",
+    reference_format: str | None = None,
     name: str = "verifier_reward",
 ) -> Callable[..., Any]:
     """A reward function that TRL awaits together with others; arguments as of `RewardFunction`.
@@ -63,7 +68,13 @@ def async_reward_function(
     It is a `functools.partial` of a coroutine function: every version of TRL recognises that as
     asynchronous, and it can be pickled, which a nested function cannot.
     """
-    reward = partial(verifier_reward, verifier=verifier or Verifier(), column=column, name=name)
+    reward = partial(
+        verifier_reward,
+        verifier=verifier or Verifier(),
+        column=column,
+        reference_format=reference_format,
+        name=name,
+    )
     reward.__name__ = name  # type: ignore[attr-defined]  # for TRL before 1.16
     return reward
 
@@ -74,25 +85,46 @@ async def verifier_reward(
     *,
     verifier: Verifier,
     column: str,
+    reference_format: str | None,
     name: str,
     log_extra: Callable[[str, list[Any]], None] | None = None,
     log_metric: Callable[[str, float], None] | None = None,
     **columns: Any,
 ) -> list[float | None]:
     """The rewards of `RewardFunction`, awaited; the body of `async_reward_function`."""
-    references = _references(columns, column)
+    references = _references(columns, column, reference_format)
     selections = selections_in(columns, len(completions))
     judgements = await verifier.judge_async(completions, references, selections=selections)
     return _rewards(name, judgements, log_extra, log_metric)
 
 
-def _references(columns: Mapping[str, Any], column: str) -> list[dict[str, Any]]:
+_OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
+"""Arguments of a reward function that are no columns of the data set."""
+
+
+def _references(
+    columns: Mapping[str, Any], column: str, reference_format: str | None
+) -> list[dict[str, Any]]:
+    if reference_format is not None:
+        return [row_reference(row, reference_format) for row in _rows(columns)]
     if column not in columns:
-        raise KeyError(
-            f"the data set has no column {column!r} with the references; its columns are "
-            f"{sorted(set(columns) - {'completion_ids', 'trainer_state', 'environments'})}"
-        )
+        raise KeyError(_without_column(columns, column))
     return [reference_of(label) for label in columns[column]]
+
+
+def _without_column(columns: Mapping[str, Any], column: str) -> str:
+    there = f"its columns are {_names(columns)}"
+    return f"the data set has no column {column!r} with the references; {there}"
+
+
+def _names(columns: Mapping[str, Any]) -> list[str]:
+    return sorted(set(columns) - _OF_TRL)
+
+
+def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    names = _names(columns)
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _rewards(

@@ -210,6 +210,24 @@ async def _find_misfits(rows: list[Row], language: LanguageName, num_workers: in
         )
 
 
+VerifierOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VERIFIER",
+        help='type of a verifier, or JSON such as \'{"type": "format", "weight": 0.1}\'; '
+        "may be repeated, and several types may be separated by commas; accuracy=0.5 has a "
+        "weight",
+    ),
+]
+ReferenceFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        help="rows are as their data set ships them, in this format of docs/datasets.md; auto: "
+        "the one that fits"
+    ),
+]
+
+
 @app.command(
     epilog=_example("verifier-service score rows.jsonl --verifier accuracy --out scored.jsonl")
 )
@@ -225,18 +243,11 @@ def score(
         ),
     ],
     *,
-    verifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="VERIFIER",
-            help='type of a verifier, or JSON such as \'{"type": "format", "weight": 0.1}\'; '
-            "may be repeated, and several types may be separated by commas; accuracy=0.5 has a "
-            "weight",
-        ),
-    ] = None,
+    verifier: VerifierOption = None,
     profile: Annotated[
         str | None, typer.Option(help="instead of --verifier: a list of verifiers by name")
     ] = None,
+    reference_format: ReferenceFormatOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -256,11 +267,15 @@ def score(
     try:
         verifiers = _verifiers(verifier or [], profile, settings)
         if out is not None and str(out) != "-":
-            status = _score(file, verifiers, out=out, settings=settings, told=sys.stdout)
+            status = _score(
+                file, verifiers, reference_format, out=out, settings=settings, told=sys.stdout
+            )
         else:
             with TemporaryDirectory() as folder:
                 out = Path(folder, "scored.jsonl")
-                status = _score(file, verifiers, out=out, settings=settings, told=sys.stderr)
+                status = _score(
+                    file, verifiers, reference_format, out=out, settings=settings, told=sys.stderr
+                )
                 with out.open(encoding="utf-8") as lines:
                     sys.stdout.writelines(lines)
     except BrokenPipeError:
@@ -316,13 +331,19 @@ def _with_weight(text: str) -> str | dict[str, Any]:
 
 
 def _score(
-    file: Path, verifiers: Verifiers, *, out: Path, settings: EngineSettings, told: TextIO
+    file: Path,
+    verifiers: Verifiers,
+    reference_format: str | None,
+    *,
+    out: Path,
+    settings: EngineSettings,
+    told: TextIO,
 ) -> bool:
     """Write verdicts, tell the summary; True if some failed or none has a score."""
     if out.resolve() == file.resolve():
         raise BadFile(f"{out} has the rows to be scored: choose another --out")
     try:
-        groups = read_groups(file)
+        groups = read_groups(file, reference_format)
         profiles = read_profiles(settings.profiles, settings.enabled)
         groups = with_profiles(groups, verifiers, profiles)
     except ValueError as error:  # BadFile, or a text that is not UTF-8

@@ -38,6 +38,7 @@ OWN_COLUMNS = (
     "completion",
     "completions",
     "reference",
+    "reference_format",
     "verifiers",
     "profile",
 )
@@ -50,8 +51,12 @@ class BadFile(ValueError):
     """The file has a row that cannot be scored, or the result belongs to other rows."""
 
 
-def read_groups(path: Path) -> list[Group]:
+def read_groups(path: Path, reference_format: str | None = None) -> list[Group]:
     """The rows of a JSONL file.
+
+    Args:
+        path: of the file.
+        reference_format: format of rows that name none; None: references are what verifiers need.
 
     Raises:
         BadFile: a row is not as described above; the message names the first one, from 1.
@@ -62,7 +67,7 @@ def read_groups(path: Path) -> list[Group]:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
-                    groups.append(_group(line.strip()))
+                    groups.append(_group(line.strip(), reference_format))
                 except ValueError as error:
                     raise BadFile(f"line {number}: {_first_line(error)}") from error
     if not groups:
@@ -70,7 +75,7 @@ def read_groups(path: Path) -> list[Group]:
     return groups
 
 
-def _group(line: str) -> Group:
+def _group(line: str, reference_format: str | None) -> Group:
     row = pydantic_core.from_json(line)
     strict_json.check(line)
     if not isinstance(row, dict):
@@ -90,6 +95,7 @@ def _group(line: str) -> Group:
         profile=profile,
         verifiers=None if own is None else verifiers_from_arguments(own),
         reference=reference,
+        reference_format=row.get("reference_format") or reference_format,
         completions=row["completions"] if "completions" in row else [row["completion"]],
     )
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Tag
 from verifier_service.explanation import DecidingStage
 from verifier_service.profiles import Verifiers
 from verifier_service.reason import EngineReason, Reason
+from verifier_service.reference_formats.reading import AUTO, FORMATS, unknown_format
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers import VERIFIERS
 
@@ -85,6 +86,12 @@ Chat = Annotated[ChatMessages, AfterValidator(_model_speaks), Tag("list[ChatMess
 """A completion in messages. The tag stands for it in errors, see `validation.FORM_NAMES`."""
 
 
+def _known_format(name: str) -> str:
+    if name != AUTO and name not in FORMATS:
+        raise ValueError(unknown_format(name))
+    return name
+
+
 class Group(_Request):
     """One problem and its completions."""
 
@@ -93,6 +100,11 @@ class Group(_Request):
     reference: dict[str, Any] = Field(
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
+    )
+    reference_format: Annotated[str, AfterValidator(_known_format)] | None = Field(
+        default=None,
+        description="the reference is a row as its data set ships it, in this format: a name of "
+        "docs/datasets.md, or `auto` for the one that fits; null: it is what verifiers need",
     )
     completions: Annotated[list[str | Chat | CompletionObject], FailFast()] = Field(
         description="texts, chats (the last assistant message is judged; one without is refused) "

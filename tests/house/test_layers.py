@@ -30,8 +30,8 @@ LAYERS = (
         "strict_yaml",
         "largest_matching",
     ),
-    ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words"),
-    ("schema_validation", "text_similarity"),
+    ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words", "plain_pickle"),
+    ("schema_validation", "text_similarity", "reference_formats"),
     # judging one completion
     ("mathematics", "sandbox", "instructions", "tool_calls", "structures"),
     ("code",),

@@ -67,6 +67,19 @@ def test_trl_gets_rewards_and_none_for_what_cannot_be_judged(make: Callable[...,
     assert function.__name__ == "correct"
 
 
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_trl_hands_on_whole_rows_of_a_data_set(make: Callable[..., Any]) -> None:
+    rewards = called(
+        pickle.loads(pickle.dumps(make(reference_format="auto"))),
+        prompts=["2+2?"] * 2,
+        completions=[RIGHT, WRONG],
+        solution=["Thus it is $\\boxed{4}$."] * 2,
+        source=["made", None],
+        completion_ids=[[1], [2]],
+    )
+    assert rewards == [1.0, 0.0]
+
+
 def test_trl_can_tell_the_asynchronous_function() -> None:
     assert inspect.iscoroutinefunction(trl.async_reward_function())
     assert not inspect.iscoroutinefunction(trl.RewardFunction())

@@ -9,7 +9,8 @@ import msgspec
 
 from verifier_service.completion import Completion
 from verifier_service.current_call import request_id
-from verifier_service.schemas import ChatMessage, CompletionObject, ScoreRequest
+from verifier_service.reference_formats.reading import with_format
+from verifier_service.schemas import ChatMessage, CompletionObject, Group, ScoreRequest
 from verifier_service.verdict import Verdict
 from verifier_service.verifier import Verifier
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart
@@ -70,7 +71,7 @@ def unique_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> lis
     parts: dict[bytes, ChunkPart] = {}
     found: dict[tuple[bytes, bytes], UniqueCompletion] = {}
     for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
-        encoded = _encoder.encode(group.reference)
+        encoded = encoded_reference(group)
         part = parts.get(encoded)
         if part is None:
             part = parts[encoded] = ChunkPart(encoded, digest(encoded), [])
@@ -100,9 +101,14 @@ def group_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> Iter
             for completion, verdicts in zip(completions, group_slots, strict=True)
         ]
         if uniques:
-            encoded = _encoder.encode(group.reference)
+            encoded = encoded_reference(group)
             group_digest = digest(encoded, *(unique.digest for unique in uniques))
             yield ChunkPart(encoded, group_digest, uniques, completions)
+
+
+def encoded_reference(group: Group) -> bytes:
+    """The reference of a group in JSON. A row of a data set is read by the worker, not here."""
+    return _encoder.encode(with_format(group.reference, group.reference_format))
 
 
 def completion_of(given: str | list[ChatMessage] | CompletionObject) -> Completion:

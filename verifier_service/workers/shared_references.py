@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from verifier_service.reference_formats.reading import resolved
 from verifier_service.workers.tasks import TaskPart
 
 MAX_REFERENCES = 4
@@ -47,19 +49,39 @@ class WorkerReferences(Generic[T]):
 
     def __init__(self, read: Callable[[dict[str, Any]], T]) -> None:
         self._read = read
-        self._shared: SharedReferences[T] = SharedReferences()
+        self._shared: SharedReferences[_Kept[T]] = SharedReferences()
 
     def keep(self, name: str, reference: bytes) -> None:
         """Keep a reference, given in JSON, for later tasks."""
-        self._shared.add(name, self._read(_decode(reference)))
+        self._shared.add(name, _Kept(self._read, reference))
 
     def of_part(self, part: TaskPart) -> T:
-        """The reference of a part, its own or a shared one."""
+        """The reference of a part, its own or a shared one.
+
+        Raises:
+            Unverifiable: it is a row of a data set that no format fits.
+        """
         if part.shared_reference is not None:
-            return self._shared[part.shared_reference]
+            return self._shared[part.shared_reference].value
         assert part.reference is not None, "a part has a reference of its own or a shared one"
-        return self._read(_decode(part.reference))
+        return self._read(_resolved(part.reference))
 
 
-def _decode(reference: bytes) -> dict[str, Any]:
-    return msgspec.json.decode(reference, type=dict[str, Any])
+class _Kept(Generic[T]):
+    """A shared reference, read when the first task needs it: there, errors have a place."""
+
+    def __init__(self, read: Callable[[dict[str, Any]], T], reference: bytes) -> None:
+        self._read = read
+        self._reference = reference
+
+    @cached_property
+    def value(self) -> T:
+        """The worker's form of the reference."""
+        value = self._read(_resolved(self._reference))
+        self._reference = b""
+        return value
+
+
+def _resolved(reference: bytes) -> dict[str, Any]:
+    """The reference in JSON; of a row of a data set, what its format reads. Raises Unverifiable."""
+    return resolved(msgspec.json.decode(reference, type=dict[str, Any]))

@@ -1,0 +1,1 @@
+"""Rows as data sets ship them, read into references of `POST /v1/score`."""
