@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy.policy import Policy, frozen_copy, load_policy
 from trainer_client.policy.sharding import shard
+from trainer_client.problem_order import MixPosition
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
@@ -105,7 +106,10 @@ class Learner:
         )
 
     def restore_groups_ahead(
-        self, checkpoint: Checkpoint, problems: Sequence[Problem], verifiers: Collection[str]
+        self,
+        checkpoint: Checkpoint,
+        problems: Iterable[Problem],
+        verifiers_of: Callable[[Problem], Collection[str]],
     ) -> None:
         """Go on with the groups that a checkpoint keeps, each process with its part.
 
@@ -113,19 +117,20 @@ class Learner:
 
         Args:
             checkpoint: the checkpoint that the run goes on from.
-            problems: problems of the data set.
-            verifiers: keys of the service's verifiers; groups that lack one cannot be used.
-                Functions and models score later, when the groups are taken.
+            problems: problems of the data sets.
+            verifiers_of: keys of the verifiers of the service that judge a problem; groups that
+                lack one cannot be used. Functions and models score later, when the groups are
+                taken.
         """
         if self.ahead is None:
             return
-        kept = read_groups(checkpoint.folder, problems, verifiers)
+        kept = read_groups(checkpoint.folder, problems, verifiers_of)
         if kept is None or len(kept.scored.groups) % self.processes.size:
             return
         own = replace(kept.scored, groups=self.processes.share(kept.scored.groups))
         self.ahead.restore(StepGroups(own, kept.next_problem), position_of(checkpoint).next_problem)
 
-    def _kept_ahead(self, position: int) -> StepGroups | None:
+    def _kept_ahead(self, position: MixPosition) -> StepGroups | None:
         """The groups of all processes, in the order of their problems; None if one has none."""
         if self.ahead is None:
             return None
@@ -194,7 +199,7 @@ def start_position(checkpoint: Checkpoint | None) -> Position:
 
     Call it after `make_learner`, which sets the random state that a new run starts with.
     """
-    return position_of(checkpoint) if checkpoint else Position(0, 0, RandomState.now())
+    return position_of(checkpoint) if checkpoint else Position(0, MixPosition(), RandomState.now())
 
 
 def _packs(

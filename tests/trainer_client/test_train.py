@@ -175,7 +175,7 @@ def scored(*scores: float | None) -> ScoredGroups:
 
 
 def test_an_unjudged_completion_has_no_reward_rather_than_zero(task: Path, tmp_path: Path) -> None:
-    rewards = rewards_of(scored(1.0, None, 0.0), config(task, tmp_path).reward.sources)
+    rewards = rewards_of(scored(1.0, None, 0.0), config(task, tmp_path).reward)
     assert rewards[0, 0] == 1.0
     assert math.isnan(rewards[0, 1])
 
@@ -189,7 +189,7 @@ def test_unjudged_completions_are_kept_with_advantage_zero_or_dropped(
     settings = config(task, tmp_path, advantage={"unjudged": unjudged})
     groups = scored(1.0, None, 0.0)
     advantages = torch.tensor([[1.0, 0.0, -1.0]])
-    rewards = rewards_of(groups, settings.reward.sources)
+    rewards = rewards_of(groups, settings.reward)
     kept = kept_groups(groups, rewards, advantages, settings.advantage)
     _, batch = batch_of(kept, make_learner(settings).policy, mask_truncated=False)
     assert batch is not None

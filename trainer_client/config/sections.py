@@ -105,6 +105,11 @@ class DatasetConfig(Section):
         default={"answer": "answer"},
         description="what verifiers judge by: key of the reference -> column of the data set",
     )
+    verifiers_column: str | None = Field(
+        default=None,
+        description="column with a row's own verifiers: a list of them with weights, or the name "
+        "of a profile in reward.profiles; a row where it is null has those of its data set",
+    )
     system_prompt: str | None = Field(
         default=SYSTEM_PROMPT,
         description="null: none; not used where the row has its own system message",
@@ -143,13 +148,21 @@ class DatasetConfig(Section):
             raise ValueError(f"{taken} cannot be set: the trainer decides how a prompt is written")
         return variables
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether problems have solve rates, by which they can be chosen."""
+        return self.solve_rates is not None
+
     @model_validator(mode="after")
     def _range_has_rates(self) -> DatasetConfig:
         low, high = self.solve_rate_range
         if low > high:
             raise ValueError(f"solve_rate_range {low} to {high} is empty")
-        if self.solve_rates is None and (low, high) != (0.0, 1.0):
-            raise ValueError("solve_rate_range needs solve_rates, a file with a rate per problem")
+        if not self.has_rates and (low, high) != (0.0, 1.0):
+            raise ValueError(
+                "solve_rate_range needs solve_rates, a file with a rate per problem, or, of the "
+                "data that is trained on, solve_rate_steps"
+            )
         return self
 
 
@@ -201,6 +214,24 @@ class RolloutConfig(Section):
     )
     temperature: PositiveFloat = 1.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    top_k: PositiveInt | None = Field(
+        default=None, description="draw among so many of the likeliest tokens; null: all"
+    )
+    min_p: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0,
+        description="draw among tokens of at least so much of the likeliest one's probability "
+        "(arXiv 2407.01082)",
+    )
+    repetition_penalty: PositiveFloat = Field(
+        default=1.0,
+        description="divides positive logits of tokens that prompt or completion have, multiplies "
+        "negative ones (CTRL, arXiv 1909.05858)",
+    )
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(),
+        description="texts that end a completion, which keeps them; the tokens after them are "
+        "neither judged nor trained on",
+    )
     max_completion_tokens: PositiveInt = 512
     batch_size: PositiveInt = Field(
         default=64,

@@ -151,6 +151,10 @@ EQUIVALENTS: dict[str, str] = {
     "do_eval": "evaluation",
     "num_generations_eval": "evaluation.num_samples",
     "resume_from_checkpoint": "the flag --resume of trainer-client train",
+    "datasets": "dataset, which may be a list",
+    "dataset_mixture": "dataset, which may be a list",
+    "stop_sequences": "rollout.stop",
+    "stop_strings": "rollout.stop",
     "report_to": "nothing: metrics.jsonl and TensorBoard are always written",
 }
 """Their name -> the name here, or "nothing: " and why no setting is needed."""
@@ -177,11 +181,6 @@ _REASONS: dict[str, str] = {
     "load_in_8bit": "model.quantization has 4bit alone",
     "lora_dropout": "with dropout the policy that is trained is not the one that sampled",
     "trust_remote_code": "code from a model's folder is never run",
-    "datasets": "a run has one data set",
-    "dataset_mixture": "a run has one data set",
-    "top_k": "rollout.top_p is the only cut of the distribution",
-    "min_p": "rollout.top_p is the only cut of the distribution",
-    "repetition_penalty": "completions would not be samples of the policy",
     "generation_kwargs": "the section rollout has all settings of sampling",
 }
 

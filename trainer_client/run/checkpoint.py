@@ -28,6 +28,7 @@ from trainer_client.policy.sharding import (
     spread_optimizer,
 )
 from trainer_client.policy.weights import save_weights
+from trainer_client.problem_order import MixPosition
 from trainer_client.rollout.sampling_ahead import StepGroups, write_groups
 from trainer_client.run.console import say
 
@@ -61,8 +62,8 @@ class Position:
 
     step: int
     """Number of finished steps."""
-    next_problem: int
-    """Position in `ProblemOrder` of the first problem that has not been taken."""
+    next_problem: MixPosition
+    """Position of the first problem that has not been taken."""
     random: RandomState
 
 
@@ -155,7 +156,7 @@ def _save_state(
     torch.save(
         {
             "step": position.step,
-            "next_problem": position.next_problem,
+            "next_problem": [position.next_problem.takes, *position.next_problem.positions],
             "optimizer": optimizer,
             "scheduler": scheduler.state_dict(),
             "cpu_rng": position.random.cpu,
@@ -226,7 +227,8 @@ def position_of(checkpoint: Checkpoint) -> Position:
     """The position at which the checkpoint was written."""
     state = _state(checkpoint)
     random = RandomState(state["cpu_rng"], state["cuda_rng"])
-    return Position(checkpoint.step, state["next_problem"], random)
+    takes, *positions = state["next_problem"]
+    return Position(checkpoint.step, MixPosition(takes, tuple(positions)), random)
 
 
 def _state(checkpoint: Checkpoint) -> dict[str, Any]:
