@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import ModelConfig
+from trainer_client.config.sections import LossConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
@@ -31,11 +31,13 @@ from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
     RandomState,
+    entropy_state,
     position_of,
     restore_training_state,
     save_checkpoint,
 )
 from trainer_client.run.console import say
+from trainer_client.update.entropy_control import EntropyControl
 from trainer_client.update.optimizer import make_optimizer
 
 
@@ -58,6 +60,7 @@ class Learner:
     """Whether `train.offload` is set."""
     reference_moves: bool = False
     """Whether `loss.reference_sync_steps` is set, so that checkpoints need the reference."""
+    entropy_control: EntropyControl = field(default_factory=lambda: EntropyControl(LossConfig()))
 
     @property
     def num_trained(self) -> int:
@@ -103,6 +106,7 @@ class Learner:
             scheduler=self.scheduler,
             reference=self.reference if self.reference_moves else None,
             ahead=self._kept_ahead(position.next_problem),
+            entropy_control=self.entropy_control.state,
         )
 
     def restore_groups_ahead(
@@ -180,6 +184,8 @@ def make_learner(
             checkpoint, model=policy.model, optimizer=optimizer, scheduler=scheduler
         )
         position_of(checkpoint).random.restore()
+    entropy_control = EntropyControl(config.loss)
+    entropy_control.restore(None if checkpoint is None else entropy_state(checkpoint))
     return Learner(
         policy,
         reference,
@@ -191,6 +197,7 @@ def make_learner(
         ahead=SamplingAhead() if config.train.one_step_off else None,
         offloads=config.train.offload,
         reference_moves=config.loss.reference_sync_steps is not None,
+        entropy_control=entropy_control,
     )
 
 

@@ -23,7 +23,12 @@ from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.processes import launched
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.reward.rewards import main_of, rewards_of
+from trainer_client.reward.rewards import (
+    advantages_of,
+    groups_that_teach,
+    main_of,
+    rewards_of,
+)
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
 from trainer_client.run.checkpoint import Position, checkpoint_to_resume
 from trainer_client.run.console import CONSOLE, say
@@ -33,7 +38,6 @@ from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import RunResult, is_finished, open_run
 from trainer_client.solve_rates import MeasuredSolveRates
-from trainer_client.update.advantages import group_advantages
 from trainer_client.update.batch import batch_of, kept_groups
 from trainer_client.update.step import kl_to_reference, update_on_rollouts
 
@@ -100,7 +104,7 @@ def train_step(
     own, weights_seconds = sampler.next_groups(position)
     scored = reduce(ScoredGroups.joined, processes.gather(own.scored))
     rewards = rewards_of(scored, config.reward)
-    advantages = group_advantages(rewards, config.advantage)
+    advantages = advantages_of(scored, rewards, config.reward, config.advantage)
     solved = [solve_rate(one, main_of(one.group.problem, config.reward)) for one in scored.groups]
     sampler.measured.record(step, solved)
     if processes.leads:
@@ -108,7 +112,8 @@ def train_step(
             write_rollouts(config.output_dir, step, scored, rewards, advantages)
         append_solve_rates(config.output_dir, step, solved)
     update_start = time.perf_counter()
-    kept = kept_groups(scored, rewards, advantages, config.advantage)
+    teaches = groups_that_teach(scored, rewards, config.reward, config.advantage)
+    kept = kept_groups(scored, rewards, advantages, config.advantage, teaches)
     group_rows, batch = batch_of(
         kept, learner.policy, processes, mask_truncated=config.loss.truncated == "mask"
     )

@@ -15,9 +15,16 @@ from trainer_client.config.reward_sections import (
     VerifierConfig,
     main_source,
 )
+from trainer_client.config.sections import AdvantageConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.reward.group_scoring import ScoredGroups
+from trainer_client.update.advantages import (
+    decoupled_advantages,
+    decoupled_groups_that_differ,
+    group_advantages,
+    groups_that_differ,
+)
 
 MAX_SHOWN_VERDICTS = 5
 
@@ -51,6 +58,54 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
 def sources_of(problem: Problem, config: RewardConfig) -> Sequence[RewardSource]:
     """The sources that judge a problem's completions: its own, or the run's."""
     return config.sources if problem.reward is None else problem.reward.sources
+
+
+def scores_of(scored: ScoredGroups, config: RewardConfig) -> tuple[Tensor, Tensor]:
+    """The scores of all sources, and their weights.
+
+    Returns:
+        float64 `[N, G, K]`, NaN where a source did not judge; float64 `[N, K]`, 0 where a source
+        does not judge a group's problem.
+    """
+    keys = list(
+        dict.fromkeys(
+            source.key
+            for group in scored.groups
+            for source in sources_of(group.group.problem, config)
+        )
+    )
+    weights = torch.zeros(len(scored.groups), len(keys), dtype=torch.float64)
+    scores = torch.full(
+        (len(scored.groups), len(scored.groups[0].verdicts), len(keys)),
+        math.nan,
+        dtype=torch.float64,
+    )
+    for row, group in enumerate(scored.groups):
+        for source in sources_of(group.group.problem, config):
+            column = keys.index(source.key)
+            weights[row, column] = source.weight
+            for place, verdicts in enumerate(group.verdicts):
+                score = verdicts[source.key].score
+                scores[row, place, column] = math.nan if score is None else score
+    return scores, weights
+
+
+def advantages_of(
+    scored: ScoredGroups, rewards: Tensor, reward: RewardConfig, config: AdvantageConfig
+) -> Tensor:
+    """The advantages of a step `[N, G]`, from the rewards `[N, G]` or from each source's scores."""
+    if config.aggregation == "sum_first":
+        return group_advantages(rewards, config)
+    return decoupled_advantages(*scores_of(scored, reward), config)
+
+
+def groups_that_teach(
+    scored: ScoredGroups, rewards: Tensor, reward: RewardConfig, config: AdvantageConfig
+) -> Tensor:
+    """Bool `[N]`, True where completions of a group are judged differently."""
+    if config.aggregation == "sum_first":
+        return groups_that_differ(rewards)
+    return decoupled_groups_that_differ(*scores_of(scored, reward))
 
 
 def service_keys(problem: Problem, config: RewardConfig) -> list[str]:

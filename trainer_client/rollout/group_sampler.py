@@ -23,11 +23,10 @@ from trainer_client.reward.group_scoring import (
     generate_and_score,
     scored_here,
 )
-from trainer_client.reward.rewards import raw_rewards
+from trainer_client.reward.rewards import groups_that_teach, raw_rewards
 from trainer_client.rollout import RolloutError, Sampling
 from trainer_client.rollout.sampling_ahead import SampleGroups, SamplingAhead, StepGroups
 from trainer_client.run.checkpoint import Position
-from trainer_client.update.advantages import groups_that_differ
 
 T = TypeVar("T")
 
@@ -48,6 +47,7 @@ class GroupSampler:
         self.measured = mix.measured
         self._rollout = config.rollout
         self._reward = config.reward
+        self._advantage = config.advantage
         self._seed = config.train.seed
         self._num_steps = config.train.steps
 
@@ -109,7 +109,8 @@ class GroupSampler:
         """Number of groups whose rewards differ."""
         if not scored.groups:
             return 0
-        return int(groups_that_differ(raw_rewards(scored, self._reward)).sum())
+        rewards = raw_rewards(scored, self._reward)
+        return int(groups_that_teach(scored, rewards, self._reward, self._advantage).sum())
 
     def _sample_now(self, position: Position) -> tuple[StepGroups, float]:
         # New weights wake a sleeping sampler up, and it needs the memory that offloading frees.
