@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
 from difflib import get_close_matches
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -150,20 +149,21 @@ def evaluate_command(
         raise ConfigError("the configuration has no `evaluation` section")
     import torch
 
-    from trainer_client.dataset import load_problems
+    from trainer_client.data_sets import load_held_out, questions_of
     from trainer_client.evaluate import evaluate
     from trainer_client.policy.policy import load_policy
     from trainer_client.prompts import PromptReader
     from trainer_client.reward.group_scoring import open_scorer
-    from trainer_client.reward.verifier_client import question_of
     from trainer_client.rollout.transformers import TransformersEngine
 
     torch.manual_seed(config.train.seed)
     reader = PromptReader.of(config.model)
     engine = TransformersEngine(load_policy(config.model), batch_size=config.rollout.batch_size)
-    with open_scorer(config.reward, *map(question_of, config.evaluation)) as scorer:
-        for evaluation in config.evaluation:
-            problems = reader.fitting(load_problems(evaluation.dataset), evaluation.dataset)
+    held_out = [
+        reader.fitting(load_held_out(one, config.reward), one.dataset) for one in config.evaluation
+    ]
+    with open_scorer(config.reward, questions_of(config, [], held_out)) as scorer:
+        for evaluation, problems in zip(config.evaluation, held_out, strict=True):
             result = evaluate(engine, scorer, problems, config.rollout, evaluation)
             for k, value in result.pass_at_k.items():
                 CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
@@ -173,7 +173,7 @@ def evaluate_command(
             )
             if solve_rates is not None:
                 with solve_rates.open("a") as file:
-                    file.writelines(json.dumps(asdict(rate)) + "\n" for rate in result.solve_rates)
+                    file.writelines(json.dumps(rate.row) + "\n" for rate in result.solve_rates)
 
 
 @app.command(epilog=_example("trainer-client generate runs/demo/grpo '7+8+9=?' --answer 24"))
@@ -201,30 +201,40 @@ def generate(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="of the sampling")] = 0,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL",
+            help="of several data sets the one whose system prompt and verifiers are used; "
+            "default: the first",
+        ),
+    ] = None,
 ) -> None:
     """Complete a prompt with a trained model, and score it if wanted.
 
     One completion is greedy: the likeliest token at each place. Several are sampled.
     """
     config = load_run(run_dir, overrides)
+    from trainer_client.generate import data_set_named, parse_reference, reward_line
     from trainer_client.generate import generate as generate_completions
-    from trainer_client.generate import parse_reference, reward_line
     from trainer_client.generate import score as score_completions
 
     judged_by = parse_reference(reference or [], answer)
+    posed_as = data_set_named(config, dataset)
     asked = {entry.partition("=")[0].strip() for entry in overrides or []}
     if temperature is None and num == 1 and "rollout.temperature" not in asked:
         temperature = 0.0
     group = generate_completions(
-        config, prompt, num_completions=num, seed=seed, temperature=temperature
+        config, prompt, posed_as, num_completions=num, seed=seed, temperature=temperature
     )
     for rollout in group.rollouts:
         CONSOLE.print(rollout.text, markup=False, highlight=False)
     if not judged_by:
         return
-    for number, verdicts in enumerate(score_completions(config, group, judged_by).verdicts, 1):
+    scored = score_completions(config, group, judged_by, posed_as)
+    for number, verdicts in enumerate(scored.verdicts, 1):
         which = f" of {number}" if num > 1 else ""
-        line = f"-> reward{which} {reward_line(verdicts, config.reward.sources)}"
+        line = f"-> reward{which} {reward_line(verdicts, posed_as.sources(config.reward))}"
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -10,12 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import TypeAdapter
+
+from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.config.sections import DatasetConfig
+from trainer_client.reward.selection import ProblemReward, VerifierSelection
 from trainer_client.rows import DatasetError, Rows, load_rows
 from trainer_client.run.console import say
 
 T = TypeVar("T")
 
+_VERIFIERS = TypeAdapter(tuple[VerifierConfig, ...])
 MAX_SHOWN_CONFLICTS = 10
 """Pairs of rows with conflicting references that an error lists."""
 
@@ -33,6 +38,12 @@ class Problem:
     """All columns of the row, for reward functions."""
     template_variables: dict[str, Any] = field(default_factory=dict)
     """The data set's `chat_template_kwargs`."""
+    own_verifiers: VerifierSelection | None = None
+    """The verifiers that the row names for itself; None: it names none."""
+    reward: ProblemReward | None = None
+    """Judges of its completions; None: the run's section `reward`."""
+    dataset: str = ""
+    """The label of its data set, where a run has several."""
 
     @property
     def text(self) -> str:
@@ -53,7 +64,10 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
             completions cannot form one group (`on_conflict: error`).
     """
     rows = load_rows(config)
-    missing = {config.problem_column, *config.reference_columns.values()} - set(rows.column_names)
+    named = {config.problem_column, *config.reference_columns.values()}
+    if config.verifiers_column is not None:
+        named.add(config.verifiers_column)
+    missing = named - set(rows.column_names)
     if missing and len(rows):
         raise DatasetError(
             f"{config.path} has no column {sorted(missing)}; its columns are "
@@ -75,7 +89,11 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
 
 def _references_differ(same: Sequence[tuple[int, Problem]]) -> bool:
     """Whether rows with one prompt disagree; as JSON, in which true is not 1."""
-    return len({json.dumps(problem.reference, sort_keys=True) for _, problem in same}) > 1
+    judged_by = [
+        [p.reference, None if p.own_verifiers is None else p.own_verifiers.weighted_wire]
+        for _, p in same
+    ]
+    return len({json.dumps(one, sort_keys=True) for one in judged_by}) > 1
 
 
 def _conflict_message(
@@ -187,8 +205,48 @@ def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
         # The text of a number or a truth value is that of JSON: true, not True.
         reference[key] = json.dumps(value) if isinstance(value, int | float) else value
     messages = messages_of(row, index, config)
-    variables = config.chat_template_kwargs
-    return Problem(_id(row, config), tuple(messages), reference, dict(row), variables)
+    return Problem(
+        _id(row, config),
+        tuple(messages),
+        reference,
+        dict(row),
+        config.chat_template_kwargs,
+        _own_verifiers(row, index, config),
+    )
+
+
+def _own_verifiers(
+    row: dict[str, Any], index: int, config: DatasetConfig
+) -> VerifierSelection | None:
+    """The verifiers that a row names for itself; raises DatasetError."""
+    if config.verifiers_column is None or (value := row[config.verifiers_column]) is None:
+        return None
+    if isinstance(value, str) and value and not value.startswith("["):
+        return VerifierSelection(profile=value)
+    try:
+        verifiers = _VERIFIERS.validate_python(_listed(value))
+    except (ValueError, RecursionError):
+        verifiers = ()
+    if not verifiers:
+        raise DatasetError(
+            f"{config.path}: row {index}, column {config.verifiers_column!r} must be the name of a "
+            "profile or a list of verifiers, such as "
+            f'[{{"type": "accuracy", "weight": 1.0}}]; found {_excerpt(value)}'
+        )
+    return VerifierSelection(verifiers)
+
+
+def _listed(value: Any) -> Any:
+    """A list of verifiers from a table: JSON in a text, or objects with null for what is unset."""
+    items = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        return items
+    return [
+        {key: option for key, option in one.items() if option is not None}
+        if isinstance(one, dict)
+        else one
+        for one in items
+    ]
 
 
 def _check_is_json(value: Any, index: int, column: str, config: DatasetConfig) -> None:
@@ -272,10 +330,22 @@ def _excerpt(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def require_enough(problems: Sequence[Problem], *, per_step: int) -> None:
-    """Raise DatasetError where the data set has fewer problems than one step takes."""
-    if len(problems) < per_step:
+def require_enough(problems: Sequence[Problem], *, per_step: int, name: str | None = None) -> None:
+    """Raise DatasetError where the data set has fewer problems than one step takes.
+
+    Args:
+        problems: those of the data set.
+        per_step: number of problems that one step takes.
+        name: the data set's, where there are several.
+    """
+    if len(problems) >= per_step:
+        return
+    if name is None:
         raise DatasetError(
             f"the data set has {len(problems)} different problems, but one step takes "
             f"rollout.prompts_per_step = {per_step}"
         )
+    raise DatasetError(
+        f"the data set {name} has {len(problems)} different problems, but its share of "
+        f"rollout.prompts_per_step is up to {per_step}"
+    )

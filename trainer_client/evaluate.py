@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import torch
@@ -13,7 +13,7 @@ from trainer_client.config.sections import RolloutConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.reward.group_scoring import ScoredGroup, Scorer, generate_and_score
-from trainer_client.reward.verifier_client import question_of
+from trainer_client.reward.selection import question_of
 from trainer_client.rollout import RolloutEngine, Sampling
 from trainer_client.run.rollout_log import SolveRate, solve_rate
 from trainer_client.run.step_progress import STEP
@@ -71,7 +71,8 @@ def evaluate(
 
     The evaluation's sampling settings default to those of the rollout.
     """
-    sampling = Sampling(
+    sampling = replace(
+        Sampling.configured(rollout),
         group_size=evaluation.num_samples,
         max_completion_tokens=evaluation.max_completion_tokens or rollout.max_completion_tokens,
         temperature=evaluation.temperature or rollout.temperature,
@@ -86,13 +87,7 @@ def summarise(
     groups: Sequence[ScoredGroup], *, verifier: str, ks: Sequence[int]
 ) -> EvaluationResult:
     """pass@k over the problems that have at least k judged completions; raises NothingJudged."""
-    for group in groups:
-        if verifier not in group.verdicts[0]:
-            raise NothingJudged(
-                f"evaluation.verifier is {verifier!r}, but there are verdicts only of "
-                f"{sorted(group.verdicts[0])}"
-            )
-    rates = tuple(solve_rate(group, verifier) for group in groups)
+    rates = tuple(solve_rate(group, _passes_by(group, verifier)) for group in groups)
     results = {}
     for k in ks:
         values = [pass_at_k(rate.judged, rate.passed, k) for rate in rates if rate.judged >= k]
@@ -104,6 +99,22 @@ def summarise(
     num_judged = sum(rate.judged for rate in rates)
     num_completions = sum(len(group.verdicts) for group in groups)
     return EvaluationResult(results, len(groups), 1 - num_judged / num_completions, rates)
+
+
+def _passes_by(group: ScoredGroup, verifier: str) -> str:
+    """The verdict by which a group's completions pass; raises NothingJudged.
+
+    A row that names its own verifiers, without this one, passes by its main one.
+    """
+    if verifier in group.verdicts[0]:
+        return verifier
+    own = group.group.problem.reward
+    if own is not None and own.main.key in group.verdicts[0]:
+        return own.main.key
+    raise NothingJudged(
+        f"evaluation.verifier is {verifier!r}, but there are verdicts only of "
+        f"{sorted(group.verdicts[0])}"
+    )
 
 
 def best_step(

@@ -10,13 +10,14 @@ from typing import Any
 import torch
 
 from reward_verifier.verdict import Verdicts
+from trainer_client.config.data_sets import TrainingDatasetConfig
 from trainer_client.config.reward_sections import RewardSource
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem, with_system_prompt
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scorer
 from trainer_client.reward.rewards import reward
+from trainer_client.reward.selection import ProblemReward, VerifierSelection, question_of
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 
@@ -24,6 +25,7 @@ from trainer_client.rollout.transformers import TransformersEngine
 def generate(
     config: Config,
     prompt: str,
+    data_set: TrainingDatasetConfig | None = None,
     *,
     num_completions: int,
     seed: int,
@@ -34,21 +36,22 @@ def generate(
     Args:
         config: configuration of the run; its model is asked.
         prompt: the problem.
+        data_set: the data set whose system prompt is used; None: the first.
         num_completions: number of completions.
         seed: seed of the sampling.
         temperature: 0: the likeliest token at each place; None: that of the run.
     """
     torch.manual_seed(seed)
     policy = load_policy(config.model)
-    messages = with_system_prompt([{"role": "user", "content": prompt}], config.dataset)
+    posed_as = data_set or config.dataset[0]
+    messages = with_system_prompt([{"role": "user", "content": prompt}], posed_as)
     groups: list[RolloutGroup] = []
     TransformersEngine(policy, batch_size=config.rollout.batch_size).generate(
-        [Problem("prompt", tuple(messages), {}, {}, config.dataset.chat_template_kwargs)],
-        Sampling(
+        [Problem("prompt", tuple(messages), {}, {}, posed_as.chat_template_kwargs)],
+        replace(
+            Sampling.configured(config.rollout),
             group_size=num_completions,
-            max_completion_tokens=config.rollout.max_completion_tokens,
             temperature=config.rollout.temperature if temperature is None else temperature,
-            top_p=config.rollout.top_p,
         ),
         lambda _, group: groups.append(group),
     )
@@ -94,16 +97,45 @@ def _four(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}"
 
 
-def score(config: Config, group: RolloutGroup, reference: dict[str, Any]) -> ScoredGroup:
-    """The verdicts on a group by a reference; raises VerifierError and RewardError."""
-    asked = replace(group, problem=_with_reference(group.problem, config.dataset, reference))
-    with open_scorer(config.reward) as scorer:
+def score(
+    config: Config,
+    group: RolloutGroup,
+    reference: dict[str, Any],
+    data_set: TrainingDatasetConfig | None = None,
+) -> ScoredGroup:
+    """The verdicts on a group by a reference; raises VerifierError and RewardError.
+
+    Args:
+        config: configuration of the run.
+        group: the completions.
+        reference: what the verifiers judge by.
+        data_set: the data set whose verifiers judge; None: the first.
+    """
+    judged_as = data_set or config.dataset[0]
+    asked = replace(group, problem=_with_reference(group.problem, judged_as, reference))
+    selection = question_of(judged_as) or VerifierSelection(config.reward.verifiers)
+    judged = ProblemReward(judged_as.sources(config.reward), selection)
+    asked = replace(asked, problem=replace(asked.problem, reward=judged))
+    questions = [] if selection == VerifierSelection() else [("dataset", selection)]
+    with open_scorer(config.reward, questions) as scorer:
         pending = scorer.submit(asked)
         (here,) = scorer.score_here([asked])
         return ScoredGroup(asked, combined(here, pending.result()))
 
 
-def _with_reference(problem: Problem, config: DatasetConfig, reference: dict[str, Any]) -> Problem:
+def data_set_named(config: Config, label: str | None) -> TrainingDatasetConfig:
+    """The data set with this label, or the first; raises ConfigError."""
+    named = {one.name_in_metrics: one for one in config.dataset}
+    if label is None:
+        return config.dataset[0]
+    if label not in named:
+        raise ConfigError(f"--dataset {label!r}: the run's data sets are {sorted(named)}")
+    return named[label]
+
+
+def _with_reference(
+    problem: Problem, config: TrainingDatasetConfig, reference: dict[str, Any]
+) -> Problem:
     """The problem with a reference, which also stands in the columns of the run's data set."""
     columns = {config.problem_column: problem.text}
     columns |= {

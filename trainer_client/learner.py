@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -13,7 +13,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import ModelConfig
+from trainer_client.config.sections import LossConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
@@ -22,6 +22,7 @@ from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy.policy import Policy, frozen_copy, load_policy
 from trainer_client.policy.sharding import shard
+from trainer_client.problem_order import MixPosition
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
@@ -30,11 +31,13 @@ from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
     RandomState,
+    entropy_state,
     position_of,
     restore_training_state,
     save_checkpoint,
 )
 from trainer_client.run.console import say
+from trainer_client.update.entropy_control import EntropyControl
 from trainer_client.update.optimizer import make_optimizer
 
 
@@ -57,6 +60,7 @@ class Learner:
     """Whether `train.offload` is set."""
     reference_moves: bool = False
     """Whether `loss.reference_sync_steps` is set, so that checkpoints need the reference."""
+    entropy_control: EntropyControl = field(default_factory=lambda: EntropyControl(LossConfig()))
 
     @property
     def num_trained(self) -> int:
@@ -102,10 +106,14 @@ class Learner:
             scheduler=self.scheduler,
             reference=self.reference if self.reference_moves else None,
             ahead=self._kept_ahead(position.next_problem),
+            entropy_control=self.entropy_control.state,
         )
 
     def restore_groups_ahead(
-        self, checkpoint: Checkpoint, problems: Sequence[Problem], verifiers: Collection[str]
+        self,
+        checkpoint: Checkpoint,
+        problems: Iterable[Problem],
+        verifiers_of: Callable[[Problem], Collection[str]],
     ) -> None:
         """Go on with the groups that a checkpoint keeps, each process with its part.
 
@@ -113,19 +121,20 @@ class Learner:
 
         Args:
             checkpoint: the checkpoint that the run goes on from.
-            problems: problems of the data set.
-            verifiers: keys of the service's verifiers; groups that lack one cannot be used.
-                Functions and models score later, when the groups are taken.
+            problems: problems of the data sets.
+            verifiers_of: keys of the verifiers of the service that judge a problem; groups that
+                lack one cannot be used. Functions and models score later, when the groups are
+                taken.
         """
         if self.ahead is None:
             return
-        kept = read_groups(checkpoint.folder, problems, verifiers)
+        kept = read_groups(checkpoint.folder, problems, verifiers_of)
         if kept is None or len(kept.scored.groups) % self.processes.size:
             return
         own = replace(kept.scored, groups=self.processes.share(kept.scored.groups))
         self.ahead.restore(StepGroups(own, kept.next_problem), position_of(checkpoint).next_problem)
 
-    def _kept_ahead(self, position: int) -> StepGroups | None:
+    def _kept_ahead(self, position: MixPosition) -> StepGroups | None:
         """The groups of all processes, in the order of their problems; None if one has none."""
         if self.ahead is None:
             return None
@@ -175,6 +184,8 @@ def make_learner(
             checkpoint, model=policy.model, optimizer=optimizer, scheduler=scheduler
         )
         position_of(checkpoint).random.restore()
+    entropy_control = EntropyControl(config.loss)
+    entropy_control.restore(None if checkpoint is None else entropy_state(checkpoint))
     return Learner(
         policy,
         reference,
@@ -186,6 +197,7 @@ def make_learner(
         ahead=SamplingAhead() if config.train.one_step_off else None,
         offloads=config.train.offload,
         reference_moves=config.loss.reference_sync_steps is not None,
+        entropy_control=entropy_control,
     )
 
 
@@ -194,7 +206,7 @@ def start_position(checkpoint: Checkpoint | None) -> Position:
 
     Call it after `make_learner`, which sets the random state that a new run starts with.
     """
-    return position_of(checkpoint) if checkpoint else Position(0, 0, RandomState.now())
+    return position_of(checkpoint) if checkpoint else Position(0, MixPosition(), RandomState.now())
 
 
 def _packs(

@@ -101,7 +101,8 @@ def check_processes(config: Config, processes: Processes) -> None:
         "train.offload": config.train.offload,
         "model.lora": config.model.lora is not None,
         "rollout.engine vllm (use vllm_server)": config.rollout.engine == "vllm",
-        "rollout.max_refills": config.rollout.max_refills > 0,
+        "train.one_step_off with rollout.max_refills (a thread beside the update cannot count the "
+        "refills of all processes)": config.train.one_step_off and config.rollout.max_refills > 0,
         "train.minibatches above 1 with dropped groups or completions": config.train.minibatches > 1
         and "drop" in (config.advantage.zero_variance, config.advantage.unjudged),
         "train.minibatches above the prompts of a process": config.train.minibatches

@@ -47,13 +47,46 @@ def fine_tune(config: Config) -> Path:
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model)
     check_output_layer(causal_model(policy.model))
-    examples = load_examples(config.dataset, config.sft.completion_column, policy)
+    column = config.sft.completion_column
+    examples = [load_examples(one, column, policy) for one in config.dataset]
+    shares = [one.share or len(own) for one, own in zip(config.dataset, examples, strict=True)]
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
     warnings = precision_warnings(config.model, config.sft.learning_rate)
-    fit(policy, examples, config.sft, config.output_dir, seed=config.train.seed, warnings=warnings)
+    draw = ExampleDraw(examples, shares, seed=config.train.seed)
+    fit(policy, draw, config.sft, config.output_dir, warnings=warnings)
     policy.save_merged(config.output_dir / "model")
     return config.output_dir / "model"
+
+
+class ExampleDraw:
+    """Draws examples of data sets by their shares, with replacement.
+
+    Args:
+        data_sets: the examples of each data set.
+        shares: part of each, relative to the others.
+        seed: seed of the draws.
+    """
+
+    def __init__(
+        self, data_sets: Sequence[Sequence[Example]], shares: Sequence[float], *, seed: int
+    ) -> None:
+        self._data_sets = data_sets
+        self._shares = torch.tensor(shares, dtype=torch.float64)
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def take(self, count: int) -> list[Example]:
+        """The next examples."""
+        if len(self._data_sets) == 1:
+            return self._of(self._data_sets[0], count)
+        which = torch.multinomial(
+            self._shares, count, replacement=True, generator=self._generator
+        ).tolist()
+        return [self._of(self._data_sets[index], 1)[0] for index in which]
+
+    def _of(self, examples: Sequence[Example], count: int) -> list[Example]:
+        chosen = torch.randint(len(examples), (count,), generator=self._generator)
+        return [examples[index] for index in chosen.tolist()]
 
 
 def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Example]:
@@ -89,28 +122,25 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
 
 def fit(
     policy: Policy,
-    examples: Sequence[Example],
+    draw: ExampleDraw,
     config: SftConfig,
     run_dir: Path,
     *,
-    seed: int,
     warnings: Sequence[str] = (),
 ) -> None:
     """Minimise the mean negative log-probability of completion tokens, in place.
 
     Args:
         policy: the policy that is trained.
-        examples: prompts with the completions to imitate; each batch is drawn from them.
+        draw: draws each batch of prompts with completions to imitate.
         config: section `sft`.
         run_dir: folder of the log.
-        seed: seed of the batches.
         warnings: what to tell before the first step.
     """
     settings = OptimizerConfig(
         learning_rate=config.learning_rate, warmup_steps=config.warmup_steps, schedule="cosine"
     )
     optimizer, scheduler = make_optimizer(policy.model, settings, num_steps=config.steps)
-    generator = torch.Generator().manual_seed(seed)
     with MetricsLog(
         run_dir,
         title="supervised",
@@ -121,8 +151,7 @@ def fit(
         for message in warnings:
             log.warn(0, message)
         for step in range(config.steps):
-            chosen = torch.randint(len(examples), (config.batch_size,), generator=generator)
-            loss = imitation_loss(policy, [examples[index] for index in chosen.tolist()])
+            loss = imitation_loss(policy, draw.take(config.batch_size))
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(policy.model.parameters(), settings.max_grad_norm)
             optimizer.step()

@@ -16,23 +16,28 @@ from functools import reduce
 from pathlib import Path
 
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import load_problems
+from trainer_client.data_sets import load_data_sets
 from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
-from trainer_client.problem_order import ProblemOrder
+from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.processes import launched
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import ScoredGroups
-from trainer_client.reward.rewards import rewards_of
+from trainer_client.reward.rewards import (
+    advantages_of,
+    groups_that_teach,
+    main_of,
+    rewards_of,
+)
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
 from trainer_client.run.checkpoint import Position, checkpoint_to_resume
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
-from trainer_client.run.rollout_log import append_solve_rates, write_rollouts
+from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import RunResult, is_finished, open_run
-from trainer_client.update.advantages import group_advantages
+from trainer_client.solve_rates import MeasuredSolveRates
 from trainer_client.update.batch import batch_of, kept_groups
 from trainer_client.update.step import kl_to_reference, update_on_rollouts
 
@@ -58,14 +63,18 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
         checkpoint = checkpoint_to_resume(run_dir, resume=resume)
         if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
             return _finished(run_dir, checkpoint.step)
-        problems = load_problems(config.dataset)
         reader = PromptReader.of(config.model)
-        problems = reader.fitting(problems, config.dataset)
-        order = ProblemOrder(
-            problems, per_step=config.rollout.prompts_per_step, seed=config.train.seed
+        data_sets = load_data_sets(config, reader)
+        mix = ProblemMix(
+            data_sets,
+            per_step=config.rollout.prompts_per_step,
+            seed=config.train.seed,
+            # The problems of a step ahead are taken before the step in between has its verdicts.
+            measured=MeasuredSolveRates(lag=1 if config.train.one_step_off else 0),
         )
-        with open_run(config, problems, reader, checkpoint, processes) as run:
-            sampler = GroupSampler(run.learner, run.scorer, order, config)
+        with open_run(config, data_sets, reader, checkpoint, processes) as run:
+            mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
+            sampler = GroupSampler(run.learner, run.scorer, mix, config)
             run.evaluate_at_start()
             while run.position.step < num_steps:
                 run.begin_step()
@@ -81,7 +90,7 @@ def train(config: Config, *, resume: bool = False) -> RunResult:
 
 def train_step(
     learner: Learner, sampler: GroupSampler, position: Position, config: Config
-) -> tuple[dict[str, float], int]:
+) -> tuple[dict[str, float], MixPosition]:
     """One step from problems to updates; returns its metrics and the next problems' position.
 
     Raises:
@@ -94,14 +103,17 @@ def train_step(
     processes.seed_step(config.train.seed, position.step)
     own, weights_seconds = sampler.next_groups(position)
     scored = reduce(ScoredGroups.joined, processes.gather(own.scored))
-    rewards = rewards_of(scored, config.reward.sources)
-    advantages = group_advantages(rewards, config.advantage)
+    rewards = rewards_of(scored, config.reward)
+    advantages = advantages_of(scored, rewards, config.reward, config.advantage)
+    solved = [solve_rate(one, main_of(one.group.problem, config.reward)) for one in scored.groups]
+    sampler.measured.record(step, solved)
     if processes.leads:
         if config.train.write_rollouts:
             write_rollouts(config.output_dir, step, scored, rewards, advantages)
-        append_solve_rates(config.output_dir, step, scored, config.reward.main.key)
+        append_solve_rates(config.output_dir, step, solved)
     update_start = time.perf_counter()
-    kept = kept_groups(scored, rewards, advantages, config.advantage)
+    teaches = groups_that_teach(scored, rewards, config.reward, config.advantage)
+    kept = kept_groups(scored, rewards, advantages, config.advantage, teaches)
     group_rows, batch = batch_of(
         kept, learner.policy, processes, mask_truncated=config.loss.truncated == "mask"
     )

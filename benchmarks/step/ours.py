@@ -19,9 +19,10 @@ import torch
 from benchmarks.step.phases import Phases, tell
 from benchmarks.step.task import VERIFIERS, StepTask
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.dataset import Problem, load_problems
+from trainer_client.data_sets import load_data_sets
+from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner, start_position
-from trainer_client.problem_order import ProblemOrder
+from trainer_client.problem_order import ProblemMix
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.rollout.group_sampler import GroupSampler
@@ -53,12 +54,11 @@ def main(folder: Path) -> None:
     torch.set_num_threads(task.threads)
     config = _config(task, folder)
     phases = Phases(task.device)
-    problems = load_problems(config.dataset)
-    order = ProblemOrder(problems, per_step=task.prompts, seed=config.train.seed)
+    mix = ProblemMix(load_data_sets(config), per_step=task.prompts, seed=config.train.seed)
     with open_scorer(config.reward) as scorer:
         learner = make_learner(config)
         learner = replace(learner, engine=_Watched(learner.engine, phases))
-        sampler = GroupSampler(learner, scorer, order, config)
+        sampler = GroupSampler(learner, scorer, mix, config)
         config.output_dir.mkdir()
         position = start_position(None)
         rows = []

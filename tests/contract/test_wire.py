@@ -16,7 +16,8 @@ from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig, VerifierConfig
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.reward.rewards import reward
-from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient, VerifierSelection
+from trainer_client.reward.selection import VerifierSelection
+from trainer_client.reward.verifier_client import ScoreRequest, VerifierClient
 
 ROOT = Path(__file__).parents[2]
 VERIFIERS = (
@@ -50,21 +51,22 @@ def test_client_and_service_agree_on_scores_and_rewards(service_url: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("selection", "message"),
+    ("place", "selection", "message"),
     [
         (
+            "evaluation.verifiers",
             VerifierSelection((VerifierConfig(type="acuracy"),)),
             r"acuracy.* \(asked by evaluation\.verifiers\)",
         ),
-        (VerifierSelection(profile="maths"), r"maths.* \(asked by evaluation\.profile\)"),
+        ("dataset.1.profile", VerifierSelection(profile="maths"), r"maths.* \(asked by dataset\.1"),
     ],
 )
 def test_what_the_service_does_not_know_is_refused_before_anything_is_sampled(
-    service_url: str, selection: VerifierSelection, message: str
+    service_url: str, place: str, selection: VerifierSelection, message: str
 ) -> None:
     with (
         pytest.raises(VerifierRejected, match=message),
-        open_scorer(RewardConfig(url=service_url), selection),
+        open_scorer(RewardConfig(url=service_url), [(place, selection)]),
     ):
         pass
     unknown = RewardConfig.model_validate(

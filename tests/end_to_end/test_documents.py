@@ -106,7 +106,7 @@ def test_the_configuration_example_is_valid() -> None:
 
 def test_the_configuration_for_data_of_ones_own_is_valid() -> None:
     config = make_config(yaml.safe_load(block("docs/training.md", "yaml")))
-    assert config.dataset.reference_columns == {"answer": "answer"}
+    assert config.dataset[0].reference_columns == {"answer": "answer"}
 
 
 @pytest.mark.parametrize(

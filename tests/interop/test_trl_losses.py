@@ -17,7 +17,8 @@ from torch import Tensor
 from tests.interop.peer import peer
 from trainer_client.config.sections import AdvantageConfig, ImportanceConfig, LossConfig
 from trainer_client.demo import sums_task
-from trainer_client.update.advantages import group_advantages
+from trainer_client.update.advantages import decoupled_advantages, group_advantages
+from trainer_client.update.entropy_control import EntropyControl
 from trainer_client.update.loss import (
     StepTotals,
     entropy_bonus,
@@ -30,7 +31,7 @@ grpo_trainer = peer("trl.trainer.grpo_trainer")
 
 pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("default")]
 
-TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo")
+TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo", "sapo")
 MODES = ("token_truncate", "token_mask", "sequence_truncate", "sequence_mask")
 
 
@@ -41,13 +42,15 @@ def random_config(generator: torch.Generator, kind: str) -> LossConfig:
     def yes() -> bool:
         return torch.rand((), generator=generator).item() < 0.5
 
-    cap = value(1.0, 6.0) if kind == "cispo" or yes() else None
+    cap = value(1.0, 6.0) if kind == "cispo" or (kind != "sapo" and yes()) else None
     mode = MODES[int(value(0, 4))]
     return LossConfig(
         type=kind,
         clip_low=value(0.0, 0.5),
         clip_high=value(0.0, 0.5),
         ratio_cap=cap,
+        sapo_temperature_positive=value(0.5, 2.0),
+        sapo_temperature_negative=value(0.5, 2.0),
         kl_coefficient=value(0.001, 1.0) if yes() else 0.0,
         kl_ratio_weighted=yes(),
         entropy_coefficient=value(0.0, 0.1) if yes() else 0.0,
@@ -74,6 +77,29 @@ def trl_loss(
     max_completion_tokens: int,
 ) -> Tensor:
     """What `GRPOTrainer._compute_loss` says, one micro-batch being the whole step."""
+    trainer = trl_stand_in(config, logprobs, entropy, weights, max_completion_tokens)
+    return trl_loss_of(trainer, start, reference, weights, advantages, mask)
+
+
+def trl_stand_in(
+    config: LossConfig,
+    logprobs: Tensor,
+    entropy: Tensor,
+    weights: Tensor | None,
+    max_completion_tokens: int,
+    *,
+    adaptive: dict[str, float] | None = None,
+) -> SimpleNamespace:
+    """The attributes of a `GRPOTrainer` that its loss needs.
+
+    Args:
+        config: settings of the loss.
+        logprobs: of the policy.
+        entropy: of the policy.
+        weights: importance weights; None: without a correction.
+        max_completion_tokens: limit of a completion.
+        adaptive: state of TRL's control of the entropy; None: the coefficient is constant.
+    """
     accelerator = SimpleNamespace(
         num_processes=1,
         sync_gradients=True,
@@ -81,7 +107,7 @@ def trl_loss(
         reduce=lambda tensor, reduction: tensor,
     )
     cispo = config.type == "cispo"
-    trainer = SimpleNamespace(
+    return SimpleNamespace(
         _get_per_token_logps_and_entropies=lambda *args, **kwargs: (logprobs, entropy, None),
         aux_loss_enabled=False,
         top_entropy_quantile=1.0,
@@ -96,6 +122,12 @@ def trl_loss(
         args=SimpleNamespace(
             delta=None if cispo else config.ratio_cap,
             use_bias_correction_kl=config.kl_ratio_weighted,
+            sapo_temperature_pos=config.sapo_temperature_positive,
+            sapo_temperature_neg=config.sapo_temperature_negative,
+            entropy_target=config.entropy_target,
+            entropy_coef_delta=config.entropy_step,
+            entropy_coef_min=0.0,
+            entropy_coef_max=config.entropy_max,
             steps_per_generation=1,
         ),
         model=SimpleNamespace(training=True),
@@ -103,16 +135,28 @@ def trl_loss(
         max_completion_length=max_completion_tokens,
         accelerator=accelerator,
         _entropy_bonus_enabled=config.entropy_coefficient != 0,
-        use_adaptive_entropy=False,
-        entropy_coef=config.entropy_coefficient,
+        use_adaptive_entropy=adaptive is not None,
+        _entropy_window_stats=None,
         _metrics={"train": defaultdict(list)},
+        **(adaptive or {"entropy_coef": config.entropy_coefficient}),
     )
+
+
+def trl_loss_of(
+    trainer: SimpleNamespace,
+    start: Tensor,
+    reference: Tensor,
+    weights: Tensor | None,
+    advantages: Tensor,
+    mask: Tensor,
+) -> Tensor:
+    """The loss of TRL's code for a stand-in."""
     ids = torch.zeros(mask.shape, dtype=torch.long)
     inputs = {
         "prompt_ids": ids[:, :1],
         "prompt_mask": ids[:, :1] + 1,
         "completion_ids": ids,
-        "completion_mask": mask.to(logprobs.dtype),
+        "completion_mask": mask.to(start.dtype),
         "advantages": advantages,
         "old_per_token_logps": start,
         "ref_per_token_logps": reference,
@@ -248,3 +292,44 @@ def test_advantages_equal_trl_also_where_completions_were_not_judged(
         found = trainer._generate_and_score_completions(inputs)["advantages"]
         expected = group_advantages(rewards, config)
         torch.testing.assert_close(found, expected.flatten(), rtol=0, atol=1e-6)
+
+
+def test_advantages_of_several_sources_equal_trls_gdpo(
+    trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where every completion is judged: TRL takes a missing score for 0, ours is no advantage."""
+    generator = torch.Generator().manual_seed(1)
+    factors = torch.tensor([1.0, 0.1, 0.5])
+    monkeypatch.setattr(trainer, "multi_objective_aggregation", "normalize_then_sum")
+    monkeypatch.setattr(trainer, "reward_funcs", [None] * 3)
+    monkeypatch.setattr(trainer, "reward_func_names", ["a", "b", "c"])
+    monkeypatch.setattr(trainer, "reward_weights", factors)
+    config = AdvantageConfig(aggregation="normalize_first", std="bessel", epsilon=1e-4)
+    inputs = [{"prompt": f"{n}+1=?"} for n in range(4) for _ in range(4)]
+    for _ in range(40):
+        scores = torch.randint(0, 9, (4, 4, 3), generator=generator) / 8
+        monkeypatch.setattr(
+            trainer, "_calculate_rewards", lambda *args, s=scores: s.reshape(16, 3).clone()
+        )
+        found = trainer._generate_and_score_completions(inputs)["advantages"]
+        expected = decoupled_advantages(scores, factors.repeat(4, 1), config)
+        torch.testing.assert_close(found, expected.flatten().float(), rtol=0, atol=1e-5)
+
+
+def test_the_entropy_coefficient_is_that_of_trls_control() -> None:
+    """Coefficients of 60 steps, from TRL's loss with and without its bonus."""
+    config = LossConfig(
+        entropy_coefficient=0.05, entropy_target=1.0, entropy_step=0.02, entropy_max=0.2
+    )
+    generator = torch.Generator().manual_seed(2)
+    ours, level, last = EntropyControl(config), 0.05, float("inf")
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    zeros = torch.zeros(2, 3)
+    for _ in range(60):
+        entropy = 2 * torch.rand(2, 3, generator=generator)
+        adaptive = {"entropy_coef": level, "_last_world_entropy": last}
+        trainer = trl_stand_in(config, zeros, entropy, None, 3, adaptive=adaptive)
+        loss = trl_loss_of(trainer, zeros, zeros, None, torch.zeros(2), mask)
+        assert loss.item() == pytest.approx(-ours.coefficient * entropy.mean().item(), abs=1e-6)
+        ours.measured(entropy.mean().item())
+        level, last = trainer.entropy_coef, trainer._last_world_entropy

@@ -35,7 +35,16 @@ from trainer_client.update.batch import batch_of, kept_groups
 from trainer_client.update.step import update_policy
 
 # Unequal lengths and a number that two processes do not share evenly in micro-batches.
-ROLLOUTS = rollouts_of(1, 7, 3, 30, 2, 40, 9, 4)
+# No two log-probabilities are the same, so that the largest covariances are no matter of order.
+ROLLOUTS = [
+    replace(
+        one,
+        sampler_logprobs=tuple(
+            -4 - 0.003 * (50 * row + n) for n, _ in enumerate(one.completion_ids)
+        ),
+    )
+    for row, one in enumerate(rollouts_of(1, 7, 3, 30, 2, 40, 9, 4))
+]
 ADVANTAGES = [1.0, -1.0, 0.5, 0.0, 2.0, -0.7, 0.3, -0.2]
 GROUPS = ScoredGroups(
     [
@@ -47,6 +56,12 @@ GROUPS = ScoredGroups(
     0.0,
     0.0,
 )
+OBJECTIVES = {
+    "type": "sapo",
+    "covariance": {"mode": "kl", "share": 0.1},
+    "entropy_target": 100.0,
+    "entropy_step": 0.01,
+}
 ALL_DIFFER = [[1.0, 0.0]] * 4
 ONE_DIFFERS = [[0.5, 0.5], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 
@@ -99,6 +114,7 @@ def config_of(model: Path, run_dir: Path, *flags: str) -> Config:
                 "clip_low": 10,
                 "clip_high": 10,
                 "reference_sync_steps": 2 if "--sync" in flags else None,
+                **(OBJECTIVES if "--objectives" in flags else {}),
             },
             "advantage": {"zero_variance": "drop"},
             "optimizer": {"learning_rate": 1e-3},

@@ -14,8 +14,9 @@ from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config, run_python, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.run_config import Config, dump_config
-from trainer_client.dataset import Problem, load_problems
-from trainer_client.problem_order import ProblemOrder
+from trainer_client.data_sets import load_data_sets
+from trainer_client.dataset import Problem
+from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 from trainer_client.rollout.sampling_ahead import (
@@ -35,7 +36,7 @@ TAKEN = StepGroups(
     ScoredGroups(
         [ScoredGroup(RolloutGroup(PROBLEM, (ROLLOUT,)), ({"accuracy": VERDICT},))], 0.25, 1 / 3
     ),
-    12,
+    MixPosition(1, (12,)),
 )
 
 
@@ -97,12 +98,13 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     command = ("-m", "trainer_client", "train", str(tmp_path / "run.yaml"))
     run_python(*command, processes=2)
     checkpoints = list_checkpoints(settings.output_dir)
-    problems = load_problems(settings.dataset)
-    order = ProblemOrder(problems, per_step=4, seed=settings.train.seed)
-    kept = read_groups(checkpoints[1].folder, problems, [])
+    data_sets = load_data_sets(settings)
+    mix = ProblemMix(data_sets, per_step=4, seed=settings.train.seed)
+    kept = read_groups(checkpoints[1].folder, data_sets[0].problems, lambda problem: [])
     assert kept is not None
     scored, next_problem = kept
-    assert ([item.group.problem for item in scored.groups], next_problem) == order.take(8, 4)
+    asked = mix.take(MixPosition(2, (8,)), 4)
+    assert ([item.group.problem for item in scored.groups], next_problem) == asked
     expected = weights(settings.output_dir / "model")
     for checkpoint in checkpoints[2:]:
         shutil.rmtree(checkpoint.folder)
@@ -143,41 +145,48 @@ def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path)
 def test_groups_are_read_as_they_were_written(tmp_path: Path) -> None:
     """Numbers are equal bit for bit; a problem has its whole row, from the data set."""
     write_groups(tmp_path, TAKEN)
-    assert read_groups(tmp_path, [PROBLEM], ["accuracy"]) == TAKEN
+    assert read_groups(tmp_path, [PROBLEM], lambda problem: ["accuracy"]) == TAKEN
 
 
 def test_groups_of_a_data_set_that_has_changed_are_not_used(tmp_path: Path) -> None:
     write_groups(tmp_path, TAKEN)
     other = replace(PROBLEM, messages=({"role": "user", "content": "1+2=?"},))
-    assert read_groups(tmp_path, [other], []) is None
-    assert read_groups(tmp_path / "none", [PROBLEM], []) is None
+    assert read_groups(tmp_path, [other], lambda problem: []) is None
+    assert read_groups(tmp_path / "none", [PROBLEM], lambda problem: []) is None
 
 
 def test_groups_without_a_verdict_of_a_source_are_not_used(tmp_path: Path) -> None:
     """A source may be added when a run is resumed."""
     write_groups(tmp_path, TAKEN)
-    assert read_groups(tmp_path, [PROBLEM], ["accuracy", "format"]) is None
+    assert read_groups(tmp_path, [PROBLEM], lambda problem: ["accuracy", "format"]) is None
+
+
+def test_a_prompt_that_two_data_sets_have_is_that_of_its_own(tmp_path: Path) -> None:
+    write_groups(tmp_path, TAKEN)
+    others = [replace(PROBLEM, dataset="code"), PROBLEM]
+    assert read_groups(tmp_path, others, lambda problem: []) == TAKEN
+    assert read_groups(tmp_path, others[:1], lambda problem: []) is None
 
 
 def test_only_groups_of_the_position_are_kept() -> None:
     """A run that stops in a step has groups of the one after it."""
     ahead = SamplingAhead()
-    assert ahead.kept(4) is None
-    ahead.start(lambda position: TAKEN, 4)
-    assert ahead.kept(8) is None
-    assert ahead.kept(4) == TAKEN
-    assert ahead.take(lambda position: TAKEN, 4) == TAKEN
+    assert ahead.kept(MixPosition(1, (4,))) is None
+    ahead.start(lambda position: TAKEN, MixPosition(1, (4,)))
+    assert ahead.kept(MixPosition(1, (8,))) is None
+    assert ahead.kept(MixPosition(1, (4,))) == TAKEN
+    assert ahead.take(lambda position: TAKEN, MixPosition(1, (4,))) == TAKEN
     ahead.close()
 
 
 def test_groups_that_could_not_be_sampled_are_not_kept() -> None:
     """The error comes when they are taken."""
 
-    def fail(position: int) -> StepGroups:
+    def fail(position: MixPosition) -> StepGroups:
         raise RolloutError("gone")
 
     ahead = SamplingAhead()
-    ahead.start(fail, 4)
-    assert ahead.kept(4) is None
+    ahead.start(fail, MixPosition(1, (4,)))
+    assert ahead.kept(MixPosition(1, (4,))) is None
     assert ahead.started
     ahead.close()

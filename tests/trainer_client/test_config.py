@@ -119,7 +119,7 @@ def test_a_setting_that_a_runs_version_did_not_have_has_not_changed(tmp_path: Pa
         (
             MINIMAL + "reward: {verifiers: [{type: format}, {type: format}]}\n",
             (),
-            "two verifiers have the same name",
+            "two sources have the same name",
         ),
         (
             MINIMAL + "reward: {verifiers: [{type: format, weight: 0}]}\n",

@@ -129,7 +129,7 @@ def test_one_completion_is_greedy_unless_something_else_is_asked(
     (run_dir / "config.yaml").write_text(dump_config(run_config(task, run_dir)))
     asked = []
 
-    def note(config: Config, prompt: str, **options: Any) -> RolloutGroup:
+    def note(config: Config, prompt: str, *_: object, **options: Any) -> RolloutGroup:
         asked.append(options["temperature"])
         return RolloutGroup(Problem("p", ({"role": "user", "content": prompt},), {}), ())
 

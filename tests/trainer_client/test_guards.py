@@ -159,6 +159,25 @@ def test_a_cut_below_the_clip_asks_for_the_correction() -> None:
     assert "clip_low" not in warnings_at_start(corrected)[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("top_k", 20, "rollout.top_k is 20: the sampler never draws what it cuts off"),
+        ("min_p", 0.1, "rollout.min_p is 0.1: the sampler never draws what it cuts off"),
+        ("repetition_penalty", 1.1, "completions are not samples of the policy"),
+    ],
+)
+def test_samples_that_are_not_the_policys_are_named_at_the_start(
+    name: str, value: float, message: str
+) -> None:
+    (warning,) = warnings_at_start(config(rollout={name: value}))
+    assert message in warning
+
+
+def test_texts_that_stop_change_no_distribution() -> None:
+    assert warnings_at_start(config(rollout={"stop": ["</answer>"]})) == []
+
+
 def test_the_default_configuration_has_nothing_to_warn_of() -> None:
     assert warnings_at_start(config()) == []
 

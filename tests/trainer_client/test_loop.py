@@ -26,10 +26,11 @@ from tests.trainer_client.runs import (
 )
 from trainer_client.config.run_config import Config, dump_config
 from trainer_client.config.sections import DatasetConfig
+from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import make_learner
-from trainer_client.problem_order import ProblemOrder
+from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler
@@ -165,11 +166,12 @@ def test_dropped_groups_are_refilled_with_further_problems_a_bounded_number_of_t
         rollout={"max_refills": 2},
     )
     learner = make_learner(config)
-    order = ProblemOrder(load_problems(config.dataset), per_step=4, seed=0)
+    mix = ProblemMix(load_data_sets(config), per_step=4, seed=0)
     with open_scorer(config.reward) as scorer:
-        groups, position = GroupSampler(learner, scorer, order, config).sample(scorer, 0)
+        sampler = GroupSampler(learner, scorer, mix, config)
+        groups, position = sampler.sample(scorer, MixPosition(), step=1)
     assert len({group.group.problem.id for group in groups.groups}) == 4 * 3
-    assert position == 12
+    assert position == MixPosition(3, (12,))
 
 
 def test_a_step_in_which_nothing_differs_leaves_the_weights_alone(

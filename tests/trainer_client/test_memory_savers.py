@@ -21,6 +21,7 @@ from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy.memory_savers import offloaded
+from trainer_client.problem_order import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups
@@ -214,28 +215,29 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
     """The next `take` gives the groups that were started; the one after it samples itself."""
     ahead = SamplingAhead()
 
-    def sample(position: int) -> StepGroups:
-        if position == 13:
+    def sample(position: MixPosition) -> StepGroups:
+        if position.takes == 13:
             raise RuntimeError("unlucky")
-        return StepGroups(ScoredGroups([], float(position), 0.0), position + 1)
+        return StepGroups(ScoredGroups([], 1.0, 0.0), MixPosition(position.takes + 1))
 
-    assert ahead.take(sample, 1)[1] == 2
-    ahead.start(sample, 2)
+    assert ahead.take(sample, MixPosition(1))[1] == MixPosition(2)
+    ahead.start(sample, MixPosition(2))
     assert ahead.started
     ahead.wait()
-    assert ahead.take(sample, 99)[1] == 3
+    assert ahead.take(sample, MixPosition(99))[1] == MixPosition(3)
     assert not ahead.started
-    ahead.start(sample, 13)
+    ahead.start(sample, MixPosition(13))
     with pytest.raises(RuntimeError, match="unlucky"):
-        ahead.take(sample, 99)
+        ahead.take(sample, MixPosition(99))
     ahead.close()
 
 
 HANGING = """
 import threading
+from trainer_client.problem_order import MixPosition
 from trainer_client.rollout.sampling_ahead import SamplingAhead
 ahead = SamplingAhead()
-ahead.start(lambda position: threading.Event().wait(), 0)
+ahead.start(lambda position: threading.Event().wait(), MixPosition())
 ahead.close()
 print("closed")
 """

@@ -159,10 +159,12 @@ def test_a_field_of_messages_that_the_template_leaves_out_is_warned_about(
 def test_a_run_keeps_these_warnings_with_its_others(task: Path, tmp_path: Path) -> None:
     config = run_config(task, tmp_path / "run", train={"steps": 1}, model={"dtype": "float32"})
     path = tmp_path / "signs.jsonl"
-    lines = Path(config.dataset.path).read_text() + json.dumps({"problem": "≥", "answer": "1"})
+    lines = Path(config.dataset[0].path).read_text() + json.dumps({"problem": "≥", "answer": "1"})
     path.write_text(lines)
     train(
-        config.model_copy(update={"dataset": config.dataset.model_copy(update={"path": str(path)})})
+        config.model_copy(
+            update={"dataset": (config.dataset[0].model_copy(update={"path": str(path)}),)}
+        )
     )
     assert "the tokenizer cannot write" in (tmp_path / "run" / "warnings.jsonl").read_text()
 

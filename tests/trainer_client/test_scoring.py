@@ -16,7 +16,8 @@ from tests.trainer_client.runs import plain_sampling
 from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import Scorer, generate_and_score
-from trainer_client.reward.verifier_client import VerifierClient, VerifierSelection
+from trainer_client.reward.selection import VerifierSelection
+from trainer_client.reward.verifier_client import VerifierClient
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 
 PROBLEMS = [

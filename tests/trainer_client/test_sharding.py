@@ -40,7 +40,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
 
     Whatever a number of processes does is done by one start of them: each start imports torch.
     """
-    drop, sync, resume = "--drop", "--sync", "--resume"
+    drop, sync, resume, objectives = "--drop", "--sync", "--resume", "--objectives"
     found: dict[str, History] = {}
 
     def take_steps(processes: int, *asked: tuple[str, int, *tuple[str, ...]]) -> None:
@@ -54,6 +54,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("one", 10),
         ("one drops", 4, drop),
         ("one syncs", 6, sync),
+        ("one has objectives", 5, objectives),
         ("1 then 2", 5),
         ("1 then 2 sync", 4, sync),
     )
@@ -62,12 +63,18 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("zero3", 10),
         ("zero2", 10, "--keep-weights"),
         ("two drop", 4, drop),
+        ("2 then 1 objectives", 3, objectives),
         ("1 then 2", 5, resume),
         ("1 then 2 sync", 2, sync, resume),
         ("2 then 1", 5),
         ("2 then 1 sync", 4, sync),
     )
-    take_steps(1, ("2 then 1", 5, resume), ("2 then 1 sync", 2, sync, resume))
+    take_steps(
+        1,
+        ("2 then 1", 5, resume),
+        ("2 then 1 sync", 2, sync, resume),
+        ("2 then 1 objectives", 2, objectives, resume),
+    )
     return found
 
 
@@ -101,6 +108,16 @@ def test_dropped_groups_leave_a_process_without_sequences(histories: dict[str, H
     expected = histories["one drops"]
     assert expected[0]["policy/grad_norm"] > 0.1
     check_equal(histories["two drop"], expected)
+
+
+def test_selected_tokens_and_the_entropy_coefficient_are_those_of_one_process(
+    histories: dict[str, History],
+) -> None:
+    """The largest covariances of all tokens; the coefficient goes on from a checkpoint."""
+    expected = histories["one has objectives"]
+    coefficients = [update["policy/entropy_coefficient"] for update in expected]
+    assert coefficients == pytest.approx([0, 0.01, 0.02, 0.03, 0.04])
+    check_equal(histories["2 then 1 objectives"], expected)
 
 
 @pytest.mark.parametrize("name", ["2 then 1 sync", "1 then 2 sync"])

@@ -25,13 +25,14 @@ from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
 from trainer_client.config.sections import ModelConfig
-from trainer_client.dataset import Problem, load_problems
+from trainer_client.data_sets import load_data_sets
+from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.weights import save_weights
-from trainer_client.problem_order import ProblemOrder
+from trainer_client.problem_order import ProblemMix
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.group_sampler import GroupSampler
@@ -119,7 +120,7 @@ def served_at(url: str, **more: Any) -> dict[str, Any]:
 
 def sample(learner: Learner, settings: Config, sampling: Sampling = SAMPLING) -> list[Rollout]:
     groups: dict[int, RolloutGroup] = {}
-    problems = load_problems(settings.dataset)[:6]
+    problems = load_data_sets(settings)[0].problems[:6]
     learner.engine.generate(problems, sampling, groups.__setitem__)
     assert sorted(groups) == list(range(6))
     return [rollout for index in range(6) for rollout in groups[index].rollouts]
@@ -146,11 +147,11 @@ def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
 
 def check_five_steps(learner: Learner, settings: Config) -> None:
     """Five steps; around each weight update the log-probabilities of fresh samples."""
-    order = ProblemOrder(load_problems(settings.dataset), per_step=8, seed=0)
+    mix = ProblemMix(load_data_sets(settings), per_step=8, seed=0)
     position = start_position(None)
     settings.output_dir.mkdir(parents=True)
     with open_scorer(settings.reward) as scorer:
-        sampler = GroupSampler(learner, scorer, order, settings)
+        sampler = GroupSampler(learner, scorer, mix, settings)
         for step in range(5):
             metrics, next_problem = train_step(learner, sampler, position, settings)
             assert metrics["policy/updates"] == 1

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trainer_client.check.check_model import check_memory, check_model, check_texts
-from trainer_client.check.check_service import check_service
+from trainer_client.check.check_service import ReadData, check_service
 from trainer_client.check.findings import Findings
 from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
-from trainer_client.dataset import Problem, load_problems, require_enough
+from trainer_client.data_sets import load_data_sets, load_held_out, require_enough_of_each
+from trainer_client.dataset import Problem
 from trainer_client.model_files import ModelFiles
 from trainer_client.run.console import CONSOLE
 
@@ -28,12 +29,12 @@ def check_run(path: Path, overrides: list[str] | None = None) -> Findings:
     """
     partial, wrong = read_config(path, overrides)
     findings = Findings(problems=wrong)
-    problems = _check_files(partial, findings)
-    files = _check_model(partial, problems, findings)
-    if files is not None and problems:
-        check_texts(files, problems, findings)
+    data = _check_files(partial, findings)
+    files = _check_model(partial, data.problems, findings)
+    if files is not None and data.problems:
+        check_texts(files, data.problems, findings)
     if config := partial.usable("reward", "evaluation"):
-        check_service(config, problems, findings, max_attempts=1)
+        check_service(config, data, findings, max_attempts=1)
     if (config := partial.config) and any((config.output_dir / "checkpoints").glob("step_*")):
         findings.warnings.append(
             f"output_dir {config.output_dir} holds checkpoints of a run: `train` needs --resume or "
@@ -58,11 +59,11 @@ def check_before_training(
     if config is not None and not wrong and (not _leads() or (resume and _has_trained(config))):
         return config
     with _quiet():
-        problems = _check_files(partial, findings)
-    _check_model(partial, problems, findings)
+        data = _check_files(partial, findings)
+    _check_model(partial, data.problems, findings)
     if usable := partial.usable("reward", "evaluation"):
         attempts = 1 if findings.problems else usable.reward.max_attempts
-        check_service(usable, problems, findings, max_attempts=attempts)
+        check_service(usable, data, findings, max_attempts=attempts)
     if findings.problems or config is None:
         raise ConfigError(problem_list(path, findings))
     for line in findings.warnings:
@@ -87,25 +88,30 @@ def _check_model(
     return files
 
 
-def _check_files(partial: PartialConfig, findings: Findings) -> list[Problem]:
-    """Check data sets, Python files, templates and the folder of the run; returns the problems."""
-    problems: list[Problem] = []
+def _check_files(partial: PartialConfig, findings: Findings) -> ReadData:
+    """Check data sets, Python files, templates and the folder of the run; returns the data."""
+    data = ReadData()
     if config := partial.usable("dataset"):
         with findings.collecting():
-            problems = load_problems(config.dataset)
-            findings.facts.append(f"data: {len(problems)} problems in {config.dataset.path}")
+            data.data_sets.extend(load_data_sets(config))
+            for one in data.data_sets:
+                label = f" {one.config.name_in_metrics}" if config.is_mixed else ""
+                findings.facts.append(
+                    f"data{label}: {len(one.problems)} problems in {one.config.path}"
+                )
             if "rollout" not in partial.wrong_sections:
-                require_enough(problems, per_step=config.rollout.prompts_per_step)
+                require_enough_of_each(data.data_sets, per_step=config.rollout.prompts_per_step)
     if config := partial.usable("evaluation"):
         for evaluation in config.evaluation:
             with findings.collecting():
-                held_out = load_problems(evaluation.dataset)
+                held_out = load_held_out(evaluation, config.reward)
+                data.held_out.append(held_out)
                 where = f"{evaluation.dataset.path} [{evaluation.dataset.split}]"
                 findings.facts.append(f"{evaluation.prefix}: {len(held_out)} problems in {where}")
     if config := partial.config:
         findings.problems.extend(_missing_files(config))
         findings.problems.extend(_unwritable(config.output_dir))
-    return problems
+    return data
 
 
 def _missing_files(config: Config) -> Iterator[str]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from reward_verifier.errors import VerifierError, VerifierRejected
 from reward_verifier.verdict import Verdicts
 from trainer_client.check.findings import Findings
+from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.config.run_config import Config
+from trainer_client.data_sets import DataSet, questions_of
 from trainer_client.dataset import Problem
-from trainer_client.reward.verifier_client import (
-    SampledText,
-    ScoreRequest,
-    VerifierClient,
-    VerifierSelection,
-    question_of,
-)
+from trainer_client.reward.selection import VerifierSelection
+from trainer_client.reward.verifier_client import SampledText, ScoreRequest, VerifierClient
 
 NUM_PROBED = 3
 """Problems whose references the verifiers are asked to read."""
@@ -24,59 +22,76 @@ NOTHING = SampledText("", num_tokens=0, truncated=False)
 """An empty completion: wrong, or impossible to judge where the reference cannot be read."""
 
 
-def check_service(
-    config: Config, problems: Sequence[Problem], findings: Findings, *, max_attempts: int
-) -> None:
+@dataclass(frozen=True)
+class ReadData:
+    """The problems that a check could read."""
+
+    data_sets: list[DataSet] = field(default_factory=list)
+    held_out: list[list[Problem]] = field(default_factory=list)
+    """Those of each evaluation."""
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems to train on."""
+        return [problem for data_set in self.data_sets for problem in data_set.problems]
+
+
+def check_service(config: Config, data: ReadData, findings: Findings, *, max_attempts: int) -> None:
     """Note the problems of the service and of the verifiers, each of which is asked for alone.
 
     Args:
         config: the run's.
-        problems: of the data set; none where it cannot be read.
+        data: the problems that could be read.
         findings: what is found is added.
         max_attempts: requests until the service counts as away.
     """
-    asked = [("reward", VerifierSelection(config.reward.verifiers))]
-    asked += [
-        (f"evaluation.{number}", question)
-        for number, one in enumerate(config.evaluation)
-        if (question := question_of(one)) is not None
-    ]
-    asked = [(section, one) for section, one in asked if one != VerifierSelection()]
+    asked = questions_of(config, data.data_sets, data.held_out)
     if not asked:
         return
     with findings.collecting():
-        asyncio.run(_ask(config, asked, problems, findings, max_attempts))
+        asyncio.run(_ask(config, asked, data, findings, max_attempts))
 
 
 async def _ask(
     config: Config,
     asked: Sequence[tuple[str, VerifierSelection]],
-    problems: Sequence[Problem],
+    data: ReadData,
     findings: Findings,
     max_attempts: int,
 ) -> None:
     access = config.reward.model_copy(update={"max_attempts": max_attempts})
     async with VerifierClient(access) as client:
         await client.check_ready()
-        refused = [line for section, one in asked for line in await _refusals(client, section, one)]
+        refused = [line for place, one in asked for line in await _refusals(client, place, one)]
         findings.problems.extend(refused)
         if refused:
             return
-        names = ", ".join(verifier.key for verifier in config.reward.verifiers)
-        findings.facts.append(f"service: {config.reward.url} accepts {names or 'the evaluations'}")
-        if config.reward.verifiers:
-            await _probe(client, problems, findings)
+        findings.facts.append(f"service: {config.reward.url} accepts {_names(asked)}")
+        for data_set in data.data_sets:
+            await _probe(client, data_set, findings)
 
 
-async def _refusals(
-    client: VerifierClient, section: str, selection: VerifierSelection
-) -> list[str]:
+def _names(asked: Sequence[tuple[str, VerifierSelection]]) -> str:
+    """The names of all verifiers and profiles that are asked for."""
+    names = (
+        name
+        for _, one in asked
+        for name in (
+            [f"profile {one.profile}"]
+            if one.profile is not None
+            else [verifier.key for verifier in one.verifiers]
+        )
+    )
+    return ", ".join(dict.fromkeys(names))
+
+
+async def _refusals(client: VerifierClient, place: str, selection: VerifierSelection) -> list[str]:
     """A line for each verifier, or for the profile, that the service refuses."""
     if selection.profile is not None:
-        alone = {f"{section}.profile": selection}
+        alone = {place: selection}
     else:
         alone = {
-            f"{section}.verifiers.{number}": VerifierSelection((verifier,))
+            f"{place}.{number}": VerifierSelection((verifier,))
             for number, verifier in enumerate(selection.verifiers)
         }
     lines = []
@@ -94,13 +109,14 @@ async def _refusals(
     return lines
 
 
-async def _probe(client: VerifierClient, problems: Sequence[Problem], findings: Findings) -> None:
+async def _probe(client: VerifierClient, data_set: DataSet, findings: Findings) -> None:
     """Note the verifiers that cannot read the references of the first, middle and last problem."""
+    problems = data_set.problems
     step = max(1, (len(problems) - 1) // (NUM_PROBED - 1))
     unread: dict[str, list[str]] = {}
     probed = problems[::step][:NUM_PROBED]
     for problem in probed:
-        for name, why in _unjudged(await _judge_nothing(client, problem)).items():
+        for name, why in _unjudged(await _judge_nothing(client, problem), problem).items():
             unread.setdefault(name, []).append(f"{why}, as in problem {problem.id}")
     for name, reasons in unread.items():
         line = (
@@ -113,7 +129,10 @@ async def _probe(client: VerifierClient, problems: Sequence[Problem], findings: 
 async def _judge_nothing(client: VerifierClient, problem: Problem) -> Verdicts:
     """The verdicts on an empty completion; none where the service fails, as it may later not."""
     request = ScoreRequest(
-        completions=(NOTHING, NOTHING), reference=problem.reference, prompt=problem.text
+        completions=(NOTHING, NOTHING),
+        reference=problem.reference,
+        prompt=problem.text,
+        selection=None if problem.reward is None else problem.reward.selection,
     )
     try:
         return (await client.score(request))[0]
@@ -121,6 +140,13 @@ async def _judge_nothing(client: VerifierClient, problem: Problem) -> Verdicts:
         return {}
 
 
-def _unjudged(verdicts: Verdicts) -> dict[str, str]:
-    """The names of `unverifiable` verdicts with what the service says of them."""
-    return {name: one.why for name, one in verdicts.items() if one.outcome == "unverifiable"}
+def _unjudged(verdicts: Verdicts, problem: Problem) -> dict[str, str]:
+    """The names of verdicts that are `unverifiable`, or missing, with the reason."""
+    found = {name: one.why for name, one in verdicts.items() if one.outcome == "unverifiable"}
+    own = problem.reward
+    if verdicts and own is not None and own.selection is not None and own.selection.profile:
+        names = [one.key for one in own.sources if isinstance(one, VerifierConfig)]
+        missing = sorted(set(names) - set(verdicts))
+        why = f"profile {own.selection.profile!r} of the service has only {sorted(verdicts)}"
+        found |= dict.fromkeys(missing, why)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -83,6 +84,11 @@ class RewardConfig(Section):
     )
     functions: tuple[RewardFunctionConfig, ...] = ()
     models: tuple[RewardModelConfig, ...] = ()
+    profiles: dict[str, dict[str, Annotated[float, Field(allow_inf_nan=False)]]] = Field(
+        default={},
+        description="profiles of the service that data sets or rows name: profile -> verifier -> "
+        "weight; the rewards are computed here",
+    )
     timeout_seconds: PositiveFloat = Field(
         default=120.0, description="time limit of one HTTP request"
     )
@@ -108,18 +114,61 @@ class RewardConfig(Section):
 
     @property
     def main(self) -> RewardSource:
-        """The source that says whether a problem is solved: `accuracy`, else the heaviest."""
-        named = [source for source in self.sources if source.key == "accuracy" and source.weight]
-        return named[0] if named else max(self.sources, key=lambda source: source.weight)
+        """The source that says whether a problem is solved, see `main_source`."""
+        return main_source(self.sources)
+
+    def sources_with(
+        self,
+        verifiers: tuple[VerifierConfig, ...] | None,
+        profile: str | None,
+        weights: Mapping[str, float],
+    ) -> tuple[RewardSource, ...]:
+        """The sources of problems that have verifiers, a profile or weights of their own.
+
+        Args:
+            verifiers: used instead of the run's; None: these.
+            profile: used instead of the run's verifiers; one of `profiles`.
+            weights: other weights, by the keys of sources.
+        """
+        if profile is not None:
+            stated = self.profiles[profile].items()
+            verifiers = tuple(VerifierConfig(type=key, weight=weight) for key, weight in stated)
+        elif verifiers is None:
+            verifiers = self.verifiers
+        sources: tuple[RewardSource, ...] = (*verifiers, *self.functions, *self.models)
+        return tuple(_reweighted(source, weights) for source in sources)
 
     @model_validator(mode="after")
-    def _names_are_unique(self) -> RewardConfig:
-        keys = [source.key for source in self.sources]
-        if len(set(keys)) != len(keys):
-            raise ValueError(f"two verifiers have the same name in {keys}; give one a `name`")
-        if not any(source.weight for source in self.sources):
-            raise ValueError("no verifier has a weight other than 0, so nothing could be learnt")
+    def _sources_can_teach(self) -> RewardConfig:
+        check_sources(self.sources, "reward")
         return self
+
+
+def _reweighted(source: RewardSource, weights: Mapping[str, float]) -> RewardSource:
+    weight = weights.get(source.key, source.weight)
+    return source.model_copy(update={"weight": weight})
+
+
+def main_source(sources: Sequence[RewardSource]) -> RewardSource:
+    """The source that says whether a problem is solved: `accuracy`, else the heaviest."""
+    named = [source for source in sources if source.key == "accuracy" and source.weight]
+    return named[0] if named else max(sources, key=lambda source: source.weight)
+
+
+def check_sources(sources: Sequence[RewardSource], where: str) -> None:
+    """Raise ValueError where two sources have one name, or none has a weight.
+
+    Args:
+        sources: the sources that judge a completion.
+        where: the section that names them.
+    """
+    keys = [source.key for source in sources]
+    if len(set(keys)) != len(keys):
+        raise ValueError(f"{where}: two sources have the same name in {keys}; give one a `name`")
+    if not any(source.weight for source in sources):
+        raise ValueError(
+            f"{where}: no verifier has a weight other than 0, so nothing could be learnt"
+        )
 
 
 class EvaluationConfig(Section):

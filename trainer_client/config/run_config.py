@@ -14,19 +14,21 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import ValidationError, field_serializer, field_validator, model_validator
 
 from trainer_client.config import strict_yaml
+from trainer_client.config.data_sets import TrainingDatasetConfig, check_data_sets
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.reward_sections import (
     FUNCTION_PATTERN,
     EvaluationConfig,
     RewardConfig,
+    RewardSource,
+    main_source,
 )
 from trainer_client.config.sections import (
     ADDRESS_PATTERN,
     AdvantageConfig,
-    DatasetConfig,
     GuardConfig,
     LossConfig,
     ModelConfig,
@@ -56,7 +58,8 @@ class Config(Section):
     output_dir: Path
     preset: Literal[tuple(PRESETS)] | None = None  # type: ignore[valid-type]
     model: ModelConfig
-    dataset: DatasetConfig
+    dataset: tuple[TrainingDatasetConfig, ...]
+    """One or several; in the file one may stand without a list."""
     rollout: RolloutConfig = RolloutConfig()
     reward: RewardConfig = RewardConfig()
     advantage: AdvantageConfig = AdvantageConfig()
@@ -82,10 +85,46 @@ class Config(Section):
         every = self.guards.measure_kl_every_steps
         return every is not None and not self.loss.kl_coefficient and step % every == 0
 
-    @field_validator("evaluation", mode="before")
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there are several data sets, which have metrics and warnings of their own."""
+        return len(self.dataset) > 1
+
+    @property
+    def sources(self) -> tuple[RewardSource, ...]:
+        """The sources of all data sets; of those with one name the first."""
+        found: dict[str, RewardSource] = {}
+        for data_set in self.dataset:
+            for source in data_set.sources(self.reward):
+                found.setdefault(source.key, source)
+        return tuple(found.values())
+
+    @property
+    def main(self) -> RewardSource:
+        """The source that says whether a problem is solved, by all data sets' sources."""
+        return main_source(self.sources)
+
+    @property
+    def asks_own_verifiers(self) -> bool:
+        """Whether a data set or an evaluation is judged by `reward.verifiers`."""
+        return any(one.profile is None and one.verifiers is None for one in self.dataset) or any(
+            one.profile is None and one.verifiers is None for one in self.evaluation
+        )
+
+    @field_validator("evaluation", "dataset", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return [value] if isinstance(value, dict) else () if value is None else value
+
+    @field_serializer("dataset")
+    def _one_without_a_list(self, value: tuple[TrainingDatasetConfig, ...]) -> Any:
+        dumped = [one.model_dump(mode="json") for one in value]
+        return dumped[0] if len(dumped) == 1 else dumped
+
+    @model_validator(mode="after")
+    def _data_sets_can_be_judged(self) -> Config:
+        check_data_sets(self.dataset, self.reward)
+        return self
 
     @model_validator(mode="after")
     def _evaluation_verifiers_exist(self) -> Config:
@@ -227,6 +266,8 @@ def _differences(old: dict[str, Any], new: Section, prefix: str = "") -> Iterato
         if key not in old:
             continue  # a setting that the version which wrote the file did not have
         before, section = old[key], getattr(new, key)
+        if isinstance(section, tuple) and isinstance(value, dict):
+            (section,) = section
         if isinstance(before, dict) and isinstance(section, Section):
             yield from _differences(before, section, f"{prefix}{key}.")
         elif before != value:
@@ -335,8 +376,16 @@ def _errors_in(values: dict[str, Any]) -> list[Any]:
     try:
         Config.model_validate(values)
     except ValidationError as error:
-        return list(error.errors())
+        return [_as_written(details, values) for details in error.errors()]
     return []
+
+
+def _as_written(details: Any, values: dict[str, Any]) -> Any:
+    """An error without the number of the one data set that stands without a list."""
+    section, *rest = details["loc"] or ("",)
+    if section == "dataset" and isinstance(values.get(section), dict) and rest[:1] == [0]:
+        return {**details, "loc": (section, *rest[1:])}
+    return details
 
 
 def _without(values: dict[str, Any], location: tuple[int | str, ...]) -> dict[str, Any]:

@@ -105,6 +105,11 @@ class DatasetConfig(Section):
         default={"answer": "answer"},
         description="what verifiers judge by: key of the reference -> column of the data set",
     )
+    verifiers_column: str | None = Field(
+        default=None,
+        description="column with a row's own verifiers: a list of them with weights, or the name "
+        "of a profile in reward.profiles; a row where it is null has those of its data set",
+    )
     system_prompt: str | None = Field(
         default=SYSTEM_PROMPT,
         description="null: none; not used where the row has its own system message",
@@ -143,13 +148,21 @@ class DatasetConfig(Section):
             raise ValueError(f"{taken} cannot be set: the trainer decides how a prompt is written")
         return variables
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether problems have solve rates, by which they can be chosen."""
+        return self.solve_rates is not None
+
     @model_validator(mode="after")
     def _range_has_rates(self) -> DatasetConfig:
         low, high = self.solve_rate_range
         if low > high:
             raise ValueError(f"solve_rate_range {low} to {high} is empty")
-        if self.solve_rates is None and (low, high) != (0.0, 1.0):
-            raise ValueError("solve_rate_range needs solve_rates, a file with a rate per problem")
+        if not self.has_rates and (low, high) != (0.0, 1.0):
+            raise ValueError(
+                "solve_rate_range needs solve_rates, a file with a rate per problem, or, of the "
+                "data that is trained on, solve_rate_steps"
+            )
         return self
 
 
@@ -201,6 +214,24 @@ class RolloutConfig(Section):
     )
     temperature: PositiveFloat = 1.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    top_k: PositiveInt | None = Field(
+        default=None, description="draw among so many of the likeliest tokens; null: all"
+    )
+    min_p: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0,
+        description="draw among tokens of at least so much of the likeliest one's probability "
+        "(arXiv 2407.01082)",
+    )
+    repetition_penalty: PositiveFloat = Field(
+        default=1.0,
+        description="divides positive logits of tokens that prompt or completion have, multiplies "
+        "negative ones (CTRL, arXiv 1909.05858)",
+    )
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(),
+        description="texts that end a completion, which keeps them; the tokens after them are "
+        "neither judged nor trained on",
+    )
     max_completion_tokens: PositiveInt = 512
     batch_size: PositiveInt = Field(
         default=64,
@@ -223,6 +254,12 @@ class AdvantageConfig(Section):
         default="population", description="sum of squares over n (population) or n - 1 (bessel)"
     )
     epsilon: NonNegativeFloat = Field(default=1e-6, description="added to the std")
+    aggregation: Literal["sum_first", "normalize_first"] = Field(
+        default="sum_first",
+        description="sum_first: the weighted sum of the scores is compared within the group; "
+        "normalize_first: each source's scores are, then weighted and summed, then scaled by the "
+        "step (GDPO)",
+    )
     baseline: Literal["mean", "leave_one_out"] = Field(
         default="mean",
         description="the group's mean, or for each completion the mean of the others",
@@ -238,6 +275,17 @@ class AdvantageConfig(Section):
         "or drop; rollout.max_refills samples others in their place",
     )
 
+    @model_validator(mode="after")
+    def _gdpo_has_its_own_form(self) -> AdvantageConfig:
+        if self.aggregation == "normalize_first" and (
+            self.scale != "group_std" or self.baseline != "mean"
+        ):
+            raise ValueError(
+                "advantage.aggregation normalize_first goes with scale group_std and baseline "
+                "mean: each source is normalised so within its group"
+            )
+        return self
+
 
 class ImportanceConfig(Section):
     """Correction for a sampler whose log-probabilities differ from the trainer's.
@@ -251,10 +299,27 @@ class ImportanceConfig(Section):
     high: PositiveFloat | None = Field(default=3.0, description="null: no upper bound")
 
 
+class CovarianceConfig(Section):
+    """Keeps the entropy up at the tokens that make it fall (`trainer_client.update.covariance`)."""
+
+    mode: Literal["clip", "kl"] = Field(
+        description="clip: no gradient of tokens drawn among those between low and high "
+        "(Clip-Cov); kl: a penalty on the tokens of the largest covariance (KL-Cov)"
+    )
+    share: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=2e-4, description="part of the step's completion tokens, at least one token"
+    )
+    low: float = Field(default=1.0, description="for clip: lower bound of the covariance")
+    high: float = Field(default=5.0, description="for clip: upper bound of the covariance")
+    kl_coefficient: PositiveFloat = Field(
+        default=1.0, description="for kl: weight of |log ratio| in the loss of these tokens"
+    )
+
+
 class LossConfig(Section):
     """The policy loss (`trainer_client.update.loss`)."""
 
-    type: Literal["grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo", "unclipped"] = "grpo"
+    type: Literal["grpo", "bnpo", "dr_grpo", "dapo", "gspo", "cispo", "sapo", "unclipped"] = "grpo"
     clip_low: NonNegativeFloat = Field(default=0.2, description="ratio is at least 1 - clip_low")
     clip_high: NonNegativeFloat = Field(
         default=0.2,
@@ -264,6 +329,12 @@ class LossConfig(Section):
         default=None,
         description="absolute bound of the ratio, whatever the advantage's sign; cispo needs one "
         "(ScaleRL: 5.0)",
+    )
+    sapo_temperature_positive: PositiveFloat = Field(
+        default=1.0, description="of sapo's gate, for advantages above 0"
+    )
+    sapo_temperature_negative: PositiveFloat = Field(
+        default=1.05, description="of sapo's gate, for the other advantages"
     )
     kl_coefficient: NonNegativeFloat = Field(
         default=0.0,
@@ -278,7 +349,23 @@ class LossConfig(Section):
         description="steps after which the reference becomes a copy of the policy; null: never",
     )
     entropy_coefficient: NonNegativeFloat = Field(
-        default=0.0, description="weight of the mean token entropy in the objective"
+        default=0.0,
+        description="weight of the mean token entropy in the objective; with entropy_target the "
+        "first one",
+    )
+    entropy_target: NonNegativeFloat | None = Field(
+        default=None,
+        description="nats a token: the coefficient rises while the entropy is at most so high, "
+        "falls while it is higher, and is 0 then; null: it is constant",
+    )
+    entropy_step: PositiveFloat = Field(
+        default=0.005, description="change of the coefficient in one optimizer step"
+    )
+    entropy_max: PositiveFloat = Field(
+        default=1.0, description="largest coefficient that entropy_target leads to"
+    )
+    covariance: CovarianceConfig | None = Field(
+        default=None, description="null: all tokens are treated alike"
     )
     truncated: Literal["keep", "mask"] = Field(
         default="keep",
@@ -293,7 +380,14 @@ class LossConfig(Section):
     def _cispo_has_its_cap(self) -> LossConfig:
         if self.type == "cispo" and self.ratio_cap is None:
             raise ValueError("cispo needs loss.ratio_cap, an absolute bound such as 5.0")
+        if self.type == "sapo" and self.ratio_cap is not None:
+            raise ValueError("sapo bounds the ratio by its gate: leave loss.ratio_cap out")
         return self
+
+    @property
+    def needs_entropy_gradient(self) -> bool:
+        """Whether the entropy can be a part of the loss."""
+        return self.entropy_coefficient != 0 or self.entropy_target is not None
 
     @model_validator(mode="after")
     def _sync_has_a_reference(self) -> LossConfig:

@@ -4,10 +4,11 @@
         return [-len(completion) / 1000 for completion in completions]
 
 A function is called once a step, with lists that have one entry for each completion: `prompts`
-(the problem's text), `completions` (the completion's text), and every column of the data set under
-its own name. It returns a list or an array with a score for each completion, or None where it
-cannot judge; such a completion stays out of its group's mean. It may be `async`. It sees
-completions as text and must not run them: the verifier service has a sandbox for that.
+(the problem's text), `completions` (the completion's text), and every column of the data sets under
+its own name, with None where a problem's data set does not have it. It returns a list or an array
+with a score for each completion, or None where it cannot judge; such a completion stays out of its
+group's mean. It may be `async`. It sees completions as text and must not run them: the verifier
+service has a sandbox for that.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class RewardFunction:
 
     def _arguments(self, groups: Sequence[RolloutGroup]) -> dict[str, list[Any]]:
         problems = [group.problem for group in groups for _ in group.rollouts]
-        shared = set.intersection(*(set(problem.columns) for problem in problems))
-        columns = {name: [problem.columns[name] for problem in problems] for name in shared}
+        names = dict.fromkeys(name for group in groups for name in group.problem.columns)
+        columns = {name: [problem.columns.get(name) for problem in problems] for name in names}
         columns["prompts"] = [problem.text for problem in problems]
         columns["completions"] = [rollout.text for group in groups for rollout in group.rollouts]
         missing = self._required - columns.keys()

@@ -16,12 +16,8 @@ from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.functions import RewardFunction
 from trainer_client.reward.model import RewardModel
-from trainer_client.reward.verifier_client import (
-    SampledText,
-    ScoreRequest,
-    VerifierClient,
-    VerifierSelection,
-)
+from trainer_client.reward.selection import VerifierSelection
+from trainer_client.reward.verifier_client import SampledText, ScoreRequest, VerifierClient
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.run.step_progress import STEP
 
@@ -89,7 +85,15 @@ class Scorer:
         """Start scoring a group at the service; the future raises VerifierError.
 
         A scorer without a service returns a future that is done and has no verdicts.
+
+        Args:
+            group: the completions.
+            selection: the verifiers to ask for, where the problem has none of its own; None: the
+                run's.
         """
+        own = group.problem.reward
+        if own is not None and own.selection is not None:
+            selection = own.selection
         if self._client is None:
             done: Future[list[Verdicts]] = Future()
             done.set_result([{} for _ in group.rollouts])
@@ -116,12 +120,15 @@ class Scorer:
 
 
 @contextmanager
-def open_scorer(config: RewardConfig, *selections: VerifierSelection | None) -> Iterator[Scorer]:
+def open_scorer(
+    config: RewardConfig, asked: Sequence[tuple[str, VerifierSelection]] | None = None
+) -> Iterator[Scorer]:
     """A scorer whose service, if it needs one, is ready and has accepted the verifiers.
 
     Args:
         config: the run's section `reward`.
-        selections: verifiers that will be used besides the run's, such as by evaluations.
+        asked: all choices of verifiers that will be used, each with the place that names it; None:
+            the run's own.
 
     Raises:
         ConfigError: a function or a reward model cannot be loaded.
@@ -132,12 +139,12 @@ def open_scorer(config: RewardConfig, *selections: VerifierSelection | None) -> 
         *map(RewardModel, config.models),
     ]
     with start_blocking_portal() as portal:
-        if not config.verifiers and not any(selections):
+        if not (config.verifiers if asked is None else asked):
             yield Scorer(None, portal, local)
             return
         client = VerifierClient(config)
         with portal.wrap_async_context_manager(client):
-            portal.call(client.check, *filter(None, selections))
+            portal.call(client.check, *(asked or ()))
             yield Scorer(client, portal, local)
 
 
@@ -155,7 +162,8 @@ def generate_and_score(
         scorer: scores them.
         problems: each gets one group.
         sampling: group size, limits and temperature.
-        selection: the only verifiers to use; None: the run's verifiers, functions and models.
+        selection: the only verifiers to use, but for problems that have their own; None: the run's
+            verifiers, functions and models.
     """
     pending: dict[int, tuple[RolloutGroup, Future[list[Verdicts]]]] = {}
 

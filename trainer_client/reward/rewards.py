@@ -9,9 +9,22 @@ import torch
 from torch import Tensor
 
 from reward_verifier.verdict import Verdicts
-from trainer_client.config.reward_sections import RewardSource
+from trainer_client.config.reward_sections import (
+    RewardConfig,
+    RewardSource,
+    VerifierConfig,
+    main_source,
+)
+from trainer_client.config.sections import AdvantageConfig
+from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.reward.group_scoring import ScoredGroups
+from trainer_client.update.advantages import (
+    decoupled_advantages,
+    decoupled_groups_that_differ,
+    group_advantages,
+    groups_that_differ,
+)
 
 MAX_SHOWN_VERDICTS = 5
 
@@ -23,10 +36,16 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
     a completion has no reward, which is not a reward of 0.
 
     Raises:
-        KeyError: a source has no verdict; `VerifierClient.score` leaves none out.
+        TrainingError: a source has no verdict, as where the weights of a profile name a verifier
+            that the service's profile does not have.
     """
     parts = []
     for source in sources:
+        if source.key not in verdicts:
+            raise TrainingError(
+                f"there is no verdict {source.key!r}, only {sorted(verdicts)}. Do reward.profiles "
+                "name the verifiers that the service's profiles have?"
+            )
         score = verdicts[source.key].score
         if source.weight == 0:
             continue
@@ -36,13 +55,77 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
     return math.fsum(parts)
 
 
-def rewards_of(scored: ScoredGroups, sources: Sequence[RewardSource]) -> Tensor:
+def sources_of(problem: Problem, config: RewardConfig) -> Sequence[RewardSource]:
+    """The sources that judge a problem's completions: its own, or the run's."""
+    return config.sources if problem.reward is None else problem.reward.sources
+
+
+def scores_of(scored: ScoredGroups, config: RewardConfig) -> tuple[Tensor, Tensor]:
+    """The scores of all sources, and their weights.
+
+    Returns:
+        float64 `[N, G, K]`, NaN where a source did not judge; float64 `[N, K]`, 0 where a source
+        does not judge a group's problem.
+    """
+    keys = list(
+        dict.fromkeys(
+            source.key
+            for group in scored.groups
+            for source in sources_of(group.group.problem, config)
+        )
+    )
+    weights = torch.zeros(len(scored.groups), len(keys), dtype=torch.float64)
+    scores = torch.full(
+        (len(scored.groups), len(scored.groups[0].verdicts), len(keys)),
+        math.nan,
+        dtype=torch.float64,
+    )
+    for row, group in enumerate(scored.groups):
+        for source in sources_of(group.group.problem, config):
+            column = keys.index(source.key)
+            weights[row, column] = source.weight
+            for place, verdicts in enumerate(group.verdicts):
+                score = verdicts[source.key].score
+                scores[row, place, column] = math.nan if score is None else score
+    return scores, weights
+
+
+def advantages_of(
+    scored: ScoredGroups, rewards: Tensor, reward: RewardConfig, config: AdvantageConfig
+) -> Tensor:
+    """The advantages of a step `[N, G]`, from the rewards `[N, G]` or from each source's scores."""
+    if config.aggregation == "sum_first":
+        return group_advantages(rewards, config)
+    return decoupled_advantages(*scores_of(scored, reward), config)
+
+
+def groups_that_teach(
+    scored: ScoredGroups, rewards: Tensor, reward: RewardConfig, config: AdvantageConfig
+) -> Tensor:
+    """Bool `[N]`, True where completions of a group are judged differently."""
+    if config.aggregation == "sum_first":
+        return groups_that_differ(rewards)
+    return decoupled_groups_that_differ(*scores_of(scored, reward))
+
+
+def service_keys(problem: Problem, config: RewardConfig) -> list[str]:
+    """The keys of the verdicts that the service gives on a problem's completions."""
+    sources = sources_of(problem, config)
+    return [source.key for source in sources if isinstance(source, VerifierConfig)]
+
+
+def main_of(problem: Problem, config: RewardConfig) -> str:
+    """The key of the source that says whether a problem is solved."""
+    return main_source(sources_of(problem, config)).key
+
+
+def rewards_of(scored: ScoredGroups, config: RewardConfig) -> Tensor:
     """The rewards of a step: those of `raw_rewards`, of which at least one is a number.
 
     Raises:
         TrainingError: no completion was judged at all.
     """
-    rewards = raw_rewards(scored, sources)
+    rewards = raw_rewards(scored, config)
     if rewards.isnan().all():
         seen = {
             f"{name}: {verdict.outcome} ({verdict.why})"
@@ -59,9 +142,13 @@ def rewards_of(scored: ScoredGroups, sources: Sequence[RewardSource]) -> Tensor:
     return rewards
 
 
-def raw_rewards(scored: ScoredGroups, sources: Sequence[RewardSource]) -> Tensor:
+def raw_rewards(scored: ScoredGroups, config: RewardConfig) -> Tensor:
     """The reward of each completion, float64 `[N, G]`; NaN where it could not be judged."""
-    values = [[reward(verdicts, sources) for verdicts in group.verdicts] for group in scored.groups]
+    values = [
+        [reward(verdicts, sources) for verdicts in group.verdicts]
+        for group in scored.groups
+        for sources in [sources_of(group.group.problem, config)]
+    ]
     return torch.tensor(
         [[math.nan if value is None else value for value in group] for group in values],
         dtype=torch.float64,

@@ -24,11 +24,8 @@ from reward_verifier.protocol import (
 )
 from reward_verifier.retries import Wait
 from reward_verifier.verdict import Verdicts
-from trainer_client.config.reward_sections import (
-    EvaluationConfig,
-    RewardConfig,
-    VerifierConfig,
-)
+from trainer_client.config.reward_sections import RewardConfig
+from trainer_client.reward.selection import VerifierSelection
 from trainer_client.run.console import CONSOLE
 
 T = TypeVar("T")
@@ -47,28 +44,6 @@ class SampledText:
 
 
 @dataclass(frozen=True)
-class VerifierSelection:
-    """The verifiers that judge a group: a list, or the name of a profile of the service."""
-
-    verifiers: tuple[VerifierConfig, ...] = ()
-    profile: str | None = None
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """The selection in a request's body."""
-        if self.profile is not None:
-            return {"profile": self.profile}
-        return {"verifiers": [verifier.wire for verifier in self.verifiers]}
-
-    @property
-    def weighted_wire(self) -> dict[str, Any]:
-        """The selection with its weights, which only a check sends: rewards are computed here."""
-        if self.profile is not None:
-            return self.wire
-        return {"verifiers": [{**one.wire, "weight": one.weight} for one in self.verifiers]}
-
-
-@dataclass(frozen=True)
 class ScoreRequest:
     """One group to score."""
 
@@ -77,13 +52,6 @@ class ScoreRequest:
     prompt: str | None = None
     selection: VerifierSelection | None = None
     """None: the run's verifiers."""
-
-
-def question_of(evaluation: EvaluationConfig) -> VerifierSelection | None:
-    """The question that an evaluation asks the service; None: that of the training."""
-    if evaluation.profile is None and evaluation.verifiers is None:
-        return None
-    return VerifierSelection(evaluation.verifiers or (), evaluation.profile)
 
 
 class VerifierClient:
@@ -137,22 +105,21 @@ class VerifierClient:
     ) -> None:
         await self._http.aclose()
 
-    async def check(self, *others: VerifierSelection) -> None:
+    async def check(self, *asked: tuple[str, VerifierSelection]) -> None:
         """Raise VerifierError unless the service is ready and accepts the verifiers to be used.
 
         Args:
-            others: verifiers that will be used besides the run's, such as by evaluations.
+            asked: choices of verifiers, each with the place that names it; the run's own are
+                checked where no choice is given.
         """
         await self.check_ready()
-        selections = [("reward", self._selection), *(("evaluation", other) for other in others)]
-        for section, selection in selections:
+        for place, selection in asked or [("reward.verifiers", self._selection)]:
             if selection == VerifierSelection():
                 continue
             try:
                 await self.check_accepted(selection)
             except VerifierRejected as error:
-                setting = "profile" if selection.profile else "verifiers"
-                raise VerifierRejected(f"{error} (asked by {section}.{setting})") from error
+                raise VerifierRejected(f"{error} (asked by {place})") from error
 
     async def check_ready(self) -> None:
         """Raise VerifierError unless a verifier service is ready at the address."""

@@ -24,6 +24,11 @@ class Sampling:
     temperature: float
     """0: the likeliest token at each place, by the `transformers` engine; runs never train so."""
     top_p: float
+    top_k: int | None = None
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    stop: tuple[str, ...] = ()
+    """Texts that end a completion, which keeps them."""
     seed: int | None = None
     """Seed of the vLLM engines for these completions; None: drawn from torch's generator.
 
@@ -39,7 +44,21 @@ class Sampling:
             max_completion_tokens=config.max_completion_tokens,
             temperature=config.temperature,
             top_p=config.top_p,
+            top_k=config.top_k,
+            min_p=config.min_p,
+            repetition_penalty=config.repetition_penalty,
+            stop=config.stop,
             seed=seed,
+        )
+
+    @property
+    def is_of_policy(self) -> bool:
+        """Whether tokens are drawn from the policy's own distribution, at some temperature."""
+        return (
+            self.top_p == 1
+            and self.top_k is None
+            and not self.min_p
+            and self.repetition_penalty == 1
         )
 
 
@@ -49,12 +68,14 @@ class Rollout:
 
     prompt_ids: tuple[int, ...]
     completion_ids: tuple[int, ...]
-    """Sampled token ids; the last one ends the sequence unless the completion is truncated."""
+    """Sampled token ids; the last one ends the sequence, or a text of `rollout.stop`, unless the
+    completion is truncated."""
     sampler_logprobs: tuple[float, ...]
     """Log-probability of each token in `completion_ids`."""
     text: str
     truncated: bool
-    """True when the completion met the token limit before an end-of-sequence token."""
+    """True when the completion met the token limit before an end-of-sequence token or a text of
+    `rollout.stop`."""
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,21 @@ from typing import TypeVar
 
 from reward_verifier.errors import VerifierError
 from trainer_client.config.run_config import Config
+from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
-from trainer_client.problem_order import ProblemOrder
+from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.processes import OtherProcessFailed
 from trainer_client.reward.functions import RewardError
-from trainer_client.reward.group_scoring import Scorer, generate_and_score, scored_here
-from trainer_client.reward.rewards import raw_rewards
+from trainer_client.reward.group_scoring import (
+    ScoredGroups,
+    Scorer,
+    generate_and_score,
+    scored_here,
+)
+from trainer_client.reward.rewards import groups_that_teach, raw_rewards
 from trainer_client.rollout import RolloutError, Sampling
 from trainer_client.rollout.sampling_ahead import SampleGroups, SamplingAhead, StepGroups
 from trainer_client.run.checkpoint import Position
-from trainer_client.update.advantages import groups_that_differ
 
 T = TypeVar("T")
 
@@ -35,14 +40,14 @@ REFILL_SEED_STRIDE = 2**40
 class GroupSampler:
     """Samples and scores this process's groups; with `train.one_step_off`, a step ahead."""
 
-    def __init__(
-        self, learner: Learner, scorer: Scorer, order: ProblemOrder, config: Config
-    ) -> None:
+    def __init__(self, learner: Learner, scorer: Scorer, mix: ProblemMix, config: Config) -> None:
         self._learner = learner
         self._scorer = scorer
-        self._order = order
+        self._mix = mix
+        self.measured = mix.measured
         self._rollout = config.rollout
-        self._reward_sources = config.reward.sources
+        self._reward = config.reward
+        self._advantage = config.advantage
         self._seed = config.train.seed
         self._num_steps = config.train.steps
 
@@ -56,43 +61,62 @@ class GroupSampler:
             return self._sample_now(position)
         return self._take_and_sample_ahead(self._learner.ahead, position)
 
-    def sample(self, scorer: Scorer, next_problem: int, *, seed: int | None = None) -> StepGroups:
-        """The scored groups of one step, sampled now.
+    def sample(
+        self, scorer: Scorer, position: MixPosition, *, step: int, seed: int | None = None
+    ) -> StepGroups:
+        """This process's scored groups of one step, sampled now. Collective, but for a step ahead.
 
         When groups with equal rewards are dropped, as many further problems are sampled in their
         place, at most `rollout.max_refills` times. The step then goes on with the groups it has.
+        Both numbers are those of all processes together.
 
         Args:
             scorer: scores each group.
-            next_problem: position of the first problem.
+            position: position of the first problem.
+            step: number of the step, from 1.
             seed: see `Sampling`.
 
         Raises:
-            VerifierError, RewardError: a group was not scored.
-            RolloutError: a group was not sampled.
+            VerifierError, RewardError, RolloutError, OtherProcessFailed: see `SAMPLING_ERRORS`.
+            TrainingError: a profile lacks a verdict that has a weight.
         """
         wanted = self._rollout.prompts_per_step
-        problems, position = self._order.take(next_problem, wanted)
-        problems = self._learner.processes.share(problems)
-        sampling = Sampling.configured(self._rollout, seed=seed)
-        scored = generate_and_score(self._learner.engine, scorer, problems, sampling)
+        scored, position = self._sample_next(scorer, position, wanted, step, seed)
         for refill in range(1, self._rollout.max_refills + 1):
-            rewards = raw_rewards(scored, self._reward_sources)
-            teaching = int(groups_that_differ(rewards).sum())
+            own = self._agree(partial(self._num_teaching, scored))
+            teaching = sum(self._learner.processes.gather(own))
             if teaching == wanted:
                 break
-            problems, position = self._order.take(position, wanted - teaching)
             refill_seed = None if seed is None else seed + refill * REFILL_SEED_STRIDE
-            sampling = Sampling.configured(self._rollout, seed=refill_seed)
-            more = generate_and_score(self._learner.engine, scorer, problems, sampling)
+            more, position = self._sample_next(
+                scorer, position, wanted - teaching, step, refill_seed
+            )
             scored = scored.joined(more)
         return StepGroups(scored, position)
+
+    def _sample_next(
+        self, scorer: Scorer, position: MixPosition, count: int, step: int, seed: int | None
+    ) -> StepGroups:
+        """This process's part of the groups of the next problems, and the position after them."""
+        problems, after = self._mix.take(position, count, step=step)
+        own = self._learner.processes.share(problems)
+        sampling = Sampling.configured(self._rollout, seed=seed)
+        work = partial(generate_and_score, self._learner.engine, scorer, own, sampling)
+        # In the thread that samples ahead nothing may be collective: the main thread trains then.
+        return StepGroups(work() if self._learner.ahead is not None else self._agree(work), after)
+
+    def _num_teaching(self, scored: ScoredGroups) -> int:
+        """Number of groups whose rewards differ."""
+        if not scored.groups:
+            return 0
+        rewards = raw_rewards(scored, self._reward)
+        return int(groups_that_teach(scored, rewards, self._reward, self._advantage).sum())
 
     def _sample_now(self, position: Position) -> tuple[StepGroups, float]:
         # New weights wake a sleeping sampler up, and it needs the memory that offloading frees.
         with self._learner.offloaded():
             seconds = self._update_weights()
-            groups = self._agree(partial(self.sample, self._scorer, position.next_problem))
+            groups = self.sample(self._scorer, position.next_problem, step=position.step + 1)
         return groups, seconds
 
     def _take_and_sample_ahead(
@@ -116,7 +140,7 @@ class GroupSampler:
         # Without a seed a thread would draw from torch's generator, which the training thread
         # uses at the same time: a resumed run would sample other completions.
         seed = self._learner.processes.step_seed(self._seed, step)
-        return partial(self.sample, self._scorer.of_service, seed=seed)
+        return partial(self.sample, self._scorer.of_service, step=step + 1, seed=seed)
 
     def _update_weights(self) -> float:
         """Give the sampler the policy's present weights; returns the seconds that it took."""
@@ -125,4 +149,4 @@ class GroupSampler:
         return time.perf_counter() - start
 
     def _agree(self, work: Callable[[], T]) -> T:
-        return self._learner.processes.agree(work, *SAMPLING_ERRORS)
+        return self._learner.processes.agree(work, *SAMPLING_ERRORS, TrainingError)

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from reward_verifier.verdict import Verdicts
 from trainer_client.dataset import Problem
+from trainer_client.problem_order import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.daemon_thread import start_daemon
@@ -32,11 +33,10 @@ class StepGroups(NamedTuple):
     """The scored groups of one step, and where the next step's problems begin."""
 
     scored: ScoredGroups
-    next_problem: int
-    """Position in `ProblemOrder`."""
+    next_problem: MixPosition
 
 
-SampleGroups = Callable[[int], StepGroups]
+SampleGroups = Callable[[MixPosition], StepGroups]
 """Samples and scores the groups of a step whose problems begin at this position."""
 
 
@@ -45,30 +45,30 @@ class SamplingAhead:
 
     def __init__(self) -> None:
         self._pending: Future[StepGroups] | None = None
-        self._position = 0
+        self._position = MixPosition()
 
     @property
     def started(self) -> bool:
         """True when the groups of the next `take` are being sampled or are done."""
         return self._pending is not None
 
-    def start(self, sample: SampleGroups, position: int) -> None:
+    def start(self, sample: SampleGroups, position: MixPosition) -> None:
         """Begin with the groups at this position."""
         self._pending, self._position = start_daemon(partial(sample, position)), position
 
-    def restore(self, groups: StepGroups, position: int) -> None:
+    def restore(self, groups: StepGroups, position: MixPosition) -> None:
         """Have the groups at this position ready, as a checkpoint kept them."""
         self._pending, self._position = Future(), position
         self._pending.set_result(groups)
 
-    def take(self, sample: SampleGroups, position: int) -> StepGroups:
+    def take(self, sample: SampleGroups, position: MixPosition) -> StepGroups:
         """The groups that were started, else those at this position; raises sampling's errors."""
         if self._pending is None:
             return sample(position)
         pending, self._pending = self._pending, None
         return pending.result()
 
-    def kept(self, position: int) -> StepGroups | None:
+    def kept(self, position: MixPosition) -> StepGroups | None:
         """The groups at this position, once they are sampled; `take` still returns them.
 
         None when no groups or those of another position were started, and when sampling failed,
@@ -91,6 +91,8 @@ class SamplingAhead:
 
 @dataclass(frozen=True)
 class _KeptGroup:
+    dataset: str
+    """The label of the problem's data set, where there are several."""
     messages: tuple[dict[str, Any], ...]
     """The prompt, which names the problem: prompts of a data set are unique."""
     rollouts: tuple[Rollout, ...]
@@ -99,7 +101,7 @@ class _KeptGroup:
 
 @dataclass(frozen=True)
 class _KeptGroups:
-    next_problem: int
+    next_problem: MixPosition
     generate_seconds: float
     scoring_exposed_seconds: float
     groups: tuple[_KeptGroup, ...]
@@ -116,7 +118,12 @@ def write_groups(folder: Path, groups: StepGroups) -> None:
         scored.generate_seconds,
         scored.scoring_exposed_seconds,
         tuple(
-            _KeptGroup(item.group.problem.messages, item.group.rollouts, item.verdicts)
+            _KeptGroup(
+                item.group.problem.dataset,
+                item.group.problem.messages,
+                item.group.rollouts,
+                item.verdicts,
+            )
             for item in scored.groups
         ),
     )
@@ -124,30 +131,31 @@ def write_groups(folder: Path, groups: StepGroups) -> None:
 
 
 def read_groups(
-    folder: Path, problems: Iterable[Problem], sources: Collection[str]
+    folder: Path, problems: Iterable[Problem], verifiers_of: Callable[[Problem], Collection[str]]
 ) -> StepGroups | None:
     """The groups in a checkpoint's folder; None when it keeps none that can be used.
 
     Args:
         folder: folder of the checkpoint.
-        problems: problems of the data set; groups of another data set cannot be used.
-        sources: keys of reward sources; groups that lack a verdict of one cannot be used.
+        problems: problems of the data sets; groups of another data set cannot be used.
+        verifiers_of: keys of a problem's verifiers; groups that lack a verdict of one cannot be
+            used.
     """
     if not (folder / FILE).exists():
         return None
     kept = _KEPT_GROUPS.validate_json((folder / FILE).read_bytes())
-    by_messages = {_key(problem.messages): problem for problem in problems}
-    if any(_key(group.messages) not in by_messages for group in kept.groups):
-        return None
-    if any(set(sources) - set(verdicts) for group in kept.groups for verdicts in group.verdicts):
-        return None
-    groups = [
-        ScoredGroup(RolloutGroup(by_messages[_key(group.messages)], group.rollouts), group.verdicts)
-        for group in kept.groups
-    ]
+    known = {_key(problem.dataset, problem.messages): problem for problem in problems}
+    groups = []
+    for group in kept.groups:
+        problem = known.get(_key(group.dataset, group.messages))
+        if problem is None:
+            return None
+        if any(set(verifiers_of(problem)) - set(verdicts) for verdicts in group.verdicts):
+            return None
+        groups.append(ScoredGroup(RolloutGroup(problem, group.rollouts), group.verdicts))
     scored = ScoredGroups(groups, kept.generate_seconds, kept.scoring_exposed_seconds)
     return StepGroups(scored, kept.next_problem)
 
 
-def _key(messages: Iterable[dict[str, Any]]) -> str:
-    return json.dumps(list(messages), sort_keys=True)
+def _key(dataset: str, messages: Iterable[dict[str, Any]]) -> str:
+    return json.dumps([dataset, list(messages)], sort_keys=True)

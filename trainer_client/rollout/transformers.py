@@ -17,14 +17,15 @@ from transformers import (
     LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
-    TopPLogitsWarper,
 )
 
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import unsharded
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.distribution import drawn_logprobs
 from trainer_client.rollout.draw import draw
+from trainer_client.rollout.stop_texts import StopTexts
 from trainer_client.run.step_progress import STEP
 
 
@@ -68,9 +69,8 @@ class TransformersEngine:
         prompts = [
             policy.prompt_ids(problem.messages, problem.template_variables) for problem in problems
         ]
-        recorder = _Recorder(
-            len(problems) * size, sampling, torch.tensor(policy.eos_ids, device=policy.device)
-        )
+        rows = [ids for ids in prompts for _ in range(size)]
+        recorder = _Recorder(rows, sampling, policy)
         emitted: set[int] = set()
 
         def emit_finished() -> None:
@@ -82,7 +82,7 @@ class TransformersEngine:
                     on_group(first_index + index, RolloutGroup(problem, rollouts))
 
         recorder.on_finished = emit_finished
-        self._sample([ids for ids in prompts for _ in range(size)], recorder)
+        self._sample(rows, recorder)
 
     @torch.no_grad()
     def _sample(self, rows: list[list[int]], recorder: _Recorder) -> None:
@@ -145,8 +145,11 @@ class _Recorder:
     processors before it chooses a token and its stopping criteria after: that is enough.
     """
 
-    def __init__(self, num_rows: int, sampling: Sampling, eos_ids: Tensor) -> None:
-        shape, device = (num_rows, sampling.max_completion_tokens), eos_ids.device
+    def __init__(
+        self, prompts: Sequence[Sequence[int]], sampling: Sampling, policy: Policy
+    ) -> None:
+        num_rows, device = len(prompts), policy.device
+        shape = (num_rows, sampling.max_completion_tokens)
         self.tokens = torch.zeros(shape, dtype=torch.long, device=device)
         """int64 `[N, max_completion_tokens]`; positions beyond `lengths` are padding."""
         self.logprobs = torch.zeros(shape, device=device)
@@ -154,13 +157,15 @@ class _Recorder:
         self.lengths = torch.zeros(num_rows, dtype=torch.long, device=device)
         """Number of tokens of each completion, its end-of-sequence token included, int64 `[N]`."""
         self.ended = torch.zeros(num_rows, dtype=torch.bool, device=device)
-        """Bool `[N]`, True after an end-of-sequence token."""
+        """Bool `[N]`, True after an end-of-sequence token or a text that stops."""
         self.rows = torch.arange(num_rows, device=device)
         """Row numbers of the completions in the batch, int64 `[B]`."""
         self.on_finished: Callable[[], None] = lambda: None
-        self._temperature = sampling.temperature
-        self._cut = TopPLogitsWarper(sampling.top_p) if sampling.top_p < 1 else None
-        self._eos_ids = eos_ids
+        self._prompts = prompts
+        self._sampling = sampling
+        self._stops = StopTexts(sampling.stop, policy.decode)
+        self._eos_ids = torch.tensor(policy.eos_ids, device=device)
+        self._seen: Tensor | None = None
         self._num_tokens = 0
         self._num_going = num_rows
         self._next: Tensor | None = None
@@ -189,14 +194,9 @@ class _Recorder:
         `generate` takes the highest score: it would draw much slower (`trainer_client.rollout.draw`
         says why). In bytes the search for it is fast.
         """
-        scores = logits.float()
-        if self._temperature not in (0.0, 1.0):
-            scores = scores / self._temperature
-        if self._cut is not None:
-            scores = self._cut(None, scores)
-        self._next = scores.log_softmax(dim=-1)
+        self._next = drawn_logprobs(logits, self._sampling, self._seen_tokens(logits.shape[1]))
         try:
-            tokens = draw(self._next if self._temperature else _likeliest(self._next))
+            tokens = draw(self._next if self._sampling.temperature else _likeliest(self._next))
         except ValueError as error:
             raise RolloutError(
                 "the policy's log-probabilities are not finite: its weights have diverged. "
@@ -209,6 +209,8 @@ class _Recorder:
         """Record the tokens that were chosen; returns bool `[B]`, True to stop `generate`."""
         assert self._next is not None
         chosen = sequences[:, -1]
+        if self._seen is not None:
+            self._seen[self.rows, chosen] = True
         self.tokens[self.rows, self._num_tokens] = chosen
         self.logprobs[self.rows, self._num_tokens] = self._next.gather(1, chosen[:, None])[:, 0]
         self._num_tokens += 1
@@ -216,11 +218,34 @@ class _Recorder:
         going = ~self.ended[self.rows]
         self.lengths[self.rows] += going
         self.ended[self.rows] |= torch.isin(chosen, self._eos_ids)
+        if self._stops:
+            self._end_at_texts()
         num_going = int((~self.finished[self.rows]).sum())
         if num_going < self._num_going:
             self._num_going = num_going
             self.on_finished()
         return torch.full_like(going, 2 * num_going <= len(self.rows))
+
+    def _end_at_texts(self) -> None:
+        """End the completions whose last token completes a text that stops."""
+        going = self.rows[~self.ended[self.rows]]
+        first = max(0, self._num_tokens - self._stops.window)
+        tails = self.tokens[going, first : self._num_tokens].tolist()
+        ends = [self._stops.ends(tail) for tail in tails]
+        self.ended[going] = torch.tensor(ends, dtype=torch.bool, device=self.ended.device)
+
+    def _seen_tokens(self, num_tokens: int) -> Tensor | None:
+        """Bool `[B, V]`, True on the tokens of prompt and completion; None without a penalty."""
+        if self._sampling.repetition_penalty == 1:
+            return None
+        if self._seen is None:
+            device = self.tokens.device
+            self._seen = torch.zeros(
+                (len(self._prompts), num_tokens), dtype=torch.bool, device=device
+            )
+            for row, prompt in enumerate(self._prompts):
+                self._seen[row, torch.tensor(prompt, device=device)] = True
+        return self._seen[self.rows]
 
 
 def _likeliest(logprobs: Tensor) -> Tensor:

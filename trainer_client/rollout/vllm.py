@@ -22,6 +22,7 @@ from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.weights import checkpoint_weights
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 
 
 class VllmEngine:
@@ -83,6 +84,7 @@ class VllmEngine:
             for problem in problems
         ]
         parameters = self._parameters(sampling, len(prompts))
+        stops = StopTexts(sampling.stop, self._policy.decode)
         with self._named_errors("vLLM cannot sample"):
             for index, prompt in enumerate(prompts):
                 engine.add_request(str(index), {"prompt_token_ids": prompt}, parameters[index])
@@ -93,7 +95,7 @@ class VllmEngine:
                 if output.finished:
                     index = int(output.request_id)
                     rollouts = tuple(
-                        self._rollout(prompts[index], choice) for choice in output.outputs
+                        self._rollout(prompts[index], choice, stops) for choice in output.outputs
                     )
                     if len(rollouts) != sampling.group_size:
                         raise RolloutError(
@@ -151,6 +153,9 @@ class VllmEngine:
                 n=sampling.group_size,
                 temperature=sampling.temperature,
                 top_p=sampling.top_p,
+                top_k=sampling.top_k or 0,
+                min_p=sampling.min_p,
+                repetition_penalty=sampling.repetition_penalty,
                 max_tokens=sampling.max_completion_tokens,
                 stop_token_ids=list(self._policy.eos_ids),
                 logprobs=0,
@@ -162,7 +167,7 @@ class VllmEngine:
             for seed in torch.randint(2**31, (count,), generator=generator).tolist()
         ]
 
-    def _rollout(self, prompt: list[int], choice: Any) -> Rollout:
+    def _rollout(self, prompt: list[int], choice: Any, stops: StopTexts) -> Rollout:
         versions = [span.version for span in choice.weight_versions]
         if versions != [str(self._updates)]:
             raise RolloutError(
@@ -174,13 +179,5 @@ class VllmEngine:
             raise RolloutError(
                 f"vLLM ended a completion of {len(ids)} tokens with {choice.finish_reason!r}"
             )
-        return Rollout(
-            prompt_ids=tuple(prompt),
-            completion_ids=ids,
-            sampler_logprobs=tuple(
-                logprobs[token].logprob
-                for token, logprobs in zip(ids, choice.logprobs, strict=True)
-            ),
-            text=self._policy.decode(ids),
-            truncated=ids[-1] not in self._policy.eos_ids,
-        )
+        logprobs = [found[token].logprob for token, found in zip(ids, choice.logprobs, strict=True)]
+        return finished_rollout(self._policy, prompt, ids, logprobs, stops)

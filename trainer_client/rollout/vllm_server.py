@@ -26,6 +26,7 @@ from trainer_client.config.sections import VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
 
 T = TypeVar("T")
@@ -121,6 +122,8 @@ class VllmServerEngine:
         sampling: Sampling,
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
+        stops = StopTexts(sampling.stop, self._policy.decode)
+
         async def sample_group(client: httpx.AsyncClient, index: int) -> None:
             url = self._config.urls[index % len(self._config.urls)]
             prompt = self._policy.prompt_ids(
@@ -131,7 +134,7 @@ class VllmServerEngine:
                 "sampling_params": self._parameters(sampling, seeds[index]),
             }
             response = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
-            rollouts = self._rollouts(url, prompt, response)
+            rollouts = self._rollouts(url, prompt, response, stops)
             if len(rollouts) != sampling.group_size:
                 raise RolloutError(
                     f"{url} returned {len(rollouts)} completions, expected {sampling.group_size}"
@@ -148,11 +151,11 @@ class VllmServerEngine:
             "n": sampling.group_size,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "top_k": 0,
-            "min_p": 0.0,
+            "top_k": sampling.top_k or 0,
+            "min_p": sampling.min_p,
             "presence_penalty": 0.0,
             "frequency_penalty": 0.0,
-            "repetition_penalty": 1.0,
+            "repetition_penalty": sampling.repetition_penalty,
             "max_tokens": sampling.max_completion_tokens,
             "stop_token_ids": list(self._policy.eos_ids),
             "logprobs": 0,
@@ -160,7 +163,9 @@ class VllmServerEngine:
             "seed": seed,
         }
 
-    def _rollouts(self, url: str, prompt: list[int], response: Any) -> tuple[Rollout, ...]:
+    def _rollouts(
+        self, url: str, prompt: list[int], response: Any, stops: StopTexts
+    ) -> tuple[Rollout, ...]:
         try:
             choices = _Generated.model_validate(response).choices
         except ValidationError as error:
@@ -168,9 +173,9 @@ class VllmServerEngine:
                 f"{url}/inference/v1/generate answered something else than completions with "
                 f"log-probabilities and weight versions: {error}"
             ) from error
-        return tuple(self._rollout(url, prompt, choice) for choice in choices)
+        return tuple(self._rollout(url, prompt, choice, stops) for choice in choices)
 
-    def _rollout(self, url: str, prompt: list[int], choice: _Choice) -> Rollout:
+    def _rollout(self, url: str, prompt: list[int], choice: _Choice, stops: StopTexts) -> Rollout:
         versions = [span.version for span in choice.weight_versions]
         if versions != [self.version]:
             raise RolloutError(
@@ -187,13 +192,8 @@ class VllmServerEngine:
                 f"{url} returned {len(choice.token_ids)} tokens with "
                 f"{len(choice.logprobs.content)} log-probabilities"
             )
-        return Rollout(
-            prompt_ids=tuple(prompt),
-            completion_ids=tuple(choice.token_ids),
-            sampler_logprobs=tuple(token.logprob for token in choice.logprobs.content),
-            text=self._policy.decode(choice.token_ids),
-            truncated=choice.token_ids[-1] not in self._policy.eos_ids,
-        )
+        logprobs = [token.logprob for token in choice.logprobs.content]
+        return finished_rollout(self._policy, prompt, choice.token_ids, logprobs, stops)
 
     async def _check(self) -> None:
         """Raise ConfigError when a server lacks an option."""

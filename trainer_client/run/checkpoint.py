@@ -28,6 +28,7 @@ from trainer_client.policy.sharding import (
     spread_optimizer,
 )
 from trainer_client.policy.weights import save_weights
+from trainer_client.problem_order import MixPosition
 from trainer_client.rollout.sampling_ahead import StepGroups, write_groups
 from trainer_client.run.console import say
 
@@ -61,8 +62,8 @@ class Position:
 
     step: int
     """Number of finished steps."""
-    next_problem: int
-    """Position in `ProblemOrder` of the first problem that has not been taken."""
+    next_problem: MixPosition
+    """Position of the first problem that has not been taken."""
     random: RandomState
 
 
@@ -90,6 +91,7 @@ def save_checkpoint(
     scheduler: LRScheduler,
     reference: PreTrainedModel | None = None,
     ahead: StepGroups | None = None,
+    entropy_control: dict[str, float] | None = None,
 ) -> Checkpoint:
     """Write a checkpoint, whole or not at all; an earlier one of the same step is kept instead.
 
@@ -101,20 +103,23 @@ def save_checkpoint(
         scheduler: its state is kept.
         reference: the reference policy; None when it is the start model.
         ahead: groups of the next step; None when they have not been sampled yet.
+        entropy_control: state of the entropy coefficient.
     """
     folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
     if folder.exists():
         return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
     if is_sharded(policy.model):
-        return _save_sharded(folder, position, policy, optimizer, scheduler, reference, ahead)
+        return _save_sharded(
+            folder, position, policy, optimizer, scheduler, reference, ahead, entropy_control
+        )
     shutil.rmtree(partial, ignore_errors=True)
     policy.save(partial)
     if reference is not None:
         reference.save_pretrained(partial / REFERENCE_FOLDER)
     if ahead is not None:
         write_groups(partial, ahead)
-    _save_state(partial, position, scheduler, optimizer.state_dict())
+    _save_state(partial, position, scheduler, optimizer.state_dict(), entropy_control)
     os.replace(partial, folder)
     return Checkpoint(folder, position.step)
 
@@ -127,6 +132,7 @@ def _save_sharded(
     scheduler: LRScheduler,
     reference: PreTrainedModel | None,
     ahead: StepGroups | None,
+    entropy_control: dict[str, float] | None,
 ) -> Checkpoint:
     """Write a checkpoint of sharded models. Collective.
 
@@ -143,21 +149,26 @@ def _save_sharded(
     if leads:
         if ahead is not None:
             write_groups(partial, ahead)
-        _save_state(partial, position, scheduler, None)
+        _save_state(partial, position, scheduler, None, entropy_control)
         os.replace(partial, folder)
     distributed.barrier()
     return Checkpoint(folder, position.step)
 
 
 def _save_state(
-    folder: Path, position: Position, scheduler: LRScheduler, optimizer: dict[str, Any] | None
+    folder: Path,
+    position: Position,
+    scheduler: LRScheduler,
+    optimizer: dict[str, Any] | None,
+    entropy_control: dict[str, float] | None,
 ) -> None:
     torch.save(
         {
             "step": position.step,
-            "next_problem": position.next_problem,
+            "next_problem": [position.next_problem.takes, *position.next_problem.positions],
             "optimizer": optimizer,
             "scheduler": scheduler.state_dict(),
+            "entropy_control": entropy_control,
             "cpu_rng": position.random.cpu,
             "cuda_rng": position.random.cuda,
         },
@@ -226,7 +237,14 @@ def position_of(checkpoint: Checkpoint) -> Position:
     """The position at which the checkpoint was written."""
     state = _state(checkpoint)
     random = RandomState(state["cpu_rng"], state["cuda_rng"])
-    return Position(checkpoint.step, state["next_problem"], random)
+    takes, *positions = state["next_problem"]
+    return Position(checkpoint.step, MixPosition(takes, tuple(positions)), random)
+
+
+def entropy_state(checkpoint: Checkpoint) -> dict[str, float] | None:
+    """State of the entropy coefficient when the checkpoint was written."""
+    state: dict[str, float] | None = _state(checkpoint)["entropy_control"]
+    return state
 
 
 def _state(checkpoint: Checkpoint) -> dict[str, Any]:

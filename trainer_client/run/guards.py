@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from trainer_client.config.reward_sections import RewardConfig, RewardSource
+from trainer_client.config.reward_sections import RewardSource, main_source
 from trainer_client.config.run_config import Config
 from trainer_client.config.sections import LossConfig, ModelConfig, OptimizerConfig, RolloutConfig
 
@@ -36,15 +36,11 @@ TREND = 0.05
 
 def warnings_at_start(config: Config) -> list[str]:
     """Warnings about a configuration, before the first step."""
-    warnings = []
-    main = config.reward.main
-    for source in config.reward.sources:
-        if source.key != main.key and source.weight >= main.weight > 0:
-            warnings.append(
-                f"the weight of {source.key!r} is {source.weight:g}, that of {main.key!r} is "
-                f"{main.weight:g}: a policy can earn as much by form as by being right. Suggested: "
-                f"at most {main.weight / 10:g} for {source.key!r}"
-            )
+    warnings = [
+        f"{_where(one.name_in_metrics, config)}{message}"
+        for one in config.dataset
+        for message in _weight_warnings(one.sources(config.reward))
+    ]
     if config.loss.kl_coefficient and config.loss.kl_estimator == "k1":
         warnings.append(
             "loss.kl_estimator is k1, whose gradient has expectation 0 on-policy: it constrains "
@@ -64,7 +60,25 @@ def warnings_at_start(config: Config) -> list[str]:
         )
     if config.rollout.top_p < 1:
         warnings.append(_cut_distribution_warning(config.rollout.top_p, config.loss))
+    warnings += _other_distribution_warnings(config.rollout)
     return [*warnings, *precision_warnings(config.model, config.optimizer.learning_rate)]
+
+
+def _where(label: str, config: Config) -> str:
+    """The beginning of a warning about one data set; empty where there is only one."""
+    return f"data set {label}: " if config.is_mixed else ""
+
+
+def _weight_warnings(sources: Sequence[RewardSource]) -> list[str]:
+    """A warning for each source that weighs as much as the one that says what is right."""
+    main = main_source(sources)
+    return [
+        f"the weight of {source.key!r} is {source.weight:g}, that of {main.key!r} is "
+        f"{main.weight:g}: a policy can earn as much by form as by being right. Suggested: "
+        f"at most {main.weight / 10:g} for {source.key!r}"
+        for source in sources
+        if source.key != main.key and source.weight >= main.weight > 0
+    ]
 
 
 def precision_warnings(model: ModelConfig, learning_rate: float) -> list[str]:
@@ -147,13 +161,32 @@ def _warnings(history: History, config: Config) -> list[tuple[str, str]]:
     """Name and message of each warning whose condition holds after the newest step."""
     if not history or not history[-1]["step"]:
         return []
-    found = {
-        "kl": _kl_warning(history[-1], config),
-        "zero_variance": _zero_variance_warning(history[-1], config),
-        "spread": _spread_warning(history[-1], config),
-        "trend": _trend_warning(history, config.guards.trend_steps, config.reward),
-    }
+    found = {"kl": _kl_warning(history[-1], config)}
+    for data_set in config.dataset:
+        label = data_set.name_in_metrics
+        own = _of_data_set(history, label) if config.is_mixed else history
+        if not own or own[-1]["step"] != history[-1]["step"]:
+            continue  # no problem of it in this step
+        sources = data_set.sources(config.reward)
+        warnings = {
+            "zero_variance": _zero_variance_warning(own[-1], config, main_source(sources).key),
+            "spread": _spread_warning(own[-1], config, sources),
+            "trend": _trend_warning(own, config.guards.trend_steps, sources),
+        }
+        for name, message in warnings.items():
+            found[f"{name} {label}"] = message and _where(label, config) + message
     return [(name, message) for name, message in found.items() if message is not None]
+
+
+def _of_data_set(history: History, label: str) -> History:
+    """The rows of the steps that had problems of a data set, with its own metrics."""
+    prefix = f"dataset/{label}/"
+    rows = []
+    for row in history:
+        own = {name.removeprefix(prefix): row[name] for name in row if name.startswith(prefix)}
+        if own:
+            rows.append({"step": row["step"], **own})
+    return rows
 
 
 def _cut_distribution_warning(top_p: float, loss: LossConfig) -> str:
@@ -173,6 +206,29 @@ def _cut_distribution_warning(top_p: float, loss: LossConfig) -> str:
     return f"{message}. Suggested: 1.0"
 
 
+def _other_distribution_warnings(rollout: RolloutConfig) -> list[str]:
+    """Warnings about settings with which completions are no samples of the policy, but top_p."""
+    warnings = []
+    cuts = {"top_k": rollout.top_k, "min_p": rollout.min_p or None}
+    off = {"top_k": "null", "min_p": "0"}
+    for name, value in cuts.items():
+        if value is not None:
+            warnings.append(
+                f"rollout.{name} is {value:g}: the sampler never draws what it cuts off, so "
+                "nothing is learnt about those tokens, and the KL is not that of the policy. The "
+                "others are weighed by policy over sampler probability, the share that the cut "
+                f"leaves, which may be small. Suggested: {off[name]}"
+            )
+    if rollout.repetition_penalty != 1:
+        warnings.append(
+            f"rollout.repetition_penalty is {rollout.repetition_penalty:g}: completions are not "
+            "samples of the policy, which may go on to repeat itself without it. Tokens are "
+            "weighed by policy over sampler probability, and the clip takes the gradient of many. "
+            "Suggested: 1, and the verifier `repetition` with a weight"
+        )
+    return warnings
+
+
 def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:
     limit = config.guards.warn_if_kl_above
     kl = row.get("policy/kl_divergence")
@@ -184,7 +240,7 @@ def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:
     )
 
 
-def _zero_variance_warning(row: Mapping[str, float], config: Config) -> str | None:
+def _zero_variance_warning(row: Mapping[str, float], config: Config, main: str) -> str | None:
     limit = config.guards.warn_if_zero_variance_above
     share = row.get("reward/zero_variance_fraction")
     if limit is None or share is None or share <= limit:
@@ -196,7 +252,7 @@ def _zero_variance_warning(row: Mapping[str, float], config: Config) -> str | No
         f"{share:.0%} of the groups have equal rewards (guards.warn_if_zero_variance_above "
         f"{limit:.0%}) and teach nothing. {_diversity_remedy(config.rollout)}; or "
         f"{'harder' if harder else 'easier'} problems (dataset.solve_rate_range [0.1, 0.9])"
-        f"{_commonest_reason(row, config.reward.main.key)}"
+        f"{_commonest_reason(row, main)}"
     )
 
 
@@ -210,10 +266,12 @@ def _commonest_reason(row: Mapping[str, float], source: str) -> str:
     return f". The commonest verdict of {source!r} is {reason} ({share:.0%}); see rollouts/"
 
 
-def _spread_warning(row: Mapping[str, float], config: Config) -> str | None:
+def _spread_warning(
+    row: Mapping[str, float], config: Config, sources: Sequence[RewardSource]
+) -> str | None:
     share = config.guards.warn_if_spread_below
     spread = row.get("reward/group_std")
-    largest = largest_group_std(config.reward.sources)
+    largest = largest_group_std(sources)
     if share is None or spread is None or spread >= share * largest:
         return None
     return (
@@ -228,14 +286,16 @@ def largest_group_std(sources: Sequence[RewardSource]) -> float:
     return sum(abs(source.weight) for source in sources) / 2
 
 
-def _trend_warning(history: History, window: int | None, reward: RewardConfig) -> str | None:
+def _trend_warning(
+    history: History, window: int | None, sources: Sequence[RewardSource]
+) -> str | None:
     rows = [row for row in history if row["step"] > 0]
     if window is None or len(rows) < window:
         return None
-    main = reward.main.key
+    main = main_source(sources).key
     changes = {
         source.key: _change(rows[-window:], f"reward/{source.key}")
-        for source in reward.sources
+        for source in sources
         if source.weight > 0
     }
     fall = changes.pop(main, None)
@@ -243,7 +303,7 @@ def _trend_warning(history: History, window: int | None, reward: RewardConfig) -
     if fall is None or fall >= -TREND or not rising:
         return None
     name, rise = max(rising.items(), key=lambda item: item[1])
-    weights = {source.key: source.weight for source in reward.sources}
+    weights = {source.key: source.weight for source in sources}
     return (
         f"within {window} steps reward/{name} rose by {rise:.3f} while reward/{main} fell by "
         f"{-fall:.3f}: the policy learns form at the cost of being right. Suggested: a smaller "

@@ -24,9 +24,10 @@ from rich.progress import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from reward_verifier.verdict import Verdict, Verdicts
-from trainer_client.config.reward_sections import RewardConfig, RewardSource
-from trainer_client.reward.group_scoring import ScoredGroups
+from reward_verifier.verdict import Verdict
+from trainer_client.config.reward_sections import RewardConfig
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
+from trainer_client.reward.rewards import main_of, service_keys, sources_of
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.json_lines import keep_lines, read_lines, write_lines
 from trainer_client.run.rollout_log import SolveRate, solve_rate
@@ -35,6 +36,8 @@ from trainer_client.update.advantages import groups_that_differ
 
 # The pass@k of an evaluation with a name: "evaluation/code/pass@1".
 _NAMED_PASS_AT_K = re.compile(r"evaluation/(.+)/(pass@\d+)")
+# The reward of one of several data sets: "dataset/code/reward/total".
+_NAMED_REWARD = re.compile(r"dataset/(.+)/(reward)/total")
 
 
 def progress_bar(console: Console = CONSOLE) -> Progress:
@@ -151,7 +154,7 @@ class MetricsLog:
         parts += [
             f"{match[1]} {match[2]} {value:.4g}"
             for name, value in metrics.items()
-            if (match := _NAMED_PASS_AT_K.fullmatch(name))
+            if (match := _NAMED_PASS_AT_K.fullmatch(name) or _NAMED_REWARD.fullmatch(name))
         ]
         if not parts:
             return
@@ -167,41 +170,77 @@ def rollout_metrics(
 ) -> dict[str, float]:
     """Metrics of one step's completions; rewards are `[N, G]`, NaN where one was not judged.
 
-    A mean over nothing is left out, not reported as 0.
+    A mean over nothing is left out, not reported as 0. Of several data sets each has its own,
+    which begin with `dataset/LABEL/`.
     """
-    all_verdicts = [verdicts for group in scored.groups for verdicts in group.verdicts]
-    rollouts = [rollout for group in scored.groups for rollout in group.group.rollouts]
-    lengths = [len(rollout.completion_ids) for rollout in rollouts]
+    judged = [
+        verdicts[key]
+        for group in scored.groups
+        for key in service_keys(group.group.problem, config)
+        for verdicts in group.verdicts
+    ]
+    generated = sum(
+        len(one.completion_ids) for group in scored.groups for one in group.group.rollouts
+    )
     return {
-        **_source_metrics(all_verdicts, config.sources),
-        **_reward_metrics(rewards),
-        **_solve_metrics([solve_rate(group, config.main.key) for group in scored.groups]),
+        **_group_metrics(scored.groups, rewards, config),
         "advantage/mean": advantages.mean().item(),
         "advantage/std": advantages.std(correction=0).item(),
-        "completion/count": len(rollouts),
-        "completion/length": sum(lengths) / len(lengths),
-        "completion/truncated_fraction": sum(r.truncated for r in rollouts) / len(rollouts),
-        **_verifier_metrics(
-            [item[verifier.key] for item in all_verdicts for verifier in config.verifiers]
-        ),
+        **_data_set_metrics(scored.groups, rewards, config),
+        **_verifier_metrics(judged),
         "time/generate": scored.generate_seconds,
         "time/scoring_exposed": scored.scoring_exposed_seconds,
-        "tokens/generated_per_second": sum(lengths) / max(scored.generate_seconds, 1e-9),
+        "tokens/generated_per_second": generated / max(scored.generate_seconds, 1e-9),
     }
 
 
-def _source_metrics(
-    all_verdicts: Sequence[Verdicts], sources: Sequence[RewardSource]
+def _data_set_metrics(
+    groups: Sequence[ScoredGroup], rewards: torch.Tensor, config: RewardConfig
 ) -> dict[str, float]:
-    """The mean score of each source, and the share of its verdicts with each reason."""
+    """The metrics of each data set of a step, where a run has several."""
+    labels = [group.group.problem.dataset for group in groups]
+    metrics: dict[str, float] = {}
+    for label in sorted({label for label in labels if label}):
+        rows = [row for row, other in enumerate(labels) if other == label]
+        own = _group_metrics([groups[row] for row in rows], rewards[rows], config)
+        metrics |= {f"dataset/{label}/{name}": value for name, value in own.items()}
+        metrics[f"dataset/{label}/problems"] = len(rows)
+    return metrics
+
+
+def _group_metrics(
+    groups: Sequence[ScoredGroup], rewards: torch.Tensor, config: RewardConfig
+) -> dict[str, float]:
+    """Rewards, reasons, solve rates and lengths of some groups."""
+    rollouts = [rollout for group in groups for rollout in group.group.rollouts]
+    lengths = [len(rollout.completion_ids) for rollout in rollouts]
+    rates = [solve_rate(group, main_of(group.group.problem, config)) for group in groups]
+    return {
+        **_source_metrics(groups, config),
+        **_reward_metrics(rewards),
+        **_solve_metrics(rates),
+        "completion/count": len(rollouts),
+        "completion/length": sum(lengths) / len(lengths),
+        "completion/truncated_fraction": sum(r.truncated for r in rollouts) / len(rollouts),
+    }
+
+
+def _source_metrics(groups: Sequence[ScoredGroup], config: RewardConfig) -> dict[str, float]:
+    """The mean score of each source, and the share of its verdicts with each reason.
+
+    Problems that a source does not judge are left out of its means.
+    """
+    verdicts: dict[str, list[Verdict]] = {}
+    for group in groups:
+        for source in sources_of(group.group.problem, config):
+            verdicts.setdefault(source.key, []).extend(one[source.key] for one in group.verdicts)
     metrics = {}
-    for source in sources:
-        scores = [score for item in all_verdicts if (score := item[source.key].score) is not None]
+    for key, own in verdicts.items():
+        scores = [verdict.score for verdict in own if verdict.score is not None]
         if scores:
-            metrics[f"reward/{source.key}"] = sum(scores) / len(scores)
-        reasons = Counter(item[source.key].reason for item in all_verdicts)
-        for reason, count in sorted(reasons.items()):
-            metrics[f"reason/{source.key}/{reason}"] = count / len(all_verdicts)
+            metrics[f"reward/{key}"] = sum(scores) / len(scores)
+        for reason, count in sorted(Counter(verdict.reason for verdict in own).items()):
+            metrics[f"reason/{key}/{reason}"] = count / len(own)
     return metrics
 
 

@@ -111,7 +111,7 @@ def _says_nothing(one: Series, chart: Chart) -> str | None:
 
 def _large_charts(run: LoggedRun) -> Iterator[Chart]:
     """The main score, held-out pass@k, and the KL, or else the length."""
-    main = run.config.reward.main.key
+    main = run.config.main.key
     score = _series(run, f"reward/{main}", f"{main}, mean score")
     yield Chart(f"{main} in training", "mean score", score, _share_range(score), smooth=True)
     names = [
@@ -155,15 +155,23 @@ def _small_charts(run: LoggedRun) -> Iterator[Chart]:
 
 
 def _reward_charts(run: LoggedRun) -> Iterator[Chart]:
-    reward = run.config.reward
-    weighted = [source for source in reward.sources if source.weight]
+    config = run.config
+    weighted = [source for source in config.sources if source.weight]
     if len(weighted) > 1:  # the sum of one score is that score's curve again, in another scale
         total = _series(run, "reward/total", "reward")
         yield Chart("Reward, weighted sum", "reward", total, smooth=True)
-    others = [source.key for source in reward.sources if source.key != reward.main.key]
+    others = [source.key for source in config.sources if source.key != config.main.key]
     scores = [one for key in others for one in _series(run, f"reward/{key}", key)]
     yield Chart("Other scores", "mean score", scores, _share_range(scores))
     yield _share_chart(run, "Solve rate", "reward/solve_rate", "mean solve rate of problems")
+    if config.is_mixed:
+        labels = [one.name_in_metrics for one in config.dataset]
+        rates = [
+            series
+            for label in labels
+            for series in _series(run, f"dataset/{label}/reward/solve_rate", label)
+        ]
+        yield Chart("Solve rate by data set", "mean solve rate of problems", rates, SHARE)
 
 
 def _teaching_charts(run: LoggedRun) -> Iterator[Chart]:
@@ -180,7 +188,9 @@ def _teaching_charts(run: LoggedRun) -> Iterator[Chart]:
         limits=_limit("warns: equal rewards above", guards.warn_if_zero_variance_above),
     )
     spread = guards.warn_if_spread_below
-    largest = largest_group_std(run.config.reward.sources)
+    if run.config.is_mixed:  # each data set has its own limit
+        spread = None
+    largest = largest_group_std(run.config.sources)
     yield Chart(
         "Spread of rewards within groups",
         "standard deviation",
@@ -280,7 +290,7 @@ def reasons(run: LoggedRun) -> list[dict[str, object]]:
             if name.startswith("reason/"):
                 source, _, reason = name.removeprefix("reason/").rpartition("/")
                 by_source[source].add(reason)
-    weights = {source.key: source.weight for source in run.config.reward.sources}
+    weights = {source.key: source.weight for source in run.config.sources}
     order = sorted(by_source, key=lambda key: -weights.get(key, 0.0))
     return [
         {"source": key, "reasons": _reasons_of(run.history, key, by_source[key])} for key in order

@@ -38,9 +38,9 @@ def headline(run: LoggedRun) -> dict[str, Any]:
             return {"name": shown, "before": values[first], "after": None, "note": note}
         note = f"{samples}; at step {first} and at step {last}{_best(values)}"
         return {"name": shown, "before": values[first], "after": values[last], "note": note}
-    before, after, window = ends(list(run.values(f"reward/{run.config.reward.main.key}").values()))
+    before, after, window = ends(list(run.values(f"reward/{run.config.main.key}").values()))
     note = f"mean of the first {_count(window, 'step')} and of the last; nothing was held out"
-    name = f"{run.config.reward.main.key} in training"
+    name = f"{run.config.main.key} in training"
     return {"name": name, "before": before, "after": after, "note": note}
 
 
@@ -74,7 +74,7 @@ def facts(run: LoggedRun) -> list[tuple[str, str]]:
     found = [
         ("Model", _model(run)),
         ("Data", _data(config)),
-        ("Reward", " + ".join(_weighted(one.key, one.weight) for one in config.reward.sources)),
+        ("Reward", " + ".join(_weighted(one.key, one.weight) for one in config.sources)),
         ("Recipe", _recipe(config)),
         ("Steps", f"{run.last_step:,} of {config.train.steps:,}, each {per_step}"),
         ("Duration", _duration(run)),
@@ -94,8 +94,11 @@ def _model(run: LoggedRun) -> str:
 
 def _data(config: Config) -> str:
     held_out = [one.dataset for one in config.evaluation]
-    sources = [f"{one.path} [{one.split}]" for one in (config.dataset, *held_out)]
-    return sources[0] + (f"; held out: {', '.join(sources[1:])}" if held_out else "")
+    trained, kept = (
+        ", ".join(f"{one.path} [{one.split}]" for one in group)
+        for group in (config.dataset, held_out)
+    )
+    return trained + (f"; held out: {kept}" if held_out else "")
 
 
 def _weighted(key: str, weight: float) -> str:
@@ -153,7 +156,7 @@ def summarise_run(run: LoggedRun) -> list[str]:
             sentences += _evaluation_sentences(name, run.values(name))
     if not run.steps:
         return sentences
-    main = f"reward/{config.reward.main.key}"
+    main = f"reward/{config.main.key}"
     sentences += _training_sentences(main, list(run.values(main).values()))
     stds = list(run.values("advantage/std").values())
     if stds:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,11 +32,19 @@ class SolveRate:
     id: str
     passed: int
     judged: int
+    dataset: str = ""
+    """Label of the problem's data set, where a run has several."""
 
     @property
     def rate(self) -> float | None:
         """passed / judged; None when nothing was judged."""
         return self.passed / self.judged if self.judged else None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The rate as a line of `solve_rates.jsonl` without its step."""
+        label = {"dataset": self.dataset} if self.dataset else {}
+        return {**label, "id": self.id, "passed": self.passed, "judged": self.judged}
 
 
 def solve_rate(group: ScoredGroup, source: str) -> SolveRate:
@@ -43,7 +52,8 @@ def solve_rate(group: ScoredGroup, source: str) -> SolveRate:
     scores = [verdicts[source].score for verdicts in group.verdicts]
     judged = [score for score in scores if score is not None]
     passed = sum(score >= PASSING_SCORE for score in judged)
-    return SolveRate(group.group.problem.id, passed, len(judged))
+    problem = group.group.problem
+    return SolveRate(problem.id, passed, len(judged), problem.dataset)
 
 
 def write_rollouts(
@@ -62,15 +72,18 @@ def write_rollouts(
         for number, (item, group_rewards, group_advantages) in enumerate(
             zip(scored.groups, rewards.tolist(), advantages.tolist(), strict=True)
         ):
-            reference = _bounded(item.group.problem.reference)
+            problem = item.group.problem
+            label = {"dataset": problem.dataset} if problem.dataset else {}
+            reference = _bounded(problem.reference)
             for rollout, verdicts, value, advantage in zip(
                 item.group.rollouts, item.verdicts, group_rewards, group_advantages, strict=True
             ):
                 row = {
                     "step": step,
                     "group": number,
-                    "id": item.group.problem.id,
-                    "prompt": item.group.problem.text,
+                    **label,
+                    "id": problem.id,
+                    "prompt": problem.text,
                     "reference": reference,
                     "completion": rollout.text,
                     "verdicts": {name: verdict.facts for name, verdict in verdicts.items()},
@@ -97,10 +110,7 @@ def rollouts_path(run_dir: Path, step: int) -> Path:
     return run_dir / "rollouts" / f"step_{step:06d}.jsonl"
 
 
-def append_solve_rates(run_dir: Path, step: int, scored: ScoredGroups, source: str) -> None:
+def append_solve_rates(run_dir: Path, step: int, rates: Iterable[SolveRate]) -> None:
     """Add one step's problems to `solve_rates.jsonl`."""
     with (run_dir / "solve_rates.jsonl").open("a") as file:
-        for group in scored.groups:
-            rate = solve_rate(group, source)
-            row = {"step": step, "id": rate.id, "passed": rate.passed, "judged": rate.judged}
-            file.write(json.dumps(row) + "\n")
+        file.writelines(json.dumps({"step": step, **rate.row}) + "\n" for rate in rates)

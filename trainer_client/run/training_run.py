@@ -7,11 +7,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from trainer_client.config.run_config import Config, config_changes, dump_config
-from trainer_client.dataset import Problem, load_problems
+from trainer_client.data_sets import DataSet, load_held_out, questions_of
+from trainer_client.dataset import Problem
 from trainer_client.errors import (
     TrainingInterrupted,
     TrainingStopped,
@@ -24,10 +26,11 @@ from trainer_client.evaluate import (
     pass_at_k_changes,
 )
 from trainer_client.learner import Learner, make_learner, start_position
+from trainer_client.problem_order import MixPosition
 from trainer_client.processes import Processes, check_processes
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer
-from trainer_client.reward.verifier_client import question_of
+from trainer_client.reward.rewards import service_keys
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS
 from trainer_client.run.checkpoint import (
     Checkpoint,
@@ -113,7 +116,7 @@ class TrainingRun:
         """Note the random state: a run that stops within the step is resumed from here."""
         self.position = replace(self.position, random=RandomState.now())
 
-    def finish_step(self, metrics: Mapping[str, float], next_problem: int) -> None:
+    def finish_step(self, metrics: Mapping[str, float], next_problem: MixPosition) -> None:
         """Log a step's metrics and move on to the position after it."""
         step = self.position.step + 1
         sync_steps = self.config.loss.reference_sync_steps
@@ -225,7 +228,7 @@ class TrainingRun:
 @contextmanager
 def open_run(
     config: Config,
-    problems: Sequence[Problem],
+    data_sets: Sequence[DataSet],
     reader: PromptReader,
     checkpoint: Checkpoint | None,
     processes: Processes,
@@ -237,7 +240,7 @@ def open_run(
 
     Args:
         config: configuration of the run.
-        problems: problems to train on.
+        data_sets: data sets to train on.
         reader: reads the problems of evaluations.
         checkpoint: the checkpoint to go on from; None: the run starts.
         processes: the processes of the run.
@@ -247,20 +250,22 @@ def open_run(
         VerifierError: the service does not answer.
     """
     held_out = [
-        reader.fitting(load_problems(evaluation.dataset), evaluation.dataset)
+        reader.fitting(load_held_out(evaluation, config.reward), evaluation.dataset)
         for evaluation in config.evaluation
     ]
     evaluations = Evaluations(
         config.evaluation, held_out, config.rollout, last_step=config.train.steps
     )
-    questions = [question_of(evaluation) for evaluation in config.evaluation]
-    with open_scorer(config.reward, *questions) as scorer, catch_interruptions() as interruption:
+    asked = questions_of(config, data_sets, held_out)
+    problems = [problem for data_set in data_sets for problem in data_set.problems]
+    with open_scorer(config.reward, asked) as scorer, catch_interruptions() as interruption:
         check_processes(config, processes)
         learner = make_learner(config, checkpoint, processes)
         position = start_position(checkpoint)
         if checkpoint is not None:
-            verifiers = [verifier.key for verifier in config.reward.verifiers]
-            learner.restore_groups_ahead(checkpoint, problems, verifiers)
+            learner.restore_groups_ahead(
+                checkpoint, problems, partial(service_keys, config=config.reward)
+            )
         with closing(learner), _open_log(config, position.step, processes) as log:
             if processes.leads:
                 record_start(config.output_dir, position.step, learner.num_trained, processes.size)

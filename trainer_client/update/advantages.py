@@ -59,6 +59,53 @@ def group_advantages(rewards: Tensor, config: AdvantageConfig) -> Tensor:
     return difference.masked_fill(~judged | ~_differ(rewards, judged), 0.0)
 
 
+def decoupled_advantages(scores: Tensor, weights: Tensor, config: AdvantageConfig) -> Tensor:
+    """GDPO's advantages: each source is normalised within its group, then weighted and summed.
+
+    With s the score of source k: A_k = (s_k - mean_k) / (std_k + epsilon) over the group, S = sum
+    of w_k A_k, and A = (S - mean S) / (std S + epsilon) over all judged completions of the step.
+    Two groups that differ in other sources by as much then teach as much, where the sum of the
+    scores would hide the smaller weight. Source: GDPO, arXiv 2601.05242.
+
+    Completions without a score of a source that has a weight are unjudged; they, and groups that
+    differ in no source, get exactly 0, see `group_advantages`.
+
+    Args:
+        scores: float `[N, G, K]` of K sources; NaN where one did not judge.
+        weights: float `[N, K]`; 0 for a source that does not judge a group's problem.
+        config: std and epsilon.
+
+    Returns:
+        Advantages `[N, G]`, never NaN.
+    """
+    used = weights != 0
+    judged = ~(scores.isnan() & used[:, None]).any(dim=2)
+    total = torch.zeros(judged.shape, dtype=scores.dtype)
+    within = config.model_copy(update={"aggregation": "sum_first"})
+    for source in range(scores.shape[2]):
+        own = scores[:, :, source].masked_fill(~judged | ~used[:, None, source], torch.nan)
+        total = total + weights[:, source, None] * group_advantages(own, within)
+    differs = decoupled_groups_that_differ(scores, weights)
+    filled = total.masked_fill(~judged, 0.0)
+    mean = filled.sum() / judged.sum().clamp(min=1)
+    scaled = (filled - mean) / (_std(filled, judged, config.std, dim=None) + config.epsilon)
+    return scaled.masked_fill(~judged | ~differs[:, None], 0.0)
+
+
+def decoupled_groups_that_differ(scores: Tensor, weights: Tensor) -> Tensor:
+    """Bool `[N]`, True where a group's judged scores of a source with a weight are not all equal.
+
+    Args:
+        scores: float `[N, G, K]`; NaN where a source did not judge.
+        weights: float `[N, K]`.
+    """
+    used = weights != 0
+    judged = ~(scores.isnan() & used[:, None]).any(dim=2)
+    own = scores.masked_fill(~judged[:, :, None] | ~used[:, None], torch.nan)
+    differs = [groups_that_differ(own[:, :, source]) for source in range(scores.shape[2])]
+    return torch.stack(differs).any(dim=0)
+
+
 def groups_that_differ(rewards: Tensor) -> Tensor:
     """Bool `[N]`, True where a group's judged rewards are not all equal, so that it teaches."""
     return _differ(rewards, ~rewards.isnan())[:, 0]

@@ -43,7 +43,11 @@ class Batch:
 
 
 def kept_groups(
-    scored: ScoredGroups, rewards: Tensor, advantages: Tensor, config: AdvantageConfig
+    scored: ScoredGroups,
+    rewards: Tensor,
+    advantages: Tensor,
+    config: AdvantageConfig,
+    teaches: Tensor | None = None,
 ) -> list[KeptGroup]:
     """The groups that a step trains on, without dropped completions; none of them is empty.
 
@@ -52,8 +56,10 @@ def kept_groups(
         rewards: float `[N, G]`, NaN where a completion was not judged.
         advantages: float `[N, G]`.
         config: says whether groups with equal rewards and unjudged completions are dropped.
+        teaches: bool `[N]`, True where completions are judged differently; None: by the rewards.
     """
-    teaches = groups_that_differ(rewards) | (config.zero_variance == "keep")
+    differs = groups_that_differ(rewards) if teaches is None else teaches
+    teaches = differs | (config.zero_variance == "keep")
     keeps = ~rewards.isnan() | (config.unjudged == "keep")
     groups = []
     for index, group in enumerate(scored.groups):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, distributed
 
-from trainer_client.config.sections import ImportanceConfig, LossConfig
+from trainer_client.config.sections import CovarianceConfig, ImportanceConfig, LossConfig
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def token_weights(
     Computed once from every sequence of the step and sliced with the micro-batches, so that how
     the step is split never changes the gradient. A loss is the sum of weight * token loss with
 
-    - `grpo`, `gspo`, `unclipped`: 1 / (B * completion length): mean over sequences of their token
-      means (DeepSeekMath, equation 3; GSPO, arXiv 2507.18071, equation 5). A sequence without a
-      token in the loss adds 0 and still counts in B, as in TRL;
+    - `grpo`, `gspo`, `sapo`, `unclipped`: 1 / (B * completion length): mean over sequences of
+      their token means (DeepSeekMath, equation 3; GSPO, arXiv 2507.18071, equation 5). A sequence
+      without a token in the loss adds 0 and still counts in B, as in TRL;
     - `bnpo`, `dapo`, `cispo`: 1 / all completion tokens of the step (DAPO, equation 8). TRL's
       `bnpo` divides by the tokens of each micro-batch and takes the mean of those quotients, which
       depends on the split; ours is the value of the whole step, and so equals `dapo`;
@@ -91,7 +91,7 @@ def token_weights(
     totals = totals or StepTotals.of(mask)
     num_sequences = max(totals.num_sequences, 1)
     weights = mask.float()
-    if config.type in ("grpo", "gspo", "unclipped"):
+    if config.type in ("grpo", "gspo", "sapo", "unclipped"):
         return weights / weights.sum(dim=1, keepdim=True).clamp(min=1) / num_sequences
     if config.type == "dr_grpo":
         return weights / (num_sequences * max_completion_tokens)
@@ -108,6 +108,7 @@ def policy_loss(
     *,
     reference_logprobs: Tensor | None = None,
     proximal_logprobs: Tensor | None = None,
+    selected: Tensor | None = None,
 ) -> LossTerms:
     """Sum over tokens of weight * (w * token loss + beta * KL), with A the sequence's advantage.
 
@@ -115,49 +116,60 @@ def policy_loss(
 
     | type | token loss |
     |---|---|
-    | all but these two | -min(min(r, cap) A, clip(r, 1 - low, 1 + high) A) |
+    | all but these | -min(min(r, cap) A, clip(r, 1 - low, 1 + high) A) |
     | `cispo` (MiniMax-M1, arXiv 2506.13585) | -stop_gradient(min(r, cap)) A policy_logprob |
+    | `sapo` (arXiv 2511.20347) | -4 / tau sigmoid(tau (r - 1)) A, tau by A's sign |
     | `unclipped` | -min(r, cap) A |
 
     With `proximal_logprobs` r is exp(policy - proximal) and w = `importance_weights`; otherwise w
     is 1. The KL term is not weighted by w. With `kl_ratio_weighted` it is multiplied by r.
+    `covariance` changes the token losses in `selected`, see `_by_covariance`.
 
     Args:
         policy_logprobs: float `[B, T]`, carries the gradient.
         sampler_logprobs: float `[B, T]`.
         advantages: float `[B]`.
         mask: bool `[B, T]`.
-        weights: float `[B, T]` from `token_weights`, the rows of this micro-batch.
-        config: loss type, bounds, importance correction and KL.
+        weights: float `[B, T]` from `token_weights`.
+        config: section `loss`.
         reference_logprobs: float `[B, T]`; needed when `kl_coefficient` is not 0.
         proximal_logprobs: float `[B, T]`, detached; needed when `importance` is set.
+        selected: bool `[B, T]` of `selected_tokens`; needed when `covariance` is set.
 
     Raises:
-        ValueError: `importance` and `proximal_logprobs` do not come together.
+        ValueError: one of `importance` and `proximal_logprobs` is given without the other.
     """
     if (config.importance is None) != (proximal_logprobs is None):
         raise ValueError("proximal_logprobs belong to loss.importance: give both or neither")
     start_logprobs = sampler_logprobs if proximal_logprobs is None else proximal_logprobs
     ratio = _ratio(policy_logprobs, start_logprobs, mask, per_sequence=config.type == "gspo")
     token_loss, bounded = _token_loss(ratio, policy_logprobs, advantages[:, None], mask, config)
-    if config.importance is not None:
-        assert proximal_logprobs is not None
+    if config.covariance is not None:
+        assert selected is not None
+        log_ratio = _masked_difference(policy_logprobs, start_logprobs, mask)
+        token_loss = _by_covariance(token_loss, log_ratio, selected, config.covariance)
+    if config.importance is not None and proximal_logprobs is not None:
         token_loss = token_loss * importance_weights(
             proximal_logprobs, sampler_logprobs, mask, config.importance
         )
     kl_sum = policy_logprobs.new_zeros(())
     if reference_logprobs is not None:
-        kl = kl_divergence(policy_logprobs, reference_logprobs, mask, config.kl_estimator)
-        if config.kl_ratio_weighted:
-            kl = kl * ratio
-        token_loss = token_loss + config.kl_coefficient * kl
+        token_loss = token_loss + _kl_term(policy_logprobs, reference_logprobs, ratio, mask, config)
         kl_sum = kl_divergence(policy_logprobs.detach(), reference_logprobs, mask, "k3").sum()
-    return LossTerms(
-        (token_loss * weights).sum(),
-        kl_sum,
-        kl_divergence(sampler_logprobs, policy_logprobs.detach(), mask, "k3").sum(),
-        (bounded & mask).sum(),
-    )
+    sampler_kl = kl_divergence(sampler_logprobs, policy_logprobs.detach(), mask, "k3").sum()
+    return LossTerms((token_loss * weights).sum(), kl_sum, sampler_kl, (bounded & mask).sum())
+
+
+def _kl_term(
+    policy_logprobs: Tensor,
+    reference_logprobs: Tensor,
+    ratio: Tensor,
+    mask: Tensor,
+    config: LossConfig,
+) -> Tensor:
+    """The KL's part of each token's loss, `[B, T]`."""
+    kl = kl_divergence(policy_logprobs, reference_logprobs, mask, config.kl_estimator)
+    return config.kl_coefficient * (kl * ratio if config.kl_ratio_weighted else kl)
 
 
 def _ratio(
@@ -181,11 +193,33 @@ def _token_loss(
     if config.type == "cispo":
         gain = capped.detach() * advantage * policy_logprobs.masked_fill(~mask, 0.0)
         return -gain, capped < ratio
+    if config.type == "sapo":
+        positive, negative = config.sapo_temperature_positive, config.sapo_temperature_negative
+        tau = torch.where(advantage > 0, positive, negative).to(ratio.dtype)
+        return -(tau * (ratio - 1)).sigmoid() * 4 / tau * advantage, torch.zeros_like(mask)
     gain = capped * advantage
     if config.type == "unclipped":
         return -gain, capped < ratio
     clipped = ratio.clamp(1 - config.clip_low, 1 + config.clip_high) * advantage
     return -torch.minimum(gain, clipped), (clipped < gain) | (capped < ratio)
+
+
+def _by_covariance(
+    token_loss: Tensor, log_ratio: Tensor, selected: Tensor, config: CovarianceConfig
+) -> Tensor:
+    """The token losses `[B, T]`, those of selected tokens changed.
+
+    They are 0 with mode `clip`, and have `kl_coefficient` * |log r| in addition with mode `kl`.
+
+    Args:
+        token_loss: float `[B, T]`, or `[B, 1]` for `gspo`.
+        log_ratio: float `[B, T]`, of policy and start.
+        selected: bool `[B, T]`.
+        config: section `covariance`.
+    """
+    if config.mode == "clip":
+        return token_loss * ~selected
+    return token_loss + config.kl_coefficient * log_ratio.abs() * selected
 
 
 def entropy_bonus(entropy: Tensor, mask: Tensor, totals: StepTotals) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 
 import torch
@@ -21,6 +21,7 @@ from trainer_client.policy.sharding import clip_gradient
 from trainer_client.processes import max_over_processes, sum_over_processes
 from trainer_client.run.step_progress import STEP
 from trainer_client.update.batch import Batch, MicroBatch, micro_batches
+from trainer_client.update.covariance import selected_tokens
 from trainer_client.update.loss import (
     StepTotals,
     entropy_bonus,
@@ -34,6 +35,25 @@ KL_SAMPLE_STRIDE = 4
 
 NO_UPDATE: Mapping[str, float] = {"policy/updates": 0, "policy/skipped_updates": 0}
 """Metrics of a step without an optimizer step; over several steps these counts are summed."""
+
+
+@dataclass(frozen=True)
+class StepExtras:
+    """Parts of an optimizer step's loss that some settings add."""
+
+    proximal_logprobs: Tensor | None
+    """float `[B, T]`; None without `loss.importance`."""
+    selected: Tensor | None
+    """bool `[B, T]`; None without `loss.covariance`."""
+    entropy_coefficient: float
+
+    def proximal_of(self, part: MicroBatch) -> Tensor | None:
+        """The micro-batch's rows of `proximal_logprobs`."""
+        return None if self.proximal_logprobs is None else part.take(self.proximal_logprobs)
+
+    def selected_of(self, part: MicroBatch) -> Tensor | None:
+        """The micro-batch's rows of `selected`."""
+        return None if self.selected is None else part.take(self.selected)
 
 
 def update_on_rollouts(
@@ -83,7 +103,14 @@ def update_policy(
     totals = totals.over_processes(batch.completion_mask.device)
     if not totals.num_tokens:
         return dict(NO_UPDATE)
-    sums = sum_over_processes(_backward(learner, batch, totals, config, proximal_logprobs))
+    selected = None
+    if config.loss.covariance is not None:
+        start = batch.sampler_logprobs if proximal_logprobs is None else proximal_logprobs
+        selected = selected_tokens(
+            start, batch.advantages, batch.completion_mask, config.loss.covariance
+        )
+    extras = StepExtras(proximal_logprobs, selected, learner.entropy_control.coefficient)
+    sums = sum_over_processes(_backward(learner, batch, totals, config, extras))
     norm = clip_gradient(learner.policy.model, config.optimizer.max_grad_norm)
     if not math.isfinite(sums["loss"]) or not math.isfinite(norm):
         learner.optimizer.zero_grad()
@@ -92,6 +119,7 @@ def update_policy(
     learner.optimizer.step()
     learner.scheduler.step()
     learner.optimizer.zero_grad()
+    learner.entropy_control.measured(sums["entropy"] / totals.num_tokens)
     metrics = {
         "policy/loss": sums["loss"],
         "policy/entropy": sums["entropy"] / totals.num_tokens,
@@ -104,6 +132,8 @@ def update_policy(
     }
     if config.loss.kl_coefficient:
         metrics["policy/kl_divergence"] = sums["kl"] / totals.num_tokens
+    if config.loss.entropy_target is not None:
+        metrics["policy/entropy_coefficient"] = extras.entropy_coefficient
     return metrics
 
 
@@ -144,7 +174,7 @@ def _backward(
     batch: Batch,
     totals: StepTotals,
     config: Config,
-    proximal_logprobs: Tensor | None,
+    extras: StepExtras,
 ) -> Mapping[str, float]:
     """Add up the gradient of the step's loss; returns sums over its tokens, and the loss."""
     weights = token_weights(
@@ -172,13 +202,12 @@ def _backward(
             part.take(weights) * mask,
             config.loss,
             reference_logprobs=reference_logprobs,
-            proximal_logprobs=None if proximal_logprobs is None else part.take(proximal_logprobs),
+            proximal_logprobs=extras.proximal_of(part),
+            selected=extras.selected_of(part),
         )
         loss = terms.loss
-        if config.loss.entropy_coefficient:
-            loss = loss - config.loss.entropy_coefficient * entropy_bonus(
-                current.entropy, mask, totals
-            )
+        if extras.entropy_coefficient:
+            loss = loss - extras.entropy_coefficient * entropy_bonus(current.entropy, mask, totals)
         loss.backward()  # type: ignore[no-untyped-call]
         sums["loss"] += loss.item()
         sums["kl"] += terms.kl_sum.item()
@@ -210,7 +239,7 @@ def _logprobs(
         attention_mask=part.take(batch.attention_mask),
         mask=part.take_mask(batch.completion_mask),
         temperature=config.rollout.temperature,
-        entropy_gradient=config.loss.entropy_coefficient != 0,
+        entropy_gradient=config.loss.needs_entropy_gradient,
         packed=learner.packs,
         autocast=learner.policy.autocast,
     )
