@@ -126,7 +126,7 @@ async def run_code(
         raise ApiError(
             HTTPStatus.GATEWAY_TIMEOUT, "not_run", f"{error}; try again later"
         ) from error
-    return _run_code_response(found)
+    return response_of(found)
 
 
 @router.get("/v1/ping")
@@ -165,7 +165,8 @@ def _wait_seconds(body: RunCodeRequest) -> float:
     return body.compile_timeout + body.run_timeout + MARGIN_SECONDS
 
 
-def _run_code_response(found: RunReport) -> RunCodeResponse:
+def response_of(found: RunReport) -> RunCodeResponse:
+    """The report on a run in SandboxFusion's form."""
     if found.problem is not None:
         return RunCodeResponse(status=OverallStatus.SANDBOX_ERROR, message=found.problem)
     results = [_result(ran) for ran in (found.compiled, found.run)]

@@ -48,6 +48,8 @@ NOT_STARTED = 126
 """Exit code of a process that could not become a program, the one that shells use."""
 
 _libc = ctypes.CDLL(None)
+_exit = os._exit
+"""`os._exit`, which programs may put something else in the place of: data sets' guards do."""
 
 
 @dataclass
@@ -218,11 +220,13 @@ def _end(code: int) -> NoReturn:
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # a program may have thrown it away
+            sys.stdout.flush()
     except (OSError, ValueError):
         code = code or 120  # the interpreter's exit code for output that could not be flushed
-    sys.stderr.flush()
-    os._exit(code)
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    _exit(code)
 
 
 ENTRIES: dict[str, Entry] = {
