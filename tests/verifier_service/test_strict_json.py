@@ -113,6 +113,7 @@ def _request(path: str, text: str) -> dict[str, Any]:
         "/get_prompts": {"dataset": text, "config": {}},
         "/list_ids": {"dataset": text, "config": {}},
         "/get_prompt_by_id": {"dataset": text, "config": {}, "id": 1},
+        "/run_jupyter": {"cells": [text]},
         "/submit": {"dataset": "mbpp", "config": {}, "id": 1, "completion": text},
         "/get_metrics": {"dataset": text, "config": {}, "results": []},
         "/v1/score": {},

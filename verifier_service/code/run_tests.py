@@ -56,9 +56,10 @@ ENTRIES = {
     "serve_with_classes": "verifier_service.code.program_process:serve_with_classes",
     "judge": "verifier_service.code.judge_process:run_judge",
     "compile": "verifier_service.code.compile_process:compile_only",
+    "cells": "verifier_service.code.cells_process:run_cells",
 }
-"""Entries for the `Runner`: of the two processes in which the calls of a program are tested, and
-of one that compiles a special judge."""
+"""Entries for the `Runner`: of the two processes in which the calls of a program are tested, of
+one that compiles a special judge, and of a session."""
 
 MAX_KEPT_RUNS = 64
 """Most runs that findings keep for people to read."""

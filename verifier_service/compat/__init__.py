@@ -6,6 +6,7 @@ Each protocol has a file; docs/integrations.md says how each framework is pointe
 from fastapi import APIRouter
 
 from verifier_service.compat import (
+    jupyter,
     nemo_gym,
     open_instruct,
     open_r1,
@@ -18,6 +19,7 @@ from verifier_service.compat.data_sets import routes as data_sets
 
 _sandbox_fusion = APIRouter()
 _sandbox_fusion.include_router(sandbox_fusion.router)
+_sandbox_fusion.include_router(jupyter.router)
 _sandbox_fusion.include_router(data_sets.router)
 
 ROUTERS = {
@@ -32,6 +34,7 @@ ROUTERS = {
 """The protocols by name, as in the setting `compat`."""
 
 TRY_LATER_STATUSES = {
-    path: sandbox_fusion.RunCodeRoute.try_later_status for path in ("/run_code", "/submit")
+    path: sandbox_fusion.RunCodeRoute.try_later_status
+    for path in ("/run_code", "/run_jupyter", "/submit")
 }
 """Statuses, by path, that make clients try again; 503 on all other paths."""

@@ -134,6 +134,12 @@ def compiled(context: EntryContext) -> None:
 
 
 def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
+    module = enter_main_module(context)
+    end_process(run_to_exit_code(lambda: exec(code, module.__dict__)))
+
+
+def enter_main_module(context: EntryContext) -> types.ModuleType:
+    """Begin, in a new module `__main__`, as Python does where it runs a file."""
     sys.argv = [PROGRAM_FILE, *context.arguments]
     sys.orig_argv = [sys.executable, *sys.argv]
     # Modules beside the program can be imported, as where Python runs a file.
@@ -145,7 +151,7 @@ def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
     if context.channel is not None:
         context.channel.detach()
     context.begin()
-    _end(run_to_exit_code(lambda: exec(code, module.__dict__)))
+    return module
 
 
 def binary(context: EntryContext) -> None:
@@ -215,7 +221,7 @@ def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | No
     return trace
 
 
-def _end(code: int) -> NoReturn:
+def end_process(code: int) -> NoReturn:
     """End as the interpreter does: wait for threads, run exit handlers, flush."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
