@@ -129,7 +129,7 @@ def pytest_configure(config: pytest.Config) -> None:
     module("sandbox.utils.execution", max_concurrency=unlimited)
     clients = ("run_code_in_sandbox", "run_code_in_sandbox_w_retry")
     module("sandbox.utils.sandbox_client", **dict.fromkeys(clients, run_in_service))
-    for name in ("summary_result", "SummaryMapping"):
+    for name in ("summary_result", "SummaryMapping", "RunCodeRequest"):
         setattr(sys.modules["sandbox.utils.sandbox_client"], name, MagicMock())
     data_sets = importlib.import_module("sandbox.datasets.types")
     tables = {f"{name}": table for name, table in TABLES.items()}
