@@ -287,7 +287,7 @@ def test_workers_of_a_pool_read_tests_once() -> None:
     task = Task.of({"type": "code"}, [part])
     source = CodeWorkers()
     kept = sharing(source._readings)
-    key = json.dumps({**asked.model_dump(), "run_all": False})
+    key = json.dumps({**asked.model_dump(exclude={"files"}), "run_all": False})
     try:
         assert verdict_of_new_worker(source, task) == (1.0, "passed")
         reading = kept.get(key)
