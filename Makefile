@@ -32,7 +32,7 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 	api_conformance.py chaos.py code_soak.py)
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
-	docs install clean
+	docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -53,6 +53,12 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 	OMP_NUM_THREADS=1 SERVICE_PYTHON=$(abspath $(BIN)/python) $(INTEROP)/bin/python -m pytest -m interop \
 		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
 		tests/interop $(ARGS)
+
+peers:  ## clones of projects whose own tests `make test-interop` then runs; into .peers
+	@mkdir -p .peers
+	@for source in bytedance/SandboxFusion allenai/open-instruct; do \
+		test -d .peers/$${source#*/} || \
+		git clone --quiet --depth 1 https://github.com/$$source .peers/$${source#*/}; done
 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; own environment
 	OMP_NUM_THREADS=1 $(VLLM_BIN)/python -m pytest -m "vllm and not gpu" \

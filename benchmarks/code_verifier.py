@@ -33,7 +33,8 @@ from tests.shared_data import SharedDataMissing, read_shared_data
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
+from verifier_service.code.repeated_program import Plan
+from verifier_service.code.run_tests import ENTRIES, run_tests
 from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner

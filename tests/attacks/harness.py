@@ -47,7 +47,8 @@ from verifier_service.code.reference_tests import (
     Stdio,
     StdioCase,
 )
-from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
+from verifier_service.code.repeated_program import Plan
+from verifier_service.code.run_tests import ENTRIES, run_tests
 from verifier_service.code.verdicts import plan_of
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,

@@ -25,9 +25,10 @@ from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.extraction import last_block
 from verifier_service.code.findings import Findings
 from verifier_service.code.languages import LANGUAGES
-from verifier_service.code.output_checkers import Checker, accepts
+from verifier_service.code.output_checkers import CheckerName, accepts
 from verifier_service.code.reference_tests import Asserts, Tests, read_tests
-from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
+from verifier_service.code.repeated_program import Plan
+from verifier_service.code.run_tests import ENTRIES, run_tests
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
@@ -267,7 +268,7 @@ def test_nonsense_is_malformed(data: Any) -> None:
         ("float", "1", "inf", False),
     ],
 )
-def test_checkers(checker: Checker, printed: str, expected: str, right: bool) -> None:
+def test_checkers(checker: CheckerName, printed: str, expected: str, right: bool) -> None:
     assert accepts(checker, printed, expected, 1e-6) is right
 
 

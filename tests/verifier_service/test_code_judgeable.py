@@ -12,7 +12,7 @@ from tests.verifier_service.test_code import PLAN, Grader, asserts
 from verifier_service.code.findings import Findings
 from verifier_service.code.reasons import UNVERIFIABLE
 from verifier_service.code.reference_tests import Tests, read_tests
-from verifier_service.code.run_tests import Plan
+from verifier_service.code.repeated_program import Plan
 
 ODD = """
 class Odd:

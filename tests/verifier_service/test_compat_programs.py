@@ -321,11 +321,11 @@ def test_a_program_cannot_end_its_tests_early(http: httpx.Client) -> None:
     assert post(http, "/test_program", body)["results"] == [0]
 
 
-def test_pickled_tests_are_refused(http: httpx.Client) -> None:
+def test_a_text_that_holds_no_tests_is_refused(http: httpx.Client) -> None:
     pickled = "eJxrYJmaxgABPZyJpSWlRUWZeSmlxSUKhgYA"
     error = post(http, "/test_program", {"program": "", "tests": pickled}, 422)["error"]
     assert error["type"] == "unreadable_tests"
-    assert "reading one runs what is in it" in error["message"]
+    assert "neither JSON nor packed plain data" in error["message"]
 
 
 OPEN_R1 = """

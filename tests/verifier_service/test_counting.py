@@ -18,7 +18,8 @@ from verifier_service.code.findings import Findings
 from verifier_service.code.journal import MAX_RESULT_BYTES, read_journal
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.code.run_tests import ENTRIES, Plan, run_tests
+from verifier_service.code.repeated_program import Plan
+from verifier_service.code.run_tests import ENTRIES, run_tests
 from verifier_service.code.split_tests import MAX_SPLIT_TESTS
 from verifier_service.sandbox.entries import MAX_COMPILED_BYTES
 from verifier_service.sandbox.execution import Limits

@@ -110,6 +110,12 @@ def _request(path: str, text: str) -> dict[str, Any]:
         "/test_program_stdio": {"program": text, "tests": []},
         "/api/v2/execute": {"language": "python", "files": [{"content": text}]},
         "/execute_batch": {"scripts": [text]},
+        "/get_prompts": {"dataset": text, "config": {}},
+        "/list_ids": {"dataset": text, "config": {}},
+        "/get_prompt_by_id": {"dataset": text, "config": {}, "id": 1},
+        "/run_jupyter": {"cells": [text]},
+        "/submit": {"dataset": "mbpp", "config": {}, "id": 1, "completion": text},
+        "/get_metrics": {"dataset": text, "config": {}, "results": []},
         "/v1/score": {},
     }
     return bodies[path]

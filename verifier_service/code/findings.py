@@ -46,6 +46,10 @@ class Findings:
     """Output or result that that test expects, cut."""
     reasons: list[str] = field(default_factory=list, compare=False)
     """Reason of each test that has been run: `failed` where only the first failure is known."""
+    shares: list[float] = field(default_factory=list, compare=False)
+    """Share of the points of each of these tests, from 0 to 1."""
+    transcript: str = field(default="", compare=False)
+    """The conversation of the first case that failed, or of the last, cut."""
     runs: dict[int, CaseRun] = field(default_factory=dict, compare=False)
     """Runs of whole programs by test, where the plan keeps them."""
     cpu_seconds: float = field(default=0.0, compare=False)
@@ -63,18 +67,21 @@ class Findings:
         """Tests that passed: not all of them where something beside the tests failed."""
         return min(self.num_passed, max(self.total - 1, 0)) if self.has_failed else self.num_passed
 
-    def add(self, reason: str, shown: str = "", expected: str = "") -> None:
+    def add(
+        self, reason: str, shown: str = "", expected: str = "", *, share: float | None = None
+    ) -> None:
         """Count a test. Raises ValueError: the reason is none that tests can have."""
         if reason == CodeReason.PASSED:
             self.num_passed += 1
         else:
             self.fail(reason, shown, expected)
-        self.count(reason)
+        self.count(reason, share)
 
-    def count(self, reason: str) -> None:
-        """Count the result of a test."""
+    def count(self, reason: str, share: float | None = None) -> None:
+        """Count the result of a test; without a share, it has all of its points or none."""
         self.num_results += 1
         self.reasons.append(reason)
+        self.shares.append(float(reason == CodeReason.PASSED) if share is None else share)
 
     def fail(self, reason: str, shown: str = "", expected: str = "") -> None:
         """Take a failure that is not the result of a test. Raises ValueError as `add`."""

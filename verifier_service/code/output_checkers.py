@@ -9,10 +9,10 @@ from typing import Literal
 # A decimal number in ASCII, for example -1.5e-3 or .5; Python's float also takes 1_0 and ٣.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-Checker = Literal["exact", "tokens", "float"]
+CheckerName = Literal["exact", "tokens", "float"]
 
 
-def accepts(checker: Checker, printed: str, expected: str, tolerance: float) -> bool:
+def accepts(checker: CheckerName, printed: str, expected: str, tolerance: float) -> bool:
     """Whether a checker accepts the output of a program.
 
     Args:

@@ -42,6 +42,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Input, files and limits of a run."""
 
     language: LanguageName
+    is_session: bool = False
+    """Whether the source is a session: JSON with cells, see `cells_process`."""
     stdin: str = ""
     arguments: tuple[str, ...] = ()
     files: dict[str, bytes] = {}
@@ -96,6 +98,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """The program; None if it could not be compiled."""
     files: dict[str, bytes] = {}
     """Files that were asked for and exist, by name."""
+    result: bytes = b""
+    """The lines of a session, one for each cell that ended."""
     problem: str | None = None
     """Why nothing can be run, now or later: for example, what to install."""
 
@@ -168,9 +172,11 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
         files=options.files,
         fetched_files=options.fetched_files,
     )
-    execution = await runner.run(program, _run_limits(options))
-    run = ProcessReport.of(execution)
-    return RunReport(compiled=compiled, run=run, files=_bounded(execution.files))
+    if options.is_session:
+        program = dataclasses.replace(program, entry="cells")
+    execution = await runner.run(program, _run_limits(options), result=options.is_session)
+    run, files = ProcessReport.of(execution), _bounded(execution.files)
+    return RunReport(compiled=compiled, run=run, files=files, result=execution.result)
 
 
 def _compile_limits(options: RunOptions) -> Limits:

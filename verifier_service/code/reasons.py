@@ -75,5 +75,7 @@ def reason_of(execution: Execution) -> CodeReason:
     return reason
 
 
-UNVERIFIABLE = frozenset({CodeReason.UNSUPPORTED_TEST, EngineReason.BAD_REFERENCE})
-"""Reasons that are the fault of the tests; a verdict with one of them has no score."""
+UNVERIFIABLE = frozenset(
+    {CodeReason.UNSUPPORTED_TEST, CodeReason.MISSING_TOOLCHAIN, EngineReason.BAD_REFERENCE}
+)
+"""Reasons that are no fault of the program; a verdict with one of them has no score."""

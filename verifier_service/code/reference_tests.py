@@ -9,27 +9,109 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from verifier_service import strict_json
+from verifier_service.code.languages import LanguageName
+from verifier_service.code.output_checkers import CheckerName
 from verifier_service.code.usual_names import INSTALLED
 from verifier_service.reason import EngineReason
 from verifier_service.reference import bad, missing
+from verifier_service.sandbox.execution import check_name
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable
 
 MAX_CASES = 10_000
+MAX_FILES = 64
+MAX_FILE_BYTES = 4 * 2**20
+"""Most bytes of all files beside a program."""
 FORMS = (
-    "tests are {type: stdio, cases}, {type: function, entry_point, cases}, {type: asserts, code}, "
-    "or {inputs, outputs}"
+    "tests are {type: stdio, cases}, {type: interactive, interactor, cases}, "
+    "{type: function, entry_point, cases}, {type: asserts, code}, or {inputs, outputs}"
 )
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _fit(files: dict[str, str]) -> dict[str, str]:
+    """Raises ValueError: a name is not allowed, or the files are too many or too large."""
+    for name in files:
+        check_name(name)
+    num_bytes = sum(len(content.encode("utf-8", "surrogatepass")) for content in files.values())
+    if len(files) > MAX_FILES or num_bytes > MAX_FILE_BYTES:
+        raise ValueError(
+            f"{len(files)} files of {num_bytes} bytes; at most {MAX_FILES} of {MAX_FILE_BYTES}"
+        )
+    return files
+
+
+# Texts by name, such as {"data/prices.csv": "day,price\n1,2\n"}.
+Files = Annotated[dict[str, str], AfterValidator(_fit)]
+
+
+class _Tests(_Strict):
+    files: Files = {}
+    """Files in the working directory of the program."""
+
+
+class JudgingProgram(_Strict):
+    """A program of the tests, in a sandbox of its own."""
+
+    source: str = Field(min_length=1)
+    language: LanguageName = "python"
+    files: Files = {}
+    """Files beside its source, such as `testlib.h`."""
+
+
+class CheckerProgram(JudgingProgram):
+    """A program that decides whether an output is right; see `checker_programs`."""
+
+    convention: Literal["testlib", "cms"] = "testlib"
+
+
+def _kind_of_checker(value: Any) -> str:
+    return "program" if isinstance(value, dict | CheckerProgram) else "name"
+
+
+# The name of a comparison, or a program. The discriminator has an error name one of the two.
+Checker = Annotated[
+    Annotated[CheckerName, Tag("name")] | Annotated[CheckerProgram, Tag("program")],
+    Discriminator(_kind_of_checker),
+]
+
+
+class Subtask(_Strict):
+    """Cases that give points together: as large a share of them as the worst case has."""
+
+    cases: tuple[int, ...] = Field(min_length=1, max_length=MAX_CASES)
+    """Indices of the cases, from 0."""
+    points: float = Field(default=1.0, gt=0, le=1e9)
+
+
+def _check_subtasks(subtasks: tuple[Subtask, ...], num_cases: int) -> None:
+    """Raise ValueError unless each case is in a subtask and each index is that of a case."""
+    if not subtasks:
+        return
+    named = {index for subtask in subtasks for index in subtask.cases}
+    if strangers := sorted(named - set(range(num_cases))):
+        raise ValueError(f"subtasks name case {strangers[0]}; there are cases 0 to {num_cases - 1}")
+    if left_out := sorted(set(range(num_cases)) - named):
+        raise ValueError(f"case {left_out[0]} is in no subtask")
 
 
 class StdioCase(_Strict):
@@ -39,17 +121,46 @@ class StdioCase(_Strict):
     stdout: str
 
 
-class Stdio(_Strict):
+class Stdio(_Tests):
     """Whole programs, which read standard input and write standard output."""
 
     type: Literal["stdio"]
     cases: tuple[StdioCase, ...] = Field(min_length=1, max_length=MAX_CASES)
-    checker: Literal["exact", "tokens", "float"] = "exact"
+    checker: Checker = "exact"
     tolerance: float = Field(default=1e-6, ge=0)
     """Tolerance of the checker `float`: absolute below 1, relative above."""
     program: str | None = None
     """Python source of a special judge. It reads a JSON object with `stdin`, `stdout` (of the
     program) and `expected`, and accepts by ending with exit code 0."""
+    subtasks: tuple[Subtask, ...] = Field(default=(), max_length=MAX_CASES)
+
+    @model_validator(mode="after")
+    def _has_its_cases(self) -> Self:
+        _check_subtasks(self.subtasks, len(self.cases))
+        if self.program is not None and isinstance(self.checker, CheckerProgram):
+            raise ValueError("program and checker are two judges of an output; give one")
+        return self
+
+
+class InteractiveCase(_Strict):
+    """One conversation: the interactor's input file, and its answer file."""
+
+    stdin: str = ""
+    stdout: str = ""
+
+
+class Interactive(_Tests):
+    """Whole programs, which talk with a program of the tests; see `interaction`."""
+
+    type: Literal["interactive"]
+    interactor: JudgingProgram
+    cases: tuple[InteractiveCase, ...] = Field(min_length=1, max_length=MAX_CASES)
+    subtasks: tuple[Subtask, ...] = Field(default=(), max_length=MAX_CASES)
+
+    @model_validator(mode="after")
+    def _has_its_cases(self) -> Self:
+        _check_subtasks(self.subtasks, len(self.cases))
+        return self
 
 
 class FunctionCase(_Strict):
@@ -60,7 +171,7 @@ class FunctionCase(_Strict):
     returns: Any
 
 
-class Function(_Strict):
+class Function(_Tests):
     """One function and its calls, in JSON."""
 
     type: Literal["function"]
@@ -85,7 +196,7 @@ Module = Annotated[
 ]
 
 
-class Asserts(_Strict):
+class Asserts(_Tests):
     """Test code: assertions, HumanEval's `check(candidate)`, unittest classes."""
 
     type: Literal["asserts"]
@@ -98,7 +209,7 @@ class Asserts(_Strict):
     usual ones, and the name of the entry point, need not be given."""
 
 
-Tests = Stdio | Function | Asserts
+Tests = Stdio | Interactive | Function | Asserts
 
 _adapter: TypeAdapter[Tests] = TypeAdapter(Annotated[Tests, Field(discriminator="type")])
 

@@ -6,9 +6,14 @@ import dataclasses
 import json
 import re
 import signal
-from dataclasses import dataclass
 
+from verifier_service.code.checker_programs import (
+    CaseJudgement,
+    compile_judging_program,
+    judged_output,
+)
 from verifier_service.code.findings import MAX_SHOWN_CHARACTERS, CaseRun, Findings, readable
+from verifier_service.code.interaction import run_conversation
 from verifier_service.code.journal import (
     MAX_FRAME_BYTES,
     MAX_READING_BYTES,
@@ -17,18 +22,28 @@ from verifier_service.code.journal import (
     read_journal,
 )
 from verifier_service.code.kept_readings import KeptReadings
-from verifier_service.code.languages import CompileFailure, Language
+from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
 from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason, reason_of
 from verifier_service.code.records_in_text import may_have_records
-from verifier_service.code.reference_tests import Asserts, Function, Stdio, StdioCase, Tests
+from verifier_service.code.reference_tests import (
+    Asserts,
+    CheckerProgram,
+    Function,
+    Interactive,
+    InteractiveCase,
+    JudgingProgram,
+    Stdio,
+    StdioCase,
+    Tests,
+)
+from verifier_service.code.repeated_program import Plan, RepeatedProgram, encoded, room_for
 from verifier_service.code.special_judge import compile_special_judge
 from verifier_service.code.split_tests import MAX_SPLIT_TESTS
 from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import (
     Execution,
     ExitReason,
-    Limits,
     Pair,
     Program,
     SandboxError,
@@ -41,35 +56,19 @@ ENTRIES = {
     "serve_with_classes": "verifier_service.code.program_process:serve_with_classes",
     "judge": "verifier_service.code.judge_process:run_judge",
     "compile": "verifier_service.code.compile_process:compile_only",
+    "cells": "verifier_service.code.cells_process:run_cells",
 }
-"""Entries for the `Runner`: of the two processes in which the calls of a program are tested, and
-of one that compiles a special judge."""
+"""Entries for the `Runner`: of the two processes in which the calls of a program are tested, of
+one that compiles a special judge, and of a session."""
 
 MAX_KEPT_RUNS = 64
 """Most runs that findings keep for people to read."""
+SKIPPED = "skipped"
+"""Word for a case that was not run, because all of its subtasks were lost."""
 JUDGE_CPU_SHARE = 1.0
 """CPU time of a judge as a share of the program's: it may have as much to compare."""
 JUDGE_WAIT_SECONDS = 3.0
 """Wall time of a judge beyond the program's."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Limits on running a program's tests, and which of them are run."""
-
-    limits: Limits
-    """Limits on one stdio case, or on all calls of a function together."""
-    total_cpu_seconds: float
-    """CPU time of a program in all stdio cases together. A special judge may have as much."""
-    total_wall_seconds: float
-    """Wall time of a program in all stdio cases together. A special judge may have as much."""
-    run_all: bool
-    """Whether tests after the first that fails are run."""
-    after_time_limit: bool = True
-    """Whether that holds for cases after one that met a time limit too. If not, they are taken to
-    have met it: a program that loops costs its limit once, and not once for each case."""
-    keeps_runs: bool = False
-    """Whether the findings keep what each run of a whole program read and printed."""
 
 
 async def run_tests(
@@ -90,8 +89,13 @@ async def run_tests(
     payload = source.encode("utf-8", "surrogatepass")
     if isinstance(tests, Stdio):
         return await _run_stdio(runner, language, payload, tests, plan)
+    if isinstance(tests, Interactive):
+        return await _run_interactive(runner, language, payload, tests, plan)
     if not language.has_calls:
-        found = f"programs in {language.tags[0]} have tests of type stdio, found {tests.type}"
+        found = (
+            f"programs in {language.tags[0]} have tests of type stdio or interactive, "
+            f"found {tests.type}"
+        )
         return _failed(0, CodeReason.UNSUPPORTED_TEST, found)
     return await _run_calls(runner, payload, tests, plan)
 
@@ -106,77 +110,77 @@ def _failed(total: int, reason: str, shown: str = "", expected: str = "") -> Fin
 # Whole programs: standard input and output
 
 
-class _RepeatedProgram:
-    """A program that is run once per case. Python is compiled in the first run only."""
-
-    def __init__(self, runner: Runner, program: Program, plan: Plan) -> None:
-        self._runner = runner
-        self._program = program
-        self._limits = plan.limits
-        self._cpu_seconds_left = plan.total_cpu_seconds
-        self._wall_seconds_left = plan.total_wall_seconds
-
-    @property
-    def is_out_of_time(self) -> bool:
-        """Whether the program has used up its time for all cases."""
-        return self._cpu_seconds_left <= 0 or self._wall_seconds_left <= 0
-
-    async def run(self, stdin: str) -> Execution:
-        """Run the program within what is left of its time. Raises SandboxError."""
-        limits = dataclasses.replace(
-            self._limits,
-            cpu_seconds=min(self._limits.cpu_seconds, self._cpu_seconds_left),
-            wall_seconds=min(self._limits.wall_seconds, self._wall_seconds_left),
-        )
-        program = dataclasses.replace(self._program, stdin=stdin.encode())
-        compiles = program.entry == "script"
-        run = await self._runner.run(program, limits, result=compiles)
-        if compiles and run.result:
-            self._program = Program(
-                payload=run.result, entry="compiled", zygote_kind=zygote_kind_of(program)
-            )
-        self._cpu_seconds_left -= run.cpu_seconds
-        self._wall_seconds_left -= run.wall_seconds - run.waited_seconds
-        return run
-
-
 async def _run_stdio(
     runner: Runner, language: Language, source: bytes, tests: Stdio, plan: Plan
 ) -> Findings:
-    judge = None
-    if tests.program is not None:
-        # Compiled first: whether there is a verdict must not depend on what the program does.
-        compiled = await compile_special_judge(runner, tests.program, plan.limits)
-        if isinstance(compiled, str):
-            bad = EngineReason.BAD_REFERENCE
-            return _failed(len(tests.cases), bad, expected=compiled)
-        judge = _RepeatedProgram(runner, compiled, plan)
-    program = await language.build(runner, source)
+    # Compiled first: whether there is a verdict must not depend on what the program does.
+    judge = await _special_judge(runner, tests, plan)
+    if isinstance(judge, Findings):
+        return judge
+    program = await _built(runner, language, source, tests, plan)
+    if isinstance(program, Findings):
+        return program
+    return await _run_cases(program, judge, tests, plan)
+
+
+async def _built(
+    runner: Runner, language: Language, source: bytes, tests: Stdio | Interactive, plan: Plan
+) -> RepeatedProgram | Findings:
+    """The program, ready to run, or the findings that it cannot be compiled."""
+    files = {name: encoded(content) for name, content in tests.files.items()}
+    program = await language.build(runner, source, files=files)
     if isinstance(program, CompileFailure):
         return _failed(len(tests.cases), CodeReason.COMPILE_ERROR, program.message)
-    return await _run_cases(_RepeatedProgram(runner, program, plan), judge, tests, plan)
+    return RepeatedProgram(runner, program, plan, tests.files)
+
+
+async def _special_judge(
+    runner: Runner, tests: Stdio, plan: Plan
+) -> RepeatedProgram | Findings | None:
+    """The program that judges outputs, if there is one, or the findings that it is unusable."""
+    if isinstance(tests.checker, CheckerProgram):
+        compiled = await _judging_program(runner, tests.checker, len(tests.cases), plan)
+        if isinstance(compiled, Findings):
+            return compiled
+        return RepeatedProgram(runner, compiled, plan, tests.checker.files)
+    if tests.program is None:
+        return None
+    source = await compile_special_judge(runner, tests.program, plan.limits)
+    if isinstance(source, str):
+        return _failed(len(tests.cases), EngineReason.BAD_REFERENCE, expected=source)
+    return RepeatedProgram(runner, source, plan)
+
+
+async def _judging_program(
+    runner: Runner, judging: JudgingProgram, num_cases: int, plan: Plan
+) -> Program | Findings:
+    """A program of the tests, compiled, or the findings that it is unusable."""
+    missing = await LANGUAGES[judging.language].missing(runner)
+    if missing is not None:
+        return _failed(num_cases, CodeReason.MISSING_TOOLCHAIN, missing)
+    compiled = await compile_judging_program(runner, judging, plan.limits)
+    if isinstance(compiled, str):
+        return _failed(num_cases, EngineReason.BAD_REFERENCE, expected=compiled)
+    return compiled
 
 
 async def _run_cases(
-    repeated: _RepeatedProgram, judge: _RepeatedProgram | None, tests: Stdio, plan: Plan
+    repeated: RepeatedProgram, judge: RepeatedProgram | None, tests: Stdio, plan: Plan
 ) -> Findings:
     findings = Findings(len(tests.cases))
-    for case in tests.cases:
+    for index, case in enumerate(tests.cases):
+        if _is_lost(tests, findings, index):
+            findings.count(SKIPPED)
+            continue
         run = await repeated.run(case.stdin)
-        printed = _text(run.stdout)
         _measure(findings, run)
         if plan.keeps_runs and len(findings.runs) < MAX_KEPT_RUNS:
             findings.runs[findings.num_results] = _case_run(case, run)
-        if run.succeeded:
-            if judge is None:
-                right = accepts(tests.checker, printed, case.stdout, tests.tolerance)
-            else:
-                right = await _judge_accepts(judge, case, printed)
-            reason = CodeReason.PASSED if right else CodeReason.WRONG_ANSWER
-            findings.add(reason, printed, case.stdout)
-        else:
+        if not run.succeeded:
             findings.add(reason_of(run), _text(run.stderr), case.stdout)
-        if _ends_the_cases(findings, plan, reason_of(run)):
+        elif not await _add_output(findings, tests, case, _text(run.stdout), judge):
+            return findings
+        if _ends_the_cases(findings, plan, tests, reason_of(run)):
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
             break
@@ -185,12 +189,58 @@ async def _run_cases(
     return findings
 
 
+async def _add_output(
+    findings: Findings,
+    tests: Stdio,
+    case: StdioCase,
+    printed: str,
+    judge: RepeatedProgram | None,
+) -> bool:
+    """Count what a program printed. Whether the tests can go on: a faulty case ends them."""
+    if isinstance(tests.checker, CheckerProgram):
+        assert judge is not None
+        found = await _checked(judge, tests.checker, case, printed)
+        if found.is_fault:
+            findings.reason, findings.shown = EngineReason.BAD_REFERENCE, readable(found.message)
+            return False
+        share = found.share
+    elif judge is not None:
+        share = float(await _judge_accepts(judge, case, printed))
+    else:
+        share = float(accepts(tests.checker, printed, case.stdout, tests.tolerance))
+    reason = CodeReason.PASSED if share == 1.0 else CodeReason.WRONG_ANSWER
+    findings.add(reason, printed, case.stdout, share=share)
+    return True
+
+
+async def _checked(
+    judge: RepeatedProgram, checker: CheckerProgram, case: StdioCase, printed: str
+) -> CaseJudgement:
+    """A checker's judgement; a fault of the case only if the jury's own answer has it too."""
+    asked = {"stdin": case.stdin, "answer": case.stdout}
+    found = await judged_output(judge, checker, printed=printed, **asked)
+    if not found.is_fault:
+        return found
+    jurys = await judged_output(judge, checker, printed=case.stdout, **asked)
+    return found if jurys.is_fault else CaseJudgement(0.0, found.message)
+
+
+def _is_lost(tests: Stdio | Interactive, findings: Findings, index: int) -> bool:
+    """Whether no subtask with this case can give points any more."""
+    lost = [
+        any(one < len(findings.shares) and not findings.shares[one] for one in subtask.cases)
+        for subtask in tests.subtasks
+        if index in subtask.cases
+    ]
+    return bool(lost) and all(lost)
+
+
 def _measure(findings: Findings, run: Execution) -> None:
     findings.cpu_seconds += run.cpu_seconds
     findings.peak_memory_bytes = max(findings.peak_memory_bytes, run.peak_memory_bytes)
 
 
-def _case_run(case: StdioCase, run: Execution) -> CaseRun:
+def _case_run(case: StdioCase | InteractiveCase, run: Execution) -> CaseRun:
     received = _text(run.stdout) if run.succeeded else _end(run.stderr)
     return CaseRun(
         readable(case.stdin),
@@ -202,17 +252,21 @@ def _case_run(case: StdioCase, run: Execution) -> CaseRun:
     )
 
 
-def _ends_the_cases(findings: Findings, plan: Plan, reason: CodeReason) -> bool:
+def _ends_the_cases(
+    findings: Findings, plan: Plan, tests: Stdio | Interactive, reason: CodeReason
+) -> bool:
     """Whether a case failed after which no other is run."""
     if not findings.has_failed:
         return False
-    if reason is CodeReason.TIME_LIMIT_EXCEEDED and not plan.after_time_limit:
-        return True
     # A program that is not compiled for one case is compiled for none.
-    return not plan.run_all or findings.reason == CodeReason.COMPILE_ERROR
+    if not plan.run_all or findings.reason == CodeReason.COMPILE_ERROR:
+        return True
+    # Subtasks differ in size: a program may meet its limit in one and have points in the next.
+    is_late = reason is CodeReason.TIME_LIMIT_EXCEEDED
+    return is_late and not plan.after_time_limit and not tests.subtasks
 
 
-async def _judge_accepts(judge: _RepeatedProgram, case: StdioCase, printed: str) -> bool:
+async def _judge_accepts(judge: RepeatedProgram, case: StdioCase, printed: str) -> bool:
     """Whether the special judge accepts what the program printed.
 
     A judge that fails or meets a limit does not accept: the output may be the cause.
@@ -222,6 +276,39 @@ async def _judge_accepts(judge: _RepeatedProgram, case: StdioCase, printed: str)
     return run.succeeded
 
 
+# Conversations: the program and an interactor
+
+
+async def _run_interactive(
+    runner: Runner, language: Language, source: bytes, tests: Interactive, plan: Plan
+) -> Findings:
+    compiled = await _judging_program(runner, tests.interactor, len(tests.cases), plan)
+    if isinstance(compiled, Findings):
+        return compiled
+    program = await _built(runner, language, source, tests, plan)
+    if isinstance(program, Findings):
+        return program
+    findings = Findings(len(tests.cases))
+    for index, case in enumerate(tests.cases):
+        if _is_lost(tests, findings, index):
+            findings.count(SKIPPED)
+            continue
+        interactor = compiled, tests.interactor
+        found = await run_conversation(runner, program, interactor, case, plan)
+        _measure(findings, found.run)
+        if plan.keeps_runs and len(findings.runs) < MAX_KEPT_RUNS:
+            findings.runs[findings.num_results] = _case_run(case, found.run)
+        if not findings.has_failed:
+            findings.transcript = found.transcript
+        shown = "" if found.run.succeeded else _end(found.run.stderr)
+        findings.add(found.reason, shown, found.judgement.message, share=found.judgement.share)
+        if _ends_the_cases(findings, plan, tests, found.reason) or program.is_out_of_time:
+            break
+    if findings.num_results < findings.total:
+        findings.fail(CodeReason.TIME_LIMIT_EXCEEDED)
+    return findings
+
+
 # Calls: the program in one process, its tests in another
 
 
@@ -229,20 +316,23 @@ async def _run_calls(
     runner: Runner, source: bytes, tests: Function | Asserts, plan: Plan
 ) -> Findings:
     try:
-        asked = json.dumps({**tests.model_dump(), "run_all": plan.run_all})
+        asked = json.dumps({**tests.model_dump(exclude={"files"}), "run_all": plan.run_all})
     except RecursionError:
         return _failed(0, CodeReason.UNSUPPORTED_TEST, "nested too deeply")
     reading = readings.get(asked)
-    limits = plan.limits
+    files = {name: encoded(content) for name, content in tests.files.items()}
+    limits = dataclasses.replace(plan.limits, file_bytes=room_for(files))
     judge_limits = dataclasses.replace(
         limits,
         cpu_seconds=limits.cpu_seconds * JUDGE_CPU_SHARE,
         wall_seconds=limits.wall_seconds + JUDGE_WAIT_SECONDS,
         output_bytes=max(limits.output_bytes, _journal_bytes(asked)),
         idle_seconds=None,
+        file_bytes=0,
     )
     has_records = isinstance(tests, Asserts) and may_have_records(tests.code)
-    program = Program(payload=source, entry="serve_with_classes" if has_records else "serve")
+    entry = "serve_with_classes" if has_records else "serve"
+    program = Program(payload=source, entry=entry, files=files)
     judge = Program(payload=asked.encode(), entry="judge")
     programs_kind, judges_kind = _zygotes(program, judge, tests)
     payload = f"{asked}\n{reading}".encode()

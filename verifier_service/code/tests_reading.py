@@ -19,6 +19,7 @@ from typing import Any, Self
 from verifier_service.code.assertions import ENTRY, AssertionCode
 from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import TESTS_FILE
+from verifier_service.code.pytest_text import UnsupportedPytest, in_unittest
 from verifier_service.code.records_in_text import RecordClass
 from verifier_service.code.result_uses import Span
 from verifier_service.code.syntax_tree import walk
@@ -124,7 +125,10 @@ def read_test_code(tests: Mapping[str, Any]) -> AssertsReading:
         lacks_call = bool(entry_point) and source.defines_uncalled_check()
         if lacks_call:
             source.add_call("check", source.entry_name)
-        return _reading_of(source, count_tests(source, tests["code"]), lacks_call=lacks_call)
+        counted = count_tests(source, in_unittest(tests["code"]))
+        return _reading_of(source, counted, lacks_call=lacks_call)
+    except UnsupportedPytest as error:
+        raise NotApart(str(error)) from error
     except (SyntaxError, ValueError) as error:
         raise BadTests(str(error)) from error
     except (MemoryError, RecursionError) as error:
@@ -141,7 +145,7 @@ def passes_results(tests: Mapping[str, Any], span: Span) -> bool:
 
 def _source_of(tests: Mapping[str, Any]) -> AssertionCode:
     module, entry_point = tests["module"] or "", tests["entry_point"] or ""
-    return AssertionCode(tests["code"], entry_point=entry_point, module=module)
+    return AssertionCode(in_unittest(tests["code"]), entry_point=entry_point, module=module)
 
 
 def _reading_of(

@@ -12,8 +12,9 @@ from verifier_service.code import languages
 from verifier_service.code.explained_tests import explained_tests
 from verifier_service.code.findings import Findings
 from verifier_service.code.reasons import UNVERIFIABLE, CodeReason
-from verifier_service.code.reference_tests import Tests
-from verifier_service.code.run_tests import Plan, run_tests
+from verifier_service.code.reference_tests import Interactive, Stdio, Tests
+from verifier_service.code.repeated_program import Plan
+from verifier_service.code.run_tests import run_tests
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation, spans_of
 from verifier_service.sandbox.execution import Limits
@@ -73,7 +74,7 @@ async def judge_program(
         return Verdict(Outcome.SCORED, 0.0, CodeReason.NO_CODE, seconds, explanation=explanation)
     plan = dataclasses.replace(plan_of(verifier), keeps_runs=explain)
     findings = await run_tests(runner, language, source, tests, plan)
-    verdict = _verdict(verifier, findings, time.perf_counter() - start)
+    verdict = _verdict(verifier, tests, findings, time.perf_counter() - start)
     if not explain:
         return verdict
     return msgspec.structs.replace(verdict, explanation=explained_tests(tests, findings))
@@ -96,7 +97,7 @@ def _wall_seconds(cpu_seconds: float) -> float:
     return max(WALL_SHARE * cpu_seconds, cpu_seconds + MIN_WAIT_SECONDS)
 
 
-def _verdict(verifier: Code, findings: Findings, seconds: float) -> Verdict:
+def _verdict(verifier: Code, tests: Tests, findings: Findings, seconds: float) -> Verdict:
     details: dict[str, Any] = {"passed": findings.passed, "total": findings.total}
     if findings.first_failed is not None:
         details["first_failed"] = findings.first_failed
@@ -106,8 +107,31 @@ def _verdict(verifier: Code, findings: Findings, seconds: float) -> Verdict:
     if findings.reason in UNVERIFIABLE:
         details["message"] = findings.shown or "the tests cannot be run"
         return Verdict(Outcome.UNVERIFIABLE, None, findings.reason, seconds, None, details)
+    if findings.transcript:
+        details["transcript"] = findings.transcript
+    if isinstance(tests, Stdio | Interactive) and tests.subtasks:
+        details["subtasks"] = _points(tests, findings)
     if verifier.scoring == "fraction":
-        score = findings.passed / findings.total if findings.total else 0.0
+        score = _fraction(tests, findings)
     else:
         score = float(findings.reason == CodeReason.PASSED)
     return Verdict(Outcome.SCORED, score, findings.reason, seconds, None, details)
+
+
+def _fraction(tests: Tests, findings: Findings) -> float:
+    """The share of tests that passed, or of the points that they and their subtasks give."""
+    if not findings.total:
+        return 0.0
+    if isinstance(tests, Stdio | Interactive) and tests.subtasks:
+        most = sum(subtask.points for subtask in tests.subtasks)
+        return min(sum(_points(tests, findings)) / most, 1.0)
+    parts = sum(share for share in findings.shares if 0 < share < 1)
+    return (findings.passed + parts) / findings.total
+
+
+def _points(tests: Stdio | Interactive, findings: Findings) -> list[float]:
+    """The points of each subtask: those of its worst case, and none for a case not reached."""
+    shares = findings.shares + [0.0] * (len(tests.cases) - len(findings.shares))
+    return [
+        subtask.points * min(shares[index] for index in subtask.cases) for subtask in tests.subtasks
+    ]

@@ -3,7 +3,10 @@
 Each protocol has a file; docs/integrations.md says how each framework is pointed here.
 """
 
+from fastapi import APIRouter
+
 from verifier_service.compat import (
+    jupyter,
     nemo_gym,
     open_instruct,
     open_r1,
@@ -12,9 +15,15 @@ from verifier_service.compat import (
     sandbox_fusion,
     slime,
 )
+from verifier_service.compat.data_sets import routes as data_sets
+
+_sandbox_fusion = APIRouter()
+_sandbox_fusion.include_router(sandbox_fusion.router)
+_sandbox_fusion.include_router(jupyter.router)
+_sandbox_fusion.include_router(data_sets.router)
 
 ROUTERS = {
-    "sandbox_fusion": sandbox_fusion.router,
+    "sandbox_fusion": _sandbox_fusion,
     "openrlhf": openrlhf.router,
     "slime": slime.router,
     "nemo_gym": nemo_gym.router,
@@ -24,5 +33,8 @@ ROUTERS = {
 }
 """The protocols by name, as in the setting `compat`."""
 
-TRY_LATER_STATUSES = {"/run_code": sandbox_fusion.RunCodeRoute.try_later_status}
+TRY_LATER_STATUSES = {
+    path: sandbox_fusion.RunCodeRoute.try_later_status
+    for path in ("/run_code", "/run_jupyter", "/submit")
+}
 """Statuses, by path, that make clients try again; 503 on all other paths."""

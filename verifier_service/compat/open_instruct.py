@@ -1,8 +1,8 @@
 """open-instruct's code API: `/test_program`, `/test_program_stdio` and `/health`.
 
 The client waits ten times `max_execution_time`, at least 30 s and at most 300 s. It tries again
-three times after 500, 502, 503 and 504. Its other form of tests, a pickle, is refused: reading one
-runs the code in it.
+three times after 500, 502, 503 and 504. Its tests are a list, the JSON text of one, or packed: see
+`packed_tests`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from verifier_service import strict_json
 from verifier_service.compat.completions import RewardedCompletion, rewarded
+from verifier_service.compat.packed_tests import UnreadablePickle, packed_value
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
 from verifier_service.strict_json import FlawedJson
@@ -49,7 +50,7 @@ class TestRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     program: str
-    tests: Any = Field(description="a list, or the JSON text of one; no pickle")
+    tests: Any = Field(description="a list, or the text of one: JSON, or a packed pickle")
     max_execution_time: float = Field(default=1.0, gt=0, le=60, description="seconds, of each test")
 
 
@@ -73,14 +74,15 @@ _asserts = TypeAdapter(list[str])
 @router.post("/test_program")
 async def test_program(body: TestRequest, request: Request) -> TestResponse:
     """Run a program against lines of test code, such as `assert add(1, 2) == 3`."""
-    tests = _read_cases(body.tests, _asserts, "a list of lines of test code")
+    tests = await _read_cases(request, body.tests, _asserts, "a list of lines of test code")
     return await _run_tests(request, body, [{"type": "asserts", "code": test} for test in tests])
 
 
 @router.post("/test_program_stdio")
 async def test_program_stdio(body: TestRequest, request: Request) -> TestResponse:
     """Run a program against standard input and output."""
-    cases = _read_cases(body.tests, _cases, "a list of objects with `input` and `output`")
+    expected = "a list of objects with `input` and `output`"
+    cases = await _read_cases(request, body.tests, _cases, expected)
     return await _run_tests(
         request,
         body,
@@ -131,32 +133,16 @@ def _passed(judged: RewardedCompletion) -> bool:
     return judged.first.outcome is Outcome.SCORED and judged.first.score == 1.0
 
 
-def _read_cases(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> list[T]:
-    """The tests of a request. Raises ApiError if they are unreadable or too many."""
+async def _read_cases(
+    request: Request, tests: Any, adapter: TypeAdapter[list[T]], expected: str
+) -> list[T]:
+    """The tests of a request. Raises ApiError if they are unreadable or too many; TooMuchHere."""
     if isinstance(tests, str):
-        text = tests
-        try:
-            tests = pydantic_core.from_json(text)
-            strict_json.check(text)
-        except FlawedJson as error:
-            raise ApiError(
-                HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable_tests", f"tests.{error}"
-            ) from error
-        except ValueError as error:
-            raise ApiError(
-                HTTPStatus.UNPROCESSABLE_ENTITY,
-                "unreadable_tests",
-                "tests is a text that is not JSON. If it is a pickle, which open-instruct also "
-                f"sends: reading one runs what is in it, so none is read here. Expected {expected}",
-            ) from error
+        tests = await _value_in(request, tests, expected)
     try:
         found = adapter.validate_python(tests, strict=True)
     except ValidationError as error:
-        raise ApiError(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "unreadable_tests",
-            f"{first_problem(error, 'tests')}; expected {expected}",
-        ) from error
+        raise _unreadable(f"{first_problem(error, 'tests')}; expected {expected}") from error
     if len(found) > MAX_TESTS:
         raise ApiError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -164,3 +150,27 @@ def _read_cases(tests: Any, adapter: TypeAdapter[list[T]], expected: str) -> lis
             f"{len(found)} tests; at most {MAX_TESTS}",
         )
     return found
+
+
+async def _value_in(request: Request, text: str, expected: str) -> Any:
+    """The value of a text, JSON or packed. Raises ApiError, TooMuchHere."""
+    try:
+        found = pydantic_core.from_json(text)
+        strict_json.check(text)
+    except FlawedJson as error:
+        raise _unreadable(f"tests.{error}") from error
+    except ValueError:
+        pass
+    else:
+        return found
+    try:
+        return await packed_value(request, text)
+    except UnreadablePickle as error:
+        raise _unreadable(
+            f"tests is a text that is neither JSON nor packed plain data: {error}. "
+            f"Expected {expected}"
+        ) from error
+
+
+def _unreadable(message: str) -> ApiError:
+    return ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable_tests", message)

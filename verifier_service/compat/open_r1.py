@@ -3,7 +3,8 @@
 open-r1's `code_reward` does not send programs with tests. It sends scripts that hold a program and
 test cases, start the program with `subprocess` and end with the share of the cases that passed.
 Such a script is not run: no program may start another here. Its program and its cases are read from
-its text, and judged like any other. Any other script is run, and has no value.
+its text, and judged like any other. Any other script is run as a cell of a notebook, as E2B does:
+its value is that of a bare expression on its last line.
 
 The clients have no time-out, or one of 28 s, and treat every status but 200 as a bug. A script that
 could not be judged has `exception_str`; its reward is None then.
@@ -27,6 +28,7 @@ from verifier_service.compat.completions import (
     UnusableReference,
     rewarded_or_failed,
 )
+from verifier_service.compat.jupyter import CellResult, cells_of, session_source
 from verifier_service.compat.open_instruct import TestCase
 from verifier_service.compat.programs import as_text, run_programs
 from verifier_service.compat.route import StrictRoute
@@ -163,8 +165,9 @@ async def _run_scripts(
     request: Request, body: BatchRequest, indices: Sequence[int], deadline_seconds: float
 ) -> list[RunReport | NotNow]:
     """The runs of the scripts at these indices. Raises NotNow."""
-    asked = RunOptions(language="python", run_seconds=min(body.timeout, MAX_RUN_SECONDS))
-    programs = [(body.scripts[index], asked) for index in indices]
+    seconds = min(body.timeout, MAX_RUN_SECONDS)
+    asked = RunOptions(language="python", is_session=True, run_seconds=seconds)
+    programs = [(session_source([body.scripts[index]]), asked) for index in indices]
     return await run_programs(request, programs, deadline_seconds=deadline_seconds)
 
 
@@ -187,7 +190,49 @@ def _ran(found: RunReport | NotNow) -> ScriptResult:
         return ScriptResult(exception_str=str(found))
     if found.problem is not None:
         return ScriptResult(exception_str=found.problem)
+    cell = next(iter(cells_of(found)), None)
+    return _ended(found) if cell is None else _finished(found, cell)
+
+
+def _finished(found: RunReport, cell: CellResult) -> ScriptResult:
+    """The result of a script that was run to its end, or to its error."""
     assert found.run is not None  # Python has no compile step
+    error = None
+    for raised in cell.error:
+        trace = "".join(raised.traceback)
+        error = ScriptError(name=raised.ename, value=raised.evalue, traceback=trace)
+    shown: list[dict[str, Any]] = [
+        {_FORMS[form]: made for form, made in one.items()} for one in cell.display
+    ]
+    text = shown[-1].get("text") if shown else None
+    if shown:
+        shown[-1]["is_main_result"] = True
+    # What a script writes past `sys.stdout` comes last: nobody knows when it was written.
+    stdout, stderr = (
+        cell.stdout + as_text(found.run.stdout),
+        cell.stderr + as_text(found.run.stderr),
+    )
+    return ScriptResult(
+        text=text,
+        execution=E2BExecution(
+            results=shown, logs={"stdout": [stdout], "stderr": [stderr]}, error=error
+        ),
+    )
+
+
+_FORMS = {
+    "text/plain": "text",
+    "text/html": "html",
+    "text/latex": "latex",
+    "image/svg+xml": "svg",
+    "image/png": "png",
+}
+"""E2B's names of the forms of a value."""
+
+
+def _ended(found: RunReport) -> ScriptResult:
+    """The result of a script that ended its process, or met a limit."""
+    assert found.run is not None
     run, stderr = found.run, as_text(found.run.stderr)
     error = None
     if run.exit_code != 0 or run.note:

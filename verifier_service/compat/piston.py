@@ -1,8 +1,8 @@
 """Piston's `POST /api/v2/execute` and `GET /api/v2/runtimes`.
 
 open-r1's client waits 30 s for a response, and tries five times after any status but 200. The
-runtimes are the plain ones, `python` and `c++`. The runtimes of open-r1's own packages (`cms_ioi`,
-`codeforces`) are scripts that start a grader, and are refused by name.
+runtimes are the plain ones, `python` and `c++`, and those of open-r1's package `codeforces`. Its
+package `cms_ioi` compiles a submission with a grader of several files, and is refused by name.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ from verifier_service.code.plain_run import (
     MIN_MEMORY_BYTES,
     ProcessReport,
     RunOptions,
+)
+from verifier_service.code.reasons import CodeReason
+from verifier_service.compat.codeforces import (
+    CONFIG_FILE,
+    LANGUAGES_OF_PACKAGE,
+    judged_submission,
 )
 from verifier_service.compat.programs import as_text, check_files, run_one
 from verifier_service.compat.route import StrictRoute
@@ -146,6 +152,9 @@ class PistonRuntime(BaseModel):
 )
 async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | JSONResponse:
     """Run a program, as Piston does."""
+    package_language = LANGUAGES_OF_PACKAGE.get(body.language)
+    if package_language is not None and any(one.name == CONFIG_FILE for one in body.files):
+        return await _execute_submission(body, package_language, request)
     try:
         source, asked = _program(body)
     except ValueError as error:
@@ -167,6 +176,41 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
             "version": version,
             **{name: _stage(ran) for name, ran in stages.items() if ran is not None},
         }
+    )
+
+
+async def _execute_submission(
+    body: ExecuteRequest, language: LanguageName, request: Request
+) -> ExecuteResponse | JSONResponse:
+    """The answer of the package `codeforces`. Raises RequestError."""
+    try:
+        files = {one.name or "": _content(one).decode(errors="replace") for one in body.files}
+        passed, words, verdict = await judged_submission(
+            request, language, files, deadline_seconds=DEADLINE_SECONDS
+        )
+    except ValueError as error:
+        return _error(HTTPStatus.BAD_REQUEST, str(error))
+    failed_to_compile = verdict.reason == CodeReason.COMPILE_ERROR
+    compiled = _spoken(int(failed_to_compile), "", words if failed_to_compile else "", 0.0)
+    run = _spoken(0, "1" if passed else "0", words, verdict.seconds)
+    return ExecuteResponse.model_validate(
+        {"language": body.language, "version": "1.0.0", "compile": compiled, "run": run}
+    )
+
+
+def _spoken(code: int, stdout: str, stderr: str, seconds: float) -> Stage:
+    """A stage that was not run as one."""
+    return Stage(
+        stdout=stdout,
+        stderr=stderr,
+        output=stdout + stderr,
+        code=code,
+        signal=None,
+        message=None,
+        status="RE" if code else None,
+        cpu_time=round(seconds * 1000),
+        wall_time=round(seconds * 1000),
+        memory=0,
     )
 
 

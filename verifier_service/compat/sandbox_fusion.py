@@ -126,7 +126,7 @@ async def run_code(
         raise ApiError(
             HTTPStatus.GATEWAY_TIMEOUT, "not_run", f"{error}; try again later"
         ) from error
-    return _run_code_response(found)
+    return response_of(found)
 
 
 @router.get("/v1/ping")
@@ -146,9 +146,6 @@ def _run_settings(body: RunCodeRequest) -> RunOptions:
             raise ValueError(f"{name} is {getattr(body, name)}; expected up to {MAX_SECONDS} s")
     files = decoded_files({name: text for name, text in body.files.items() if text is not None})
     check_files(files, body.fetch_files)
-    memory_bytes = (
-        body.memory_limit_MB * 2**20 if body.memory_limit_MB > 0 else DEFAULT_MEMORY_BYTES
-    )
     return RunOptions(
         language=body.language,
         stdin=body.stdin or "",
@@ -156,8 +153,14 @@ def _run_settings(body: RunCodeRequest) -> RunOptions:
         fetched_files=tuple(body.fetch_files),
         compile_seconds=body.compile_timeout,
         run_seconds=body.run_timeout,
-        memory_bytes=min(max(memory_bytes, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES),
+        memory_bytes=memory_bytes_of(body.memory_limit_MB),
     )
+
+
+def memory_bytes_of(limit_mb: int) -> int:
+    """The limit that a request asks for, within the service's; -1 is its default."""
+    asked = limit_mb * 2**20 if limit_mb > 0 else DEFAULT_MEMORY_BYTES
+    return min(max(asked, MIN_MEMORY_BYTES), MAX_MEMORY_BYTES)
 
 
 def _wait_seconds(body: RunCodeRequest) -> float:
@@ -165,10 +168,11 @@ def _wait_seconds(body: RunCodeRequest) -> float:
     return body.compile_timeout + body.run_timeout + MARGIN_SECONDS
 
 
-def _run_code_response(found: RunReport) -> RunCodeResponse:
+def response_of(found: RunReport) -> RunCodeResponse:
+    """The report on a run in SandboxFusion's form."""
     if found.problem is not None:
         return RunCodeResponse(status=OverallStatus.SANDBOX_ERROR, message=found.problem)
-    results = [_result(ran) for ran in (found.compiled, found.run)]
+    results = [result_of(ran) for ran in (found.compiled, found.run)]
     succeeded = found.run is not None and found.run.exit_code == 0 and not found.run.note
     return RunCodeResponse(
         status=OverallStatus.SUCCESS if succeeded else OverallStatus.FAILED,
@@ -179,7 +183,8 @@ def _run_code_response(found: RunReport) -> RunCodeResponse:
     )
 
 
-def _result(ran: ProcessReport | None) -> CommandRunResult | None:
+def result_of(ran: ProcessReport | None) -> CommandRunResult | None:
+    """The report on a process in SandboxFusion's form."""
     if ran is None:
         return None
     status = RunStatus.FINISHED

@@ -48,6 +48,8 @@ NOT_STARTED = 126
 """Exit code of a process that could not become a program, the one that shells use."""
 
 _libc = ctypes.CDLL(None)
+_exit = os._exit
+"""`os._exit`, which programs may put something else in the place of: data sets' guards do."""
 
 
 @dataclass
@@ -132,6 +134,12 @@ def compiled(context: EntryContext) -> None:
 
 
 def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
+    module = enter_main_module(context)
+    end_process(run_to_exit_code(lambda: exec(code, module.__dict__)))
+
+
+def enter_main_module(context: EntryContext) -> types.ModuleType:
+    """Begin, in a new module `__main__`, as Python does where it runs a file."""
     sys.argv = [PROGRAM_FILE, *context.arguments]
     sys.orig_argv = [sys.executable, *sys.argv]
     # Modules beside the program can be imported, as where Python runs a file.
@@ -143,7 +151,7 @@ def _run_as_main(context: EntryContext, code: types.CodeType) -> NoReturn:
     if context.channel is not None:
         context.channel.detach()
     context.begin()
-    _end(run_to_exit_code(lambda: exec(code, module.__dict__)))
+    return module
 
 
 def binary(context: EntryContext) -> None:
@@ -213,16 +221,18 @@ def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | No
     return trace
 
 
-def _end(code: int) -> NoReturn:
+def end_process(code: int) -> NoReturn:
     """End as the interpreter does: wait for threads, run exit handlers, flush."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # a program may have thrown it away
+            sys.stdout.flush()
     except (OSError, ValueError):
         code = code or 120  # the interpreter's exit code for output that could not be flushed
-    sys.stderr.flush()
-    os._exit(code)
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    _exit(code)
 
 
 ENTRIES: dict[str, Entry] = {

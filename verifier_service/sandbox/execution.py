@@ -109,6 +109,7 @@ class Program:
         zygote_kind: the zygote to fork from; None chooses by the entry, and by the packages that
             the payload names.
         arguments: arguments of the program, without its name.
+        talks: whether standard input and output are the channel to the other process of a pair.
         files: files of the scratch directory when the program begins, by names that `check_name`
             accepts. Each takes whole pages of `Limits.file_bytes`.
         fetched_files: names of files to read from the scratch directory when the program has ended.
@@ -119,6 +120,7 @@ class Program:
     entry: str = "script"
     zygote_kind: ZygoteKind | None = None
     arguments: tuple[str, ...] = ()
+    talks: bool = False
     files: Mapping[str, bytes] = field(default_factory=dict)
     fetched_files: tuple[str, ...] = ()
 

@@ -29,6 +29,7 @@ from verifier_service.sandbox.zygote import (
     ORDER,
     RESULT,
     STDIN,
+    TALKS,
     WORKSPACE,
     pack_workspace,
 )
@@ -109,7 +110,7 @@ class ExecutionHandle:
             optional |= STDIN
             descriptors.append(_sealed(program.stdin))
         if channel is not None:
-            optional |= CHANNEL
+            optional |= CHANNEL | (TALKS if program.talks else 0)
             descriptors.append(os.dup(channel.fileno()))
         if result:
             optional |= RESULT
@@ -146,6 +147,11 @@ class ExecutionHandle:
         self._pidfd = pidfd
         if self._killed_for is not None:
             self._send(signal.SIGKILL)
+
+    @property
+    def output_bytes(self) -> int:
+        """Largest output of the process."""
+        return self._limits.output_bytes
 
     def kill(self, reason: ExitReason) -> None:
         """Kill the process; the first call decides the reason. An ended one is left alone."""

@@ -41,6 +41,8 @@ class LimitWatch:
     def __init__(self, limits: Limits) -> None:
         self.partner: LimitWatch | None = None
         """The watch on the other process of a pair. Time that one waits counts for both."""
+        self.talks = False
+        """Whether the partner is a program too, and so does not say when it waits for this one."""
         self.pid: int | None = None
         """The process, once it has said that it runs."""
         self.waited_seconds = 0.0
@@ -155,7 +157,8 @@ class LimitWatch:
         if self.partner is None:
             return thread_states.is_asleep(self.pid)
         assert self.partner.pid is not None
-        return thread_states.is_asleep(self.pid) and thread_states.awaits_partner(self.partner.pid)
+        waits = thread_states.is_asleep if self.talks else thread_states.awaits_partner
+        return thread_states.is_asleep(self.pid) and waits(self.partner.pid)
 
     def cpu_seconds(self) -> float:
         """CPU time of all threads so far; 0 before the process runs and after its end."""

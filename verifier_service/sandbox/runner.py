@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import signal
 import socket
@@ -41,6 +42,8 @@ from verifier_service.sandbox.execution import (
     check_name,
     level,
 )
+from verifier_service.sandbox.execution_handle import ExecutionHandle
+from verifier_service.sandbox.relay import Conversation, pass_on
 from verifier_service.sandbox.turns import Turn, TurnTaking
 from verifier_service.sandbox.users import Users
 from verifier_service.sandbox.zygote import ZygoteConfig
@@ -79,6 +82,7 @@ class Runner:
     | `async with Runner(4) as runner` | starts and ends the processes |
     | `await runner.run(program, limits)` | an `Execution` |
     | `await runner.run_pair(program, judge, limits, judge_limits)` | a `Pair` |
+    | `await runner.run_conversation(program, interactor, limits, limits)` | also its text |
     | `runner.layers` | the layers in force |
     | `runner.problems` | layers that are not in force, and why |
     | `runner.has_loopback` | whether executions may open sockets, in networks of their own |
@@ -243,6 +247,56 @@ class Runner:
         execution, judgement = await self._try(attempt)
         return Pair(execution, judgement)
 
+    async def run_conversation(
+        self, program: Program, interactor: Program, limits: Limits, interactor_limits: Limits
+    ) -> tuple[Pair, Conversation]:
+        """Run a program and an interactor, each with the other at its standard input and output.
+
+        What they say passes through this process, which bounds it by `Limits.output_bytes`. When
+        one ends, the other reads the end of its input. The pair is as in `run_pair`.
+
+        Raises:
+            SandboxError: they could not be run, or the machine is overloaded. Neither is the
+                program's fault.
+            ValueError: one of them names an unknown entry or a file that it may not.
+        """
+        self._check(program, interactor)
+        program = dataclasses.replace(program, talks=True)
+        interactor = dataclasses.replace(interactor, talks=True)
+        conversation = Conversation()
+
+        async def attempt(slot: _Slot) -> list[Execution]:
+            nonlocal conversation
+            conversation = Conversation()
+            programs_zygote = await slot.zygote(zygote_kind_of(program), judge=False)
+            other_zygote = await slot.zygote(zygote_kind_of(interactor), judge=True)
+            with contextlib.ExitStack() as stack:
+                ours, theirs, others, interactors = _two_lines(stack)
+                async with (
+                    programs_zygote.running(program, limits, channel=theirs) as judged,
+                    other_zygote.running(
+                        interactor, interactor_limits, channel=interactors
+                    ) as judging,
+                ):
+                    judged.watch.partner, judging.watch.partner = judging.watch, judged.watch
+                    judged.watch.talks = True
+                    theirs.close()
+                    interactors.close()
+                    passing = _passing(conversation, ours, others, judged, judging)
+                    try:
+                        with TurnTaking(self._turn, judged, judging):
+                            judgement = await judging.wait()
+                            # It may have ended by itself, and is reported by that end then.
+                            await asyncio.wait([judged.ended], timeout=STOP_SECONDS)
+                            judged.kill(ExitReason.STOPPED)
+                            return [await judged.wait(), judgement]
+                    finally:
+                        passing.cancel()
+                        await asyncio.gather(passing, return_exceptions=True)
+
+        execution, judgement = await self._try(attempt)
+        return Pair(execution, judgement), conversation
+
     def _check(self, *programs: Program) -> None:
         known = {*entries.ENTRIES, *self._entries}
         for program in programs:
@@ -317,6 +371,48 @@ class Runner:
         """End a zygote, and wait until every process that it started has ended."""
         await zygote.close()
         self._zygotes.discard(zygote)
+
+
+def _two_lines(
+    stack: contextlib.ExitStack,
+) -> tuple[socket.socket, socket.socket, socket.socket, socket.socket]:
+    """Two connections, each as this process's end and the end of an execution."""
+    found = [end for _ in range(2) for end in socket.socketpair()]
+    for end in found:
+        stack.enter_context(end)
+        end.bind("")  # see `run_pair`
+    for end in (found[0], found[2]):
+        end.setblocking(False)
+    return found[0], found[1], found[2], found[3]
+
+
+def _passing(
+    conversation: Conversation,
+    programs: socket.socket,
+    interactors: socket.socket,
+    judged: ExecutionHandle,
+    judging: ExecutionHandle,
+) -> asyncio.Future[tuple[None, None]]:
+    """The two directions of a conversation, under way."""
+    flood = ExitReason.OUTPUT_LIMIT
+    return asyncio.gather(
+        pass_on(
+            programs,
+            interactors,
+            conversation,
+            "program",
+            max_bytes=judged.output_bytes,
+            on_flood=lambda: judged.kill(flood),
+        ),
+        pass_on(
+            interactors,
+            programs,
+            conversation,
+            "interactor",
+            max_bytes=judging.output_bytes,
+            on_flood=lambda: judging.kill(flood),
+        ),
+    )
 
 
 class _Slot:

@@ -61,7 +61,7 @@ from verifier_service.sandbox.loopback import HOST_FILES, Loopback
 from verifier_service.sandbox.process_numbers import ProcessNumbers
 from verifier_service.sandbox.scratch import empty_directory
 
-STDIN, CHANNEL, RESULT, WORKSPACE = 1, 2, 4, 8
+STDIN, CHANNEL, RESULT, WORKSPACE, TALKS = 1, 2, 4, 8, 16
 """Flags of the optional descriptors. An order sends them in this order, after the required ones."""
 ORDER = struct.Struct("=B")
 ENDED = struct.Struct("=iddQ")
@@ -464,7 +464,8 @@ class _Zygote:
         if self._kind in (ZygoteKind.SCI, ZygoteKind.DATA):
             sys.modules["numpy.random"].seed()
         payload = b"" if entry_name == "binary" else _read_all(PAYLOAD_FD)
-        channel = socket.socket(fileno=_CHANNEL_FD) if optional & CHANNEL else None
+        has_channel = optional & CHANNEL and not optional & TALKS
+        channel = socket.socket(fileno=_CHANNEL_FD) if has_channel else None
         result = _RESULT_FD if optional & RESULT else None
         arguments = _unpack_workspace(_WORKSPACE_FD) if optional & WORKSPACE else ()
         return EntryContext(payload, channel, result, status, gate, arguments)
@@ -617,7 +618,11 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
             os.dup2(others.pop(0), number)
         elif number != 0:
             os.close(number)
-    if not optional & STDIN:
+    if optional & TALKS:
+        os.dup2(_CHANNEL_FD, 0)
+        os.dup2(_CHANNEL_FD, 1)
+        os.close(_CHANNEL_FD)
+    elif not optional & STDIN:
         _open_no_input()
     return socket.socket(fileno=_STATUS_FD)
 

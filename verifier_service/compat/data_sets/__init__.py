@@ -1,0 +1,1 @@
+"""SandboxFusion's data sets, whose rows come with the request."""
