@@ -151,14 +151,20 @@ async def _run_stdio(
             bad = EngineReason.BAD_REFERENCE
             return _failed(len(tests.cases), bad, expected=compiled)
         judge = _RepeatedProgram(runner, compiled, plan)
-    program = await language.build(runner, source)
+    program = await language.build(runner, source, memory_bytes=plan.limits.memory_bytes)
     if isinstance(program, CompileFailure):
         return _failed(len(tests.cases), CodeReason.COMPILE_ERROR, program.message)
-    return await _run_cases(_RepeatedProgram(runner, program, plan), judge, tests, plan)
+    plan = dataclasses.replace(plan, limits=language.run_limits(plan.limits))
+    repeated = _RepeatedProgram(runner, program, plan)
+    return await _run_cases(language, repeated, judge, tests, plan)
 
 
 async def _run_cases(
-    repeated: _RepeatedProgram, judge: _RepeatedProgram | None, tests: Stdio, plan: Plan
+    language: Language,
+    repeated: _RepeatedProgram,
+    judge: _RepeatedProgram | None,
+    tests: Stdio,
+    plan: Plan,
 ) -> Findings:
     findings = Findings(len(tests.cases))
     for case in tests.cases:
@@ -175,7 +181,8 @@ async def _run_cases(
             reason = CodeReason.PASSED if right else CodeReason.WRONG_ANSWER
             findings.add(reason, printed, case.stdout)
         else:
-            findings.add(reason_of(run), _text(run.stderr), case.stdout)
+            reason = CodeReason.COMPILE_ERROR if language.has_syntax_error(run) else reason_of(run)
+            findings.add(reason, _text(run.stderr), case.stdout)
         if _ends_the_cases(findings, plan, reason_of(run)):
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
