@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from verifier_service.code import toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code.reasons import CodeReason
 from verifier_service.code.toolchains import Step, Toolchain, ToolchainError, gcc, interpreter
 from verifier_service.sandbox import pack
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
@@ -113,6 +114,8 @@ class Language:
     """Name of the file with the standard input, for a runtime that does not read that."""
     syntax_error: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that the source is no program."""
+    memory_error: re.Pattern[bytes] | None = None
+    """Text on standard error by which a runtime says that the memory is used up."""
     problems: list[str | None] = field(default_factory=list)
     """What to install, or None, once the toolchain has been tried."""
     found: list[Toolchain] = field(default_factory=list)
@@ -269,14 +272,18 @@ class Language:
             file_bytes=max(limits.file_bytes, SOURCE_BYTES),
         )
 
-    def has_syntax_error(self, run: Execution) -> bool:
-        """Whether the runtime said that the source is no program of the language."""
-        is_its_end = run.reason is ExitReason.EXITED and run.exit_code != 0
-        return (
-            is_its_end
-            and self.syntax_error is not None
-            and self.syntax_error.search(run.stderr) is not None
-        )
+    def reason_told(self, run: Execution) -> CodeReason | None:
+        """The reason that the runtime gives on standard error for the end of a program, if one.
+
+        A program can write the same, and has failed as well.
+        """
+        if run.succeeded or run.reason not in (ExitReason.EXITED, ExitReason.SIGNALED):
+            return None
+        if self.memory_error is not None and self.memory_error.search(run.stderr):
+            return CodeReason.MEMORY_LIMIT_EXCEEDED
+        if self.syntax_error is not None and self.syntax_error.search(run.stderr):
+            return CodeReason.COMPILE_ERROR
+        return None
 
 
 COMPILED = frozenset({"cpp", "c", "rust", "go", "java", "typescript"})
@@ -368,6 +375,7 @@ ROWS = (
         source_name=_javascript_file,
         reserved_bytes=1200 * _MIB,
         runtime_bytes=64 * _MIB,
+        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
         # The place that found it: the loader, and not an `eval` or a `JSON.parse` of the program.
         syntax_error=re.compile(
             rb"^SyntaxError: .*\n    at (?:new Script|internalCompileFunction|wrapSafe|"
@@ -381,6 +389,7 @@ ROWS = (
         aliases=("ts", "node-ts", "tsc"),
         find=toolchains.typescript,
         hello=b"const one: number = 1;\nconsole.log(one);\n",
+        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
         reserved_bytes=1200 * _MIB,
         runtime_bytes=64 * _MIB,
         compile_limits=dataclasses.replace(_PLENTY, reserved_bytes=1200 * _MIB),
@@ -391,8 +400,9 @@ ROWS = (
         aliases=("openjdk",),
         find=toolchains.java,
         hello=b"class Main { public static void main(String[] a) { System.out.println(1); } }\n",
+        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
         source_name=_java_file,
-        reserved_bytes=800 * _MIB,
+        reserved_bytes=1200 * _MIB,
         runtime_bytes=64 * _MIB,
         compile_limits=_PLENTY,
     ),
@@ -402,6 +412,7 @@ ROWS = (
         aliases=("golang",),
         find=toolchains.go,
         hello=b'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(1) }\n',
+        memory_error=re.compile(rb"runtime: out of memory|cannot allocate memory"),
         reserved_bytes=800 * _MIB,
         runtime_bytes=8 * _MIB,
         compile_limits=_PLENTY,
@@ -412,6 +423,7 @@ ROWS = (
         aliases=("rs",),
         find=toolchains.rust,
         hello=b'fn main() { println!("1"); }\n',
+        memory_error=re.compile(rb"^memory allocation of \d+ bytes failed", re.MULTILINE),
         compile_limits=_PLENTY,
     ),
     Language(
@@ -437,6 +449,7 @@ ROWS = (
             calls="ruby",
         ),
         hello=b"puts 1\n",
+        memory_error=re.compile(rb"\(NoMemoryError\)"),
         reserved_bytes=_HEAVY,
         runtime_bytes=24 * _MIB,
         syntax_error=re.compile(
@@ -457,6 +470,7 @@ ROWS = (
             readable=("/etc/php", "/usr/lib/php", "/usr/share/php"),
         ),
         hello=b"<?php echo 1;\n",
+        memory_error=re.compile(rb"Allowed memory size of \d+ bytes exhausted|Out of memory"),
         reserved_bytes=_HEAVY,
         runtime_bytes=32 * _MIB,
         syntax_error=re.compile(rb"^(?:PHP )?Parse error: ", re.MULTILINE),
@@ -473,6 +487,7 @@ ROWS = (
             libraries=("-e", 'print join "\\n", @INC'),
         ),
         hello=b"print 1;\n",
+        memory_error=re.compile(rb"^Out of memory", re.MULTILINE),
         reserved_bytes=16 * _MIB,
         runtime_bytes=8 * _MIB,
         syntax_error=re.compile(
@@ -487,6 +502,7 @@ ROWS = (
             "lua5.4", "lua5.4", arguments=("main.lua",), input_name="main.lua", version=("-v",)
         ),
         hello=b"print(1)\n",
+        memory_error=re.compile(rb"not enough memory"),
         reserved_bytes=16 * _MIB,
         runtime_bytes=4 * _MIB,
         syntax_error=re.compile(rb": main\.lua:\d+: .* near "),
@@ -515,6 +531,7 @@ ROWS = (
             calls="r",
         ),
         hello=b"cat(1)\n",
+        memory_error=re.compile(rb"cannot allocate vector of size"),
         reserved_bytes=_HEAVY,
         runtime_bytes=64 * _MIB,
         num_files=1024,  # it does not start with less
@@ -534,7 +551,8 @@ ROWS = (
         reserved_bytes=16 * _MIB,
         runtime_bytes=8 * _MIB,
         stdin_name="stdin.sql",
-        syntax_error=re.compile(rb"^Parse error near line \d+ of main\.sql", re.MULTILINE),
+        syntax_error=re.compile(rb"^Parse error near line \d+: .*syntax error", re.MULTILINE),
+        memory_error=re.compile(rb"out of memory"),
     ),
 )
 

@@ -181,7 +181,7 @@ async def _run_cases(
             reason = CodeReason.PASSED if right else CodeReason.WRONG_ANSWER
             findings.add(reason, printed, case.stdout)
         else:
-            reason = CodeReason.COMPILE_ERROR if language.has_syntax_error(run) else reason_of(run)
+            reason = language.reason_told(run) or reason_of(run)
             findings.add(reason, _text(run.stderr), case.stdout)
         if _ends_the_cases(findings, plan, reason_of(run)):
             break

@@ -306,7 +306,7 @@ def java() -> Toolchain:
     machine = home / "bin/java"
     running = Step(
         arguments=(
-            *(str(machine), *_JAVA_OPTIONS, "-Xmx{memory_mib}m", "-Xss64m", "-ea", "-cp", "."),
+            *(str(machine), *_JAVA_OPTIONS, "-Xmx{memory_mib}m", "-Xss16m", "-ea", "-cp", "."),
             "{main}",
         ),
         input_name="",
@@ -457,7 +457,7 @@ def _tools(
     programs = list(dict.fromkeys(programs))
     libraries = sorted({path for program in programs for path in shared_libraries(program)})
     loaders = [path for path in libraries if path.name.startswith(("ld-linux", "ld-musl"))]
-    files = [*readable, *libraries, *_existing("/etc/ld.so.cache")]
+    files = [*readable, *libraries, *_existing("/etc/ld.so.cache", "/usr/lib/locale/C.utf8")]
     return Tools(
         executable=(*programs, *loaders),
         readable=tuple(dict.fromkeys(files)),

@@ -21,7 +21,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_service.code.languages import (
     LANGUAGES,
-    LanguageName,
     language_named,
     language_version,
 )
