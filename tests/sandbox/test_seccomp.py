@@ -360,7 +360,8 @@ def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:
         )
 
 
-RULES_OF_RUNTIMES = {
+Arguments = list[tuple[int, ...]]
+RULES_OF_RUNTIMES: dict[tuple[str, str], tuple[Arguments, Arguments, int]] = {
     # runtime, call: arguments that are permitted, others, and the error of those
     ("node", "eventfd2"): ([(0, 0o2004000)], [(0, 1)], errno.EPERM),
     ("ruby", "eventfd2"): ([(0, 0o2004000)], [(0, 1)], errno.EPERM),

@@ -49,7 +49,7 @@ class CompiledPrograms:
         self._table = mmap.mmap(self._file, TABLE_BYTES)
 
     def get(self, language: str, source: bytes, files: Mapping[str, bytes]) -> bytes | None:
-        """What a source was compiled to; None if that is not kept."""
+        """The program that a source was compiled to; None if it is not kept."""
         if self._file is None:
             return None
         key = _key(language, source, files)
@@ -63,7 +63,7 @@ class CompiledPrograms:
     def keep(
         self, language: str, source: bytes, files: Mapping[str, bytes], compiled: bytes
     ) -> None:
-        """Keep what a source was compiled to, if it is of `MAX_PROGRAM_BYTES` at most."""
+        """Keep the program of a source, if it is of `MAX_PROGRAM_BYTES` at most."""
         size = len(compiled)
         if self._file is None or size > MAX_PROGRAM_BYTES:
             return

@@ -21,7 +21,7 @@ import re
 import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeGuard
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 from verifier_service.code import toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
@@ -117,7 +117,7 @@ class Language:
     memory_error: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that the memory is used up."""
     problems: list[str | None] = field(default_factory=list)
-    """What to install, or None, once the toolchain has been tried."""
+    """Advice on what to install, or None, once the toolchain has been tried."""
     found: list[Toolchain] = field(default_factory=list)
     """Its toolchain, once it was found."""
 
@@ -219,7 +219,7 @@ class Language:
         files: Mapping[str, bytes],
         texts: Mapping[str, str],
     ) -> bytes | Execution:
-        """What the last step wrote, or the execution of the step that failed.
+        """Bytes that the last step wrote, or the execution of the step that failed.
 
         The limits hold for all steps together.
         """
@@ -251,6 +251,7 @@ class Language:
         return Program(
             payload=tool_payload(arguments, name, content, environment),
             entry="tool",
+            files=step.files,
             toolchain=self.name,
             stdin_name=self.stdin_name,
         )
@@ -347,6 +348,11 @@ _PLENTY = dataclasses.replace(
     idle_seconds=None,
 )
 """Limits on a compiler with threads, and with a runtime of its own."""
+# Its package `utils` starts a shell to look for the program `uname`, and does not load without.
+_R_PROFILE = b"""
+unlockBinding("Sys.which", baseenv())
+assign("Sys.which", function(names) structure(rep("", length(names)), names = names), baseenv())
+"""
 _HEAVY = 128 * _MIB
 _LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH') or ''}"
 
@@ -373,7 +379,7 @@ ROWS = (
         find=toolchains.javascript,
         hello=b"console.log(1)\n",
         source_name=_javascript_file,
-        reserved_bytes=1200 * _MIB,
+        reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
         memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
         # The place that found it: the loader, and not an `eval` or a `JSON.parse` of the program.
@@ -390,9 +396,9 @@ ROWS = (
         find=toolchains.typescript,
         hello=b"const one: number = 1;\nconsole.log(one);\n",
         memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
-        reserved_bytes=1200 * _MIB,
+        reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
-        compile_limits=dataclasses.replace(_PLENTY, reserved_bytes=1200 * _MIB),
+        compile_limits=dataclasses.replace(_PLENTY, reserved_bytes=2048 * _MIB),
     ),
     Language(
         name="java",
@@ -402,7 +408,7 @@ ROWS = (
         hello=b"class Main { public static void main(String[] a) { System.out.println(1); } }\n",
         memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
         source_name=_java_file,
-        reserved_bytes=1200 * _MIB,
+        reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
         compile_limits=_PLENTY,
     ),
@@ -516,6 +522,7 @@ ROWS = (
             "r-base-core",
             arguments=("--no-echo", "--no-restore", "--no-save", "--file=main.R"),
             input_name="main.R",
+            files={"profile.R": _R_PROFILE},
             readable=("/usr/lib/R", "/usr/share/R", "/etc/R", "/etc/fonts"),
             version=("/usr/lib/R/bin/R", "--version"),
             environment={
@@ -525,6 +532,7 @@ ROWS = (
                 "R_DOC_DIR": "/usr/share/R/doc",
                 "LD_LIBRARY_PATH": f"/usr/lib/R/lib:{_LIBRARIES}/blas:{_LIBRARIES}/lapack",
                 "R_ARCH": "",
+                "R_PROFILE": "profile.R",
                 "TMPDIR": ".",
                 "R_DEFAULT_PACKAGES": "datasets,utils,grDevices,graphics,stats,methods",
             },
@@ -572,6 +580,41 @@ def language_named(name: str) -> LanguageName | None:
     ('javascript', 'cpp', None)
     """
     return _NAMES.get(name.lower())
+
+
+class LanguageStatus(NamedTuple):
+    """A language, and whether this machine has its toolchain."""
+
+    name: LanguageName
+    version: str
+    """Version of its toolchain; empty where there is none."""
+    problem: str | None
+    """Advice on what is missing and how to install it; None where nothing is."""
+
+
+def language_statuses() -> list[LanguageStatus]:
+    """The languages with their toolchains. The first call starts them all; it takes a second."""
+    return [_status(name) for name in LANGUAGES.values()]
+
+
+def _status(language: Language) -> LanguageStatus:
+    try:
+        return LanguageStatus(language.name, language_version(language.name), None)
+    except ToolchainError as error:
+        return LanguageStatus(language.name, "", str(error))
+
+
+async def language_problems(runner: Runner) -> dict[LanguageName, str]:
+    """The languages whose smallest program does not run, and why."""
+    found = {}
+    for language in LANGUAGES.values():
+        try:
+            problem = await language.missing(runner)
+        except SandboxError as error:
+            problem = str(error)
+        if problem is not None:
+            found[language.name] = problem
+    return found
 
 
 def tools(name: str) -> Tools:

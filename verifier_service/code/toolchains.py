@@ -25,7 +25,7 @@ from verifier_service.sandbox.execution import Tools
 
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 _SYSTEM = Path("/usr")
-"""Where toolchains lie that are not found by a program."""
+"""Directory below which toolchains lie that no program leads to."""
 _QUERY_SECONDS = 60.0
 _LATER = "then start the service again"
 
@@ -300,7 +300,7 @@ def java() -> Toolchain:
             *("-implicit:none", "-cp", ".", "-d", CLASSES, "{source}"),
         ),
         input_name="{source}",
-        output_name=CLASSES,
+        output_name=f"{CLASSES}/",
         environment=environment,
     )
     machine = home / "bin/java"
@@ -312,7 +312,7 @@ def java() -> Toolchain:
         input_name="",
         environment=environment,
     )
-    readable = [home, *outside, *runtime.system_libraries()]
+    readable = [home, *outside, *_system_files()]
     tools = _tools([compiler, machine], readable, runtime.DEVICES, calls="java")
     version = (str(machine), "-version")
     return Toolchain(steps=(step,), runtime=running, tools=tools, version=version)
@@ -321,6 +321,8 @@ def java() -> Toolchain:
 # JavaScript and TypeScript
 
 _NODE_OPTIONS = ("--max-old-space-size={memory_mib}", "--stack-size=60000")
+# It does not start where its configuration of OpenSSL is there and may not be read.
+_NODE_ENVIRONMENT = {"OPENSSL_CONF": "/dev/null"}
 _TYPESCRIPT_PLACES = ("share/nodejs", "lib/node_modules", "local/lib/node_modules")
 # Types are left out and not checked, as by those who run TypeScript (tsx, ts-node): what Node.js
 # itself declares is in a package of its own, without which no program that reads would be right.
@@ -343,7 +345,8 @@ fs.writeFileSync("output", made.outputText);
 def javascript() -> Toolchain:
     """The toolchain of JavaScript, which is Node.js. Raises ToolchainError."""
     node = located("node", "nodejs")
-    running = Step(arguments=(node, *_NODE_OPTIONS, "{source}"), input_name="{source}")
+    arguments = (node, *_NODE_OPTIONS, "{source}")
+    running = Step(arguments=arguments, input_name="{source}", environment=_NODE_ENVIRONMENT)
     return Toolchain(runtime=running, tools=_node_tools(node), version=(node, "--version"))
 
 
@@ -359,8 +362,16 @@ def typescript() -> Toolchain:
             f"typescript), {_LATER}"
         )
     module = str(places[0].resolve() / "lib/typescript.js")
-    compiling = Step(arguments=(node, "-e", _TRANSPILE, module), input_name="main.ts")
-    running = Step(arguments=(node, *_NODE_OPTIONS, "main.js"), input_name="main.js")
+    compiling = Step(
+        arguments=(node, "-e", _TRANSPILE, module),
+        input_name="main.ts",
+        environment=_NODE_ENVIRONMENT,
+    )
+    running = Step(
+        arguments=(node, *_NODE_OPTIONS, "main.js"),
+        input_name="main.js",
+        environment=_NODE_ENVIRONMENT,
+    )
     tools = _node_tools(node, places[0].resolve())
     version = (node, "-p", "require(process.argv[1]).version", module)
     return Toolchain(steps=(compiling,), runtime=running, tools=tools, version=version)
@@ -369,7 +380,7 @@ def typescript() -> Toolchain:
 def _node_tools(node: str, *more: Path) -> Tools:
     return _tools(
         [Path(node)],
-        [*more, *_existing("/usr/share/nodejs"), *runtime.system_libraries()],
+        [*more, *_existing("/usr/share/nodejs"), *_system_files()],
         runtime.DEVICES,
         calls="node",
     )
@@ -386,6 +397,7 @@ def interpreter(
     input_name: str,
     libraries: Sequence[str] = (),
     readable: Sequence[str] = (),
+    files: Mapping[str, bytes] | None = None,
     environment: Mapping[str, str] | None = None,
     calls: str = "",
     version: Sequence[str] = ("--version",),
@@ -399,6 +411,7 @@ def interpreter(
         input_name: name of the source's file.
         libraries: arguments with which it prints the directories of its library, a line for each.
         readable: more files and directories that it reads, where they exist; patterns of `glob`.
+        files: more files that it is given, by name.
         environment: its variables besides those of every program.
         calls: name of the system calls that it needs, see `system_calls.CALLS_OF_RUNTIMES`.
         version: arguments with which it prints its version, or a command for that with its path.
@@ -410,10 +423,13 @@ def interpreter(
         found = [path for path in _existing(*lines) if path.is_absolute() and path != Path("/")]
         others = [path for pattern in readable for path in sorted(Path("/").glob(pattern[1:]))]
         running = Step(
-            arguments=(program, *arguments), input_name=input_name, environment=environment or {}
+            arguments=(program, *arguments),
+            input_name=input_name,
+            files=files or {},
+            environment=environment or {},
         )
-        files = [*found, *others, *runtime.system_libraries()]
-        tools = _tools([Path(program)], files, runtime.DEVICES, calls=calls)
+        read = [*found, *others, *_system_files()]
+        tools = _tools([Path(program)], read, runtime.DEVICES, calls=calls)
         command = tuple(version) if version[0].startswith("/") else (program, *version)
         return Toolchain(runtime=running, tools=tools, version=command)
 
@@ -457,13 +473,18 @@ def _tools(
     programs = list(dict.fromkeys(programs))
     libraries = sorted({path for program in programs for path in shared_libraries(program)})
     loaders = [path for path in libraries if path.name.startswith(("ld-linux", "ld-musl"))]
-    files = [*readable, *libraries, *_existing("/etc/ld.so.cache", "/usr/lib/locale/C.utf8")]
+    files = [*readable, *libraries, *_existing("/etc/ld.so.cache")]
     return Tools(
         executable=(*programs, *loaders),
         readable=tuple(dict.fromkeys(files)),
         devices=devices,
         calls=calls,
     )
+
+
+def _system_files() -> list[Path]:
+    """Files that every runtime reads: shared libraries, time zones, and the locale C.UTF-8."""
+    return [*runtime.system_libraries(), *_existing("/usr/lib/locale/C.utf8")]
 
 
 def _existing(*paths: str) -> Iterator[Path]:

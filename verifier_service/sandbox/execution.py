@@ -126,7 +126,7 @@ class Program:
         files: files of the scratch directory when the program begins, by names that `check_name`
             accepts. Each takes whole pages of `Limits.file_bytes`.
         fetched_files: names of files to read from the scratch directory when the program has ended.
-            A directory is fetched as `pack.pack` packs its files.
+            One that ends with a slash is a directory, fetched as `pack.pack` packs its files.
         toolchain: name of the `Tools` of the entries `tool` and `binary`.
     """
 

@@ -254,7 +254,8 @@ class Runner:
         for program in programs:
             if program.entry not in known:
                 raise ValueError(f"no entry {program.entry!r}; there are {sorted(known)}")
-            for name in (*program.files, *program.fetched_files):
+            fetched = (name.removesuffix("/") for name in program.fetched_files)
+            for name in (*program.files, *fetched):
                 check_name(name)
             if len(program.fetched_files) > MAX_FETCHED_FILES:
                 raise ValueError(f"at most {MAX_FETCHED_FILES} files can be fetched")
@@ -346,7 +347,7 @@ class _Slot:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._zygotes: dict[_Key, ZygoteHandle] = {}
-        """In the order of their last use."""
+        """Zygotes, in the order of their last use."""
         self._successors: dict[_Key, asyncio.Task[ZygoteHandle]] = {}
         """Zygotes that are being started in the place of worn ones."""
         self._retired: set[asyncio.Task[None]] = set()

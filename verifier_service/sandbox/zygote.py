@@ -678,21 +678,21 @@ def pack_workspace(arguments: Sequence[str], files: Mapping[str, bytes]) -> byte
 def _open_files(scratch: Path, names: Sequence[str]) -> dict[int, int]:
     """The descriptors of files that a program left, by their index in the names.
 
-    Only a regular file in a directory of the program's own is returned, and for a directory the
-    regular files in it, packed. The program may have made links, pipes and devices with these
-    names.
+    Only a regular file in a directory of the program's own is returned. The program may have made
+    links, pipes and devices with these names. A name that ends with a slash is that of a directory,
+    whose regular files are packed.
     """
     found = {}
     for index, name in enumerate(names):
         with contextlib.suppress(OSError):
-            file = _open_below(scratch, name)
-            mode = os.fstat(file).st_mode
-            if stat.S_ISREG(mode):
-                found[index] = file
+            if name.endswith("/"):
+                found[index] = _packed_directory(scratch, name.removesuffix("/"))
                 continue
-            os.close(file)
-            if stat.S_ISDIR(mode):
-                found[index] = _packed_directory(scratch, name)
+            file = _open_below(scratch, name)
+            if stat.S_ISREG(os.fstat(file).st_mode):
+                found[index] = file
+            else:
+                os.close(file)
     return found
 
 
