@@ -1,7 +1,9 @@
 # The verifier service: no compiler unless asked for, no torch, no root.
 #
 #   BASE_IMAGE  any Debian or Ubuntu with Python 3.11 or newer, its venv module and bash
-#   WITH_CPP    1 adds g++, which the verifier of programs needs for C++
+#   LANGUAGES   toolchains that the verifier of programs needs, as java,go; the names are those of
+#               docker/install-languages, or "all"
+#   WITH_CPP    1 is LANGUAGES=cpp besides
 #
 # The base of both stages must be the same: the virtual environment links to its interpreter.
 ARG BASE_IMAGE=python:3.12-slim-bookworm
@@ -34,11 +36,11 @@ FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="verifier service" \
       org.opencontainers.image.description="Judges model completions for reinforcement learning, over HTTP" \
       org.opencontainers.image.licenses="Apache-2.0"
+ARG LANGUAGES=""
 ARG WITH_CPP=0
-RUN if [ "$WITH_CPP" = 1 ]; then \
-        apt-get update && apt-get install --yes --no-install-recommends g++ \
-        && rm -rf /var/lib/apt/lists/*; \
-    fi
+COPY docker/install-languages /tmp/install-languages
+RUN if [ "$WITH_CPP" = 1 ]; then LANGUAGES="cpp,$LANGUAGES"; fi \
+    && sh /tmp/install-languages "$LANGUAGES" && rm /tmp/install-languages
 COPY --from=build /opt/verifier /opt/verifier
 # Listening on every interface is for the container's own network only.
 ENV VERIFIER_HOST=0.0.0.0 VERIFIER_PORT=8080 PYTHONDONTWRITEBYTECODE=1

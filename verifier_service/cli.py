@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 import verifier_service
 from verifier_service import strict_json
 from verifier_service.app import create_app
+from verifier_service.code import languages
 from verifier_service.code.check_tests import (
     BadRows,
     Misfit,
@@ -43,6 +44,7 @@ from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_a
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
 from verifier_service.sandbox.layers import hide_process
+from verifier_service.sandbox.runner import Runner
 from verifier_service.schemas import Group
 from verifier_service.server import CannotServe
 from verifier_service.server import serve as run_server
@@ -148,8 +150,9 @@ def doctor(
 ) -> None:
     """Check what confines programs on this machine.
 
-    Prints the layers of the sandbox and tries operations that must be refused. The status is 1 if
-    a layer is missing or a check fails.
+    Prints the layers of the sandbox, tries operations that must be refused, and runs a program in
+    each language. The status is 1 if a layer is missing or a check fails; a language that is not
+    installed does not count.
     """
     required = {name.strip() for name in require.split(",") if name.strip()}
     if unknown := sorted(required - set(Layer)):
@@ -158,7 +161,22 @@ def doctor(
         )
     diagnosis = asyncio.run(diagnose(required=frozenset(map(Layer, required))))
     print(diagnosis)  # noqa: T201
+    if diagnosis.is_healthy:
+        for line in asyncio.run(_language_lines()):
+            print(line)  # noqa: T201
     raise typer.Exit(not diagnosis.is_healthy)
+
+
+async def _language_lines() -> list[str]:
+    """A line for each language: whether its smallest program runs in the sandbox."""
+    async with Runner(1, tools=languages.tools) as runner:
+        problems = await languages.language_problems(runner)
+    lines = ["languages of programs:"]
+    for status in languages.language_statuses():
+        problem = problems.get(status.name)
+        found = f"works, {status.version}" if problem is None else f"- {problem}"
+        lines.append(f"  {status.name:13} {found}")
+    return lines
 
 
 @app.command(epilog=_example("verifier-service check-tests problems.jsonl --language cpp"))

@@ -339,10 +339,22 @@ class VerifierDescription(BaseModel):
     reasons: list[ReasonDescription]
 
 
+class LanguageDescription(BaseModel):
+    """A language of programs."""
+
+    language: str = Field(description="as `language` of the verifier `code`")
+    aliases: list[str] = Field(description="other names, which routes of other protocols take")
+    tags: list[str] = Field(description="tags of fenced blocks")
+    available: bool = Field(description="whether this machine has its toolchain")
+    version: str = Field(description="of the toolchain; empty where there is none")
+    problem: str | None = Field(description="what is missing and how to install it")
+
+
 class VerifiersResponse(BaseModel):
-    """The verifiers that the service serves."""
+    """The verifiers that the service serves, and the languages of programs."""
 
     verifiers: list[VerifierDescription]
+    languages: list[LanguageDescription]
 
 
 class ProfileDescription(BaseModel):

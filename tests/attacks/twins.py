@@ -167,7 +167,7 @@ def asked_for(forms: Sequence[Form], *, part: int, num_parts: int) -> list[Asked
         for row, form in enumerate(forms)
         for column, trial in enumerate(form.trials)
         for turn, scoring in enumerate(SCORINGS)
-        if not (trial.is_general or languages.LANGUAGES[form.language].compiler)
+        if not (trial.is_general or languages.LANGUAGES[form.language].is_compiled)
         or (row + column + turn) % num_parts == part
     ]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.code.languages import LANGUAGES, CompileFailure, toolchain
+from verifier_service.code.languages import LANGUAGES, CompileFailure
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
 from verifier_service.sandbox.execution import (
     Execution,
@@ -54,7 +54,7 @@ def run(
     """Compile a program, which must work, and run it."""
     program = built(sandbox, source)
     assert isinstance(program, Program), program
-    program = Program(payload=program.payload, entry="binary", stdin=stdin)
+    program = Program(payload=program.payload, entry="binary", stdin=stdin, toolchain="cpp")
     return sandbox.wait(sandbox.runner.run(program, limits or LIMITS))
 
 
@@ -175,7 +175,7 @@ def test_a_program_cannot_name_its_loader(sandbox: Sandbox) -> None:
 
 
 def test_a_payload_that_is_no_program_is_its_own_fault(sandbox: Sandbox) -> None:
-    program = Program(payload=b"#!/bin/sh\necho x\n", entry="binary")
+    program = Program(payload=b"#!/bin/sh\necho x\n", entry="binary", toolchain="cpp")
     execution = sandbox.wait(sandbox.runner.run(program, LIMITS))
     assert execution.exit_code == 126
     assert execution.stdout == b""
@@ -193,7 +193,7 @@ def test_a_tool_that_is_not_what_it_seems_can_only_write_its_file(
 
     async def run_it() -> Execution:
         given = Tools(executable=(path,), readable=())
-        async with Runner(1, tools=lambda: given) as runner:
+        async with Runner(1, tools=lambda _: given) as runner:
             payload = tool_payload([str(path)], "main.cpp", b"")
             program = Program(payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,))
             return await runner.run(program, TOOL)
@@ -206,9 +206,9 @@ def test_a_tool_that_is_not_what_it_seems_can_only_write_its_file(
 
 def compile_step(sandbox: Sandbox, source: str, limits: Limits, *options: str) -> Execution:
     """Run the compiler alone, with more options."""
-    step = toolchain().steps[0].arguments
+    step = LANGUAGES["cpp"].toolchain().steps[0].arguments
     payload = tool_payload([*step, *options], "main.cpp", source.encode())
-    program = Program(payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,))
+    program = Program(payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,), toolchain="cpp")
     return sandbox.wait(sandbox.runner.run(program, limits))
 
 
@@ -291,13 +291,13 @@ def test_a_link_in_the_toolchain_leads_nowhere_else(sandbox: Sandbox, canary: Pa
     directory = canary.parent / "toolchain"
     directory.mkdir()
     (directory / "innocent.h").symlink_to(canary)
-    found = toolchain()
+    found = LANGUAGES["cpp"].toolchain()
     given = Tools(executable=found.tools.executable, readable=(*found.tools.readable, directory))
     arguments = [*found.steps[0].arguments, f"-I{directory}"]
     payload = tool_payload(arguments, "main.cpp", b"#include <innocent.h>\nint main() {}")
 
     async def run_it() -> Execution:
-        async with Runner(1, tools=lambda: given) as runner:
+        async with Runner(1, tools=lambda _: given) as runner:
             return await runner.run(Program(payload=payload, entry="tool"), TOOL)
 
     execution = asyncio.run(run_it())
@@ -360,11 +360,11 @@ def test_a_compiler_does_not_outlive_what_started_it(sandbox: Sandbox, who: str)
     """It is one process, with no processes of its own."""
 
     async def kill() -> None:
-        step = toolchain().steps[0].arguments
+        step = LANGUAGES["cpp"].toolchain().steps[0].arguments
         payload = tool_payload(
             [*step, BOMB_OPTIONS, "-fconstexpr-depth=600"], "main.cpp", COMPILE_BOMB.encode()
         )
-        program = Program(payload=payload, entry="tool")
+        program = Program(payload=payload, entry="tool", toolchain="cpp")
         task = asyncio.create_task(sandbox.runner.run(program, TOOL))
         tool = await _appears("cc1plus")
         pidfd = os.pidfd_open(tool)

@@ -22,7 +22,7 @@ def readable():
 if not namespaces.enter():
     sys.exit("not permitted")
 try:
-    namespaces.change_root(readable(), [], Path(sys.argv[1]))
+    namespaces.change_root(readable(), [], Path(sys.argv[1]), {}, {})
 except OSError as error:
     sys.exit(f"refused: {error}")
 """

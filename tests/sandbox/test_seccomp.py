@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import struct
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from verifier_service.sandbox.system_calls import (
     CALLS,
     CALLS_OF_LOOPBACK,
     CALLS_OF_NATIVE,
+    CALLS_OF_RUNTIMES,
     SystemCall,
 )
 
@@ -38,7 +40,7 @@ OWN_PID = 4242
 GATE = 0x1234_89AB_CDEF
 
 
-def code_for(machine: str, **permits: bool) -> bytes:
+def code_for(machine: str, **permits: Any) -> bytes:
     """The filter with the pid and the gate filled in."""
     code, positions = assemble(machine, **permits)
     values = {0xFFFFFFFD: OWN_PID, 0xFFFFFFFE: GATE & 0xFFFFFFFF, 0xFFFFFFFF: GATE >> 32}
@@ -306,6 +308,8 @@ def test_every_call_with_conditions_is_in_a_test_of_its_arguments() -> None:
 
 def test_every_call_names_a_program_that_needs_it() -> None:
     rows = CALLS | CALLS_OF_NATIVE | CALLS_OF_LOOPBACK
+    for calls in CALLS_OF_RUNTIMES.values():
+        rows |= calls
     assert [name for name, call in rows.items() if len(call.needed_by) < 3] == []
 
 
@@ -354,6 +358,47 @@ def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:
         assert decide("x86_64", number, *arguments, permits="executes") == decide(
             "x86_64", number, *arguments
         )
+
+
+Arguments = list[tuple[int, ...]]
+RULES_OF_RUNTIMES: dict[tuple[str, str], tuple[Arguments, Arguments, int]] = {
+    # runtime, call: arguments that are permitted, others, and the error of those
+    ("node", "eventfd2"): ([(0, 0o2004000)], [(0, 1)], errno.EPERM),
+    ("ruby", "eventfd2"): ([(0, 0o2004000)], [(0, 1)], errno.EPERM),
+    ("go", "clone"): (
+        [(0x50F00,), (0xD0F00,), (GLIBC_THREAD,)],
+        [(SIGCHLD,), (0x50B00,), (0x50F00 | 0x10000000,), (0x40F00,)],
+        errno.EPERM,
+    ),
+    ("rust", "getrandom"): ([(0, 1, 4)], [(0, 1, 8)], errno.EPERM),
+    ("rustc", "getrandom"): ([(0, 1, 4)], [(0, 1, 8)], errno.EPERM),
+    ("rustc", "fchmod"): ([], [(3, 0o777)], 0),
+    ("rustc", "readlink"): ([(0,)], [], 0),
+    ("rustc", "readlinkat"): ([(0,)], [], 0),
+    ("rustc", "sched_getaffinity"): ([(0,), (OWN_PID,)], [(1,), (OWN_PID + 1,)], errno.ENOSYS),
+    ("java", "sched_getaffinity"): ([(0,), (OWN_PID,)], [(1,), (OWN_PID + 1,)], errno.ENOSYS),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("runtime", sorted(CALLS_OF_RUNTIMES))
+def test_a_runtime_has_its_own_calls_and_no_others(machine: str, runtime: str) -> None:
+    calls = CALLS_OF_RUNTIMES[runtime]
+    assert {name for one, name in RULES_OF_RUNTIMES if one == runtime} == calls.keys()
+    key = (machine, runtime)
+    CODE[key] = code_for(machine, executes=True, runtime=runtime)
+    for name, number in numbers(machine, calls).items():
+        if number is None:
+            continue
+        allowed, refused, error = RULES_OF_RUNTIMES[runtime, name]
+        for arguments in allowed:
+            assert decide(machine, number, *arguments, permits=runtime) == ALLOW
+        for arguments in refused:
+            assert decide(machine, number, *arguments, permits=runtime) == REFUSE | error
+    for number in set(range(1000)) - set(numbers(machine, calls).values()):
+        arguments = (OWN_PID,) * 6
+        found = decide(machine, number, *arguments, permits=runtime)
+        assert found == decide(machine, number, *arguments, permits="executes")
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -15,6 +15,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from trainer_client.service_process import running_service
+from verifier_service.code import languages
 from verifier_service.compat import (
     ROUTERS,
     TRY_LATER_STATUSES,
@@ -157,7 +158,7 @@ def test_nothing_of_a_run_is_left_for_the_next(http: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"language": "go"}, "language 'go' is not served"),
+        ({"language": "cobol"}, "language 'cobol' is not served"),
         ({"files": {"../a": ""}}, "'../a' is no name of a file"),
         ({"files": {"/a": ""}}, "'/a' is no name of a file"),
         ({"fetch_files": ["a/../../b"]}, "'a/../../b' is no name of a file"),
@@ -268,12 +269,40 @@ def test_piston_refuses_what_it_does_not_have(
     assert message in post(http, "/api/v2/execute", body, 400)["message"]
 
 
+INSTALLED = [one for one in languages.language_statuses() if one.problem is None]
+
+
+@pytest.mark.parametrize("name", [one.name for one in INSTALLED])
+def test_every_name_of_a_language_is_known_to_both_protocols(
+    http: httpx.Client, name: languages.LanguageName
+) -> None:
+    language = languages.LANGUAGES[name]
+    source = language.hello.decode() or "print(1)"
+    for alias in (name, *language.aliases, name.upper()):
+        assert run_code(http, source, language=alias)["run_result"]["stdout"].strip() == "1"
+    body = {"language": alias, "version": "*", "files": [{"content": source}]}
+    found = post(http, "/api/v2/execute", body)
+    assert found["run"]["stdout"].strip() == "1"
+    assert found["version"] == languages.language_version(name)
+    assert ("compile" in found) is language.is_compiled
+
+
+def test_the_languages_are_listed_beside_the_verifiers(http: httpx.Client) -> None:
+    listed = http.get("/v1/verifiers").json()["languages"]
+    assert [one["language"] for one in listed] == list(languages.LANGUAGES)
+    available = [one["language"] for one in listed if one["available"]]
+    assert available == [one.name for one in INSTALLED]
+    assert all(one["version"] if one["available"] else one["problem"] for one in listed)
+
+
 def test_piston_lists_its_runtimes(http: httpx.Client) -> None:
     found = http.get("/api/v2/runtimes").json()
-    assert [(one["language"], one["aliases"]) for one in found] == [
-        ("python", ["py", "python3"]),
-        ("c++", ["cpp", "g++"]),
-    ]
+    aliases = {one["language"]: one["aliases"] for one in found}
+    assert aliases["python"] == ["py", "python3"]
+    assert aliases.get("c++", ["cpp", "g++"]) == ["cpp", "g++"]
+    assert aliases.get("sqlite3", ["sql", "sqlite"]) == ["sql", "sqlite"]
+    assert len(found) == len(INSTALLED)
+    assert all(one["version"] for one in found)
 
 
 def test_open_instruct_gets_a_result_for_each_line_of_test_code(http: httpx.Client) -> None:

@@ -13,15 +13,16 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_score import verdicts
-from verifier_service.code import languages
+from verifier_service.code import languages, toolchains
 from verifier_service.code.check_tests import Row, find_misfits
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES, Gxx, ToolchainError, gxx_version, toolchain
+from verifier_service.code.languages import LANGUAGES, language_version
 from verifier_service.code.reference_tests import Stdio
+from verifier_service.code.toolchains import Toolchain, ToolchainError
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.compat import piston
 from verifier_service.completion import Completion
-from verifier_service.sandbox.execution import Limits, SandboxError
+from verifier_service.sandbox.execution import Limits, SandboxError, Tools
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers.code import Code
@@ -197,19 +198,22 @@ def test_the_usual_tags_are_known(tag: str) -> None:
 @pytest.fixture
 def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A machine with no programs but those of a directory."""
-    monkeypatch.setattr(languages, "_SEARCH_PATH", str(tmp_path))
-    toolchain.cache_clear()
-    gxx_version.cache_clear()
+    monkeypatch.setattr(toolchains, "SEARCH_PATH", str(tmp_path))
+    monkeypatch.setattr(toolchains, "_SYSTEM", tmp_path)
+    for name, language in LANGUAGES.items():
+        if language.find is not None:
+            without = dataclasses.replace(language, found=[], problems=[])
+            monkeypatch.setitem(LANGUAGES, name, without)
+    language_version.cache_clear()
     yield tmp_path
-    toolchain.cache_clear()
-    gxx_version.cache_clear()
+    language_version.cache_clear()
 
 
 @pytest.mark.usefixtures("no_toolchain")
 def test_a_machine_without_a_compiler_says_what_to_install() -> None:
     async def ask() -> str | None:
         async with Runner(1, tools=languages.tools) as runner:
-            return await Gxx().missing(runner)
+            return await LANGUAGES["cpp"].missing(runner)
 
     message = asyncio.run(ask())
     assert message is not None
@@ -219,11 +223,7 @@ def test_a_machine_without_a_compiler_says_what_to_install() -> None:
 
 @pytest.mark.usefixtures("no_toolchain")
 @pytest.mark.parametrize("num_rows", [1, 3])
-def test_without_a_compiler_no_row_is_a_misfit(
-    monkeypatch: pytest.MonkeyPatch, num_rows: int
-) -> None:
-    without = dataclasses.replace(LANGUAGES["cpp"], compiler=Gxx())
-    monkeypatch.setitem(LANGUAGES, "cpp", without)
+def test_without_a_compiler_no_row_is_a_misfit(num_rows: int) -> None:
     tests = {"type": "stdio", "cases": CASES}
     rows = [Row(number, "", SUM, tests) for number in range(1, num_rows + 1)]
     with pytest.raises(SandboxError, match="apt install g\\+\\+"):
@@ -233,11 +233,7 @@ def test_without_a_compiler_no_row_is_a_misfit(
 
 
 @pytest.mark.usefixtures("no_toolchain")
-def test_a_missing_compiler_is_unverifiable_and_says_why(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    without = dataclasses.replace(LANGUAGES["cpp"], compiler=Gxx())
-    monkeypatch.setitem(LANGUAGES, "cpp", without)
+def test_a_missing_compiler_is_unverifiable_and_says_why() -> None:
     tests = Stdio.model_validate({"type": "stdio", "cases": CASES})
 
     async def ask() -> list[Any]:
@@ -261,8 +257,10 @@ def test_a_compiler_that_does_not_say_its_version_is_asked_again(no_toolchain: P
         return [(one.language, one.version) for one in found if one.language != "python"]
 
     with pytest.raises(ToolchainError, match="no g\\+\\+ in"):
-        gxx_version()
-    driver(no_toolchain, "exit 1")
+        language_version("cpp")
+    path = driver(no_toolchain, "exit 1")
+    nothing = Tools(executable=(), readable=())
+    LANGUAGES["cpp"].found.append(Toolchain(tools=nothing, version=(str(path),)))
     assert listed() == []
     driver(no_toolchain, "echo 12.3.4")
     assert listed() == [("c++", "12.3.4")]
@@ -271,25 +269,26 @@ def test_a_compiler_that_does_not_say_its_version_is_asked_again(no_toolchain: P
 
 
 @needs_compiler
-def test_a_compiler_that_runs_out_of_time_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_runs_out_of_time_is_tried_again() -> None:
     async def ask() -> str | None:
         async with Runner(1, tools=languages.tools) as runner:
-            compiler = Gxx()
-            with monkeypatch.context() as patch:
-                limits = Limits(cpu_seconds=0.001, file_bytes=2**20)
-                patch.setattr(languages, "COMPILE_LIMITS", limits)
-                with pytest.raises(SandboxError, match="g\\+\\+ does not work in the sandbox"):
-                    await compiler.missing(runner)
-            return await compiler.missing(runner)
+            limits = Limits(cpu_seconds=0.001, file_bytes=2**20)
+            short = dataclasses.replace(LANGUAGES["cpp"], compile_limits=limits, problems=[])
+            with pytest.raises(SandboxError, match="cpp does not work in the sandbox"):
+                await short.missing(runner)
+            return await dataclasses.replace(LANGUAGES["cpp"], problems=short.problems).missing(
+                runner
+            )
 
     assert asyncio.run(ask()) is None
 
 
-def driver(directory: Path, script: str) -> None:
+def driver(directory: Path, script: str) -> Path:
     """Install a program as g++."""
     path = directory / "g++"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
+    return path
 
 
 @pytest.mark.parametrize(
@@ -306,4 +305,4 @@ def test_a_compiler_that_is_not_whole_is_missing(
 ) -> None:
     driver(no_toolchain, script)
     with pytest.raises(ToolchainError, match=message):
-        toolchain()
+        LANGUAGES["cpp"].toolchain()

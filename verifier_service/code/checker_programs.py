@@ -89,7 +89,7 @@ async def compile_judging_program(
 
 async def _compile(runner: Runner, judging: JudgingProgram, limits: Limits) -> Program | str:
     language = LANGUAGES[judging.language]
-    if language.compiler is None:
+    if language.find is None:
         return await compile_special_judge(runner, judging.source, limits)
     files = {name: encoded(content) for name, content in judging.files.items()}
     built = await language.build(runner, encoded(judging.source), files=files)

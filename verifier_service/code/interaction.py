@@ -18,6 +18,7 @@ from verifier_service.code.checker_programs import (
     files_of_case,
     judgement_of,
 )
+from verifier_service.code.languages import LANGUAGES
 from verifier_service.code.reasons import CodeReason, reason_of
 from verifier_service.code.reference_tests import InteractiveCase, JudgingProgram
 from verifier_service.code.repeated_program import Plan, RepeatedProgram, encoded, room_for
@@ -60,18 +61,19 @@ async def run_conversation(
     """
     compiled, asked = interactor
     beside = {name: encoded(content) for name, content in asked.files.items()}
-    files = beside | files_of_case(case.stdin, case.stdout)
+    files = {**beside, **files_of_case(case.stdin, case.stdout), **compiled.files}
     interactors = dataclasses.replace(
         compiled, arguments=(INPUT_FILE, OUTPUT_FILE, ANSWER_FILE), files=files
     )
     limits = program.limits_with(program.program.files)
+    room = LANGUAGES[asked.language].run_limits(plan.limits)
     interactors_limits = dataclasses.replace(
-        plan.limits,
+        room,
         wall_seconds=limits.wall_seconds + WAIT_SECONDS,
         memory_bytes=max(plan.limits.memory_bytes, MIN_MEMORY_BYTES),
         output_bytes=max(plan.limits.output_bytes, MIN_TALK_BYTES),
         idle_seconds=None,
-        file_bytes=room_for(files),
+        file_bytes=max(room.file_bytes, room_for(files)),
     )
     pair, talk = await runner.run_conversation(
         program.program, interactors, limits, interactors_limits

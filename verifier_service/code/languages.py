@@ -1,12 +1,14 @@
-"""Languages of programs: how each is compiled and run.
+"""Languages of programs: the table of how each is compiled, run and confined.
 
 | language | compiled by | run as |
 |---|---|---|
 | `python` | the process that runs it | source |
-| `cpp` | cc1plus, as and ld, one sandboxed process each, once per program | a static binary |
+| `c`, `cpp`, `rust`, `go` | a compiler and a linker, once per program | a static binary |
+| `java`, `typescript` | a compiler, once per program | its output, by a runtime |
+| the others | the interpreter that runs it | source |
 
-The compiler's driver, g++, is not run on programs: it starts other processes, and a sandboxed
-process may start none. It is asked once for the commands that it would start (`g++ -###`).
+A row says all that is special to a language. `toolchains` finds its programs on the machine, and
+`system_calls.CALLS_OF_RUNTIMES` has the calls that its runtime needs and Python does not.
 """
 
 from __future__ import annotations
@@ -14,44 +16,67 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
+import platform
 import re
-import shlex
-import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeGuard
+import sysconfig
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
+from verifier_service.code import toolchains
+from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code.reasons import CodeReason
+from verifier_service.code.toolchains import Step, Toolchain, ToolchainError, gcc, interpreter
+from verifier_service.sandbox import pack
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
-from verifier_service.sandbox.execution import Execution, Limits, Program, SandboxError, Tools
+from verifier_service.sandbox.execution import (
+    Execution,
+    ExitReason,
+    Limits,
+    Program,
+    SandboxError,
+    Tools,
+)
 
 if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
 
-LanguageName = Literal["python", "cpp"]
+LanguageName = Literal[
+    "python",
+    "cpp",
+    "c",
+    "javascript",
+    "typescript",
+    "java",
+    "go",
+    "rust",
+    "bash",
+    "ruby",
+    "php",
+    "perl",
+    "lua",
+    "r",
+    "sql",
+]
 
+_MIB = 2**20
 COMPILE_LIMITS = Limits(
     cpu_seconds=15,
     wall_seconds=60,
     memory_bytes=2**30,
     output_bytes=2**16,
-    file_bytes=64 * 2**20,
+    file_bytes=64 * _MIB,
     num_threads=1,
 )
 """Limits on all steps of a compilation together."""
 MIN_SECONDS = 0.01
 """Least time limit. A step whose time is used up before it starts gets this and is ended by it."""
+SOURCE_BYTES = 32 * _MIB
+"""Room in the scratch directory of a program that a runtime reads, and for files of its own."""
 
 NO_FILES: Mapping[str, bytes] = {}
-_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
-_QUERY_SECONDS = 30.0
-_OPTIONS = (
-    *("-x", "c++", "-std=gnu++20", "-O2", "-w", "-static", "-s", "-DONLINE_JUDGE"),
-    *("-fmax-errors=20", "-fdiagnostics-color=never"),
-)
-_MINIMAL_PROGRAM = b"#include <iostream>\nint main() { std::cout << 1; }\n"
+compiled_programs = CompiledPrograms()
+"""Compiled programs that are kept. A worker of a pool shares those of the others."""
 
 
 @dataclass(frozen=True)
@@ -63,132 +88,484 @@ class CompileFailure:
     """The step that failed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Language:
-    """A language of programs."""
+    """A language of programs: a row of the table."""
 
+    name: LanguageName
     tags: tuple[str, ...]
     """Tags of fenced blocks, in lower case."""
-    has_calls: bool
-    """Whether tests can call functions of a program."""
-    compiler: Gxx | None = None
-    """Compiler that is run before the program; None where the program's own process compiles it."""
+    aliases: tuple[str, ...] = ()
+    """Names that other protocols have for it, besides its own; in lower case."""
+    find: toolchains.Finder | None = None
+    """Finds its toolchain; None for Python, which is that of the service."""
+    hello: bytes = b""
+    """Smallest program, which prints 1: one that does not run says that the toolchain is broken."""
+    source_name: Callable[[bytes], str] | None = None
+    """Name of the source's file, where a `{source}` of the toolchain asks for it."""
+    reserved_bytes: int = 0
+    """Address space that its runtime reserves and does not use; see `Limits.reserved_bytes`."""
+    runtime_bytes: int = 0
+    """Resident memory that its runtime takes itself."""
+    num_files: int = Limits().num_files
+    """Files that may be open at a time."""
+    compile_limits: Limits = COMPILE_LIMITS
+    stdin_name: str | None = None
+    """Name of the file with the standard input, for a runtime that does not read that."""
+    syntax_error: re.Pattern[bytes] | None = None
+    """Text on standard error by which a runtime says that the source is no program."""
+    memory_error: re.Pattern[bytes] | None = None
+    """Text on standard error by which a runtime says that the memory is used up."""
+    problems: list[str | None] = field(default_factory=list)
+    """Advice on what to install, or None, once the toolchain has been tried."""
+    found: list[Toolchain] = field(default_factory=list)
+    """Its toolchain, once it was found."""
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether tests can call functions of a program."""
+        return self.find is None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a compiler runs before the program."""
+        return self.find is not None and self.name in COMPILED
+
+    def toolchain(self) -> Toolchain:
+        """Its programs on this machine. Raises ToolchainError."""
+        assert self.find is not None
+        if not self.found:
+            self.found.append(self.find())
+        return self.found[0]
 
     async def missing(self, runner: Runner) -> str | None:
-        """Advice on what to install on this machine, or None. Raises SandboxError."""
-        return None if self.compiler is None else await self.compiler.missing(runner)
+        """Advice on what to install on this machine, or None. Raises SandboxError.
+
+        The first call runs a smallest program.
+        """
+        if self.find is None:
+            return None
+        if not self.problems:
+            self.problems.append(await self._problem(runner))
+        return self.problems[0]
+
+    async def _problem(self, runner: Runner) -> str | None:
+        try:
+            await asyncio.to_thread(self.toolchain)
+        except ToolchainError as error:
+            return str(error)
+        built = await self.build(runner, self.hello, self.compile_limits)
+        if isinstance(built, CompileFailure):
+            run = built.execution
+        else:
+            patient = dataclasses.replace(COMPILE_LIMITS, num_threads=Limits().num_threads)
+            run = await runner.run(built, self.run_limits(patient))
+            if run.succeeded and run.stdout.split() == [b"1"]:
+                return None
+        problem = f"{self.name} does not work in the sandbox: {_why(run)}"
+        if run.exit_code is None:  # a limit or a signal ended it, which may not happen next time
+            raise SandboxError(problem)
+        return problem
 
     async def build(
         self,
         runner: Runner,
         source: bytes,
-        limits: Limits = COMPILE_LIMITS,
+        limits: Limits | None = None,
         files: Mapping[str, bytes] = NO_FILES,
+        *,
+        memory_bytes: int = Limits().memory_bytes,
     ) -> Program | CompileFailure:
-        """Make a program that can be run any number of times.
+        """Make a program that can be run any number of times, within `run_limits`.
 
         Args:
             runner: has the tools of this module.
             source: source of the program.
             limits: limits on the compiler, if the language has one.
             files: files that the source may include.
+            memory_bytes: limit on the memory of the program, of which some runtimes are told.
 
         Raises:
             SandboxError: the program could not be compiled, which is our failure.
         """
-        if self.compiler is None:
+        if self.find is None:
             return Program(payload=source)
-        return await self.compiler.build(runner, source, limits, files)
+        found = self.toolchain()
+        texts = {"{source}": self._source_name(source), "{memory_mib}": str(memory_bytes // _MIB)}
+        if not found.steps:
+            assert found.runtime is not None
+            return self._started(found.runtime, source, texts)
+        kept = compiled_programs.get(self.name, source, files)
+        if kept is None:
+            made = await self._compile(runner, found, source, limits, files, texts)
+            if isinstance(made, Execution):
+                return CompileFailure(_why(made), made)
+            compiled_programs.keep(self.name, source, files, made)
+            kept = made
+        if found.runtime is None:
+            return Program(payload=kept, entry="binary", toolchain=self.name)
+        if found.steps[-1].output_name == OUTPUT_FILE:
+            return self._started(found.runtime, kept, texts)
+        classes = pack.unpack(kept)
+        texts["{main}"] = _main_class(self._source_name(source), classes)
+        return dataclasses.replace(self._started(found.runtime, b"", texts), files=classes)
 
+    async def _compile(
+        self,
+        runner: Runner,
+        found: Toolchain,
+        source: bytes,
+        limits: Limits | None,
+        files: Mapping[str, bytes],
+        texts: Mapping[str, str],
+    ) -> bytes | Execution:
+        """Bytes that the last step wrote, or the execution of the step that failed.
 
-@dataclass(frozen=True)
-class Step:
-    """One tool of a compilation: it reads a file and writes `OUTPUT_FILE`.
+        The limits hold for all steps together.
+        """
+        content, limits = source, limits or self.compile_limits
+        for step in found.steps:
+            tool = dataclasses.replace(
+                self._started(step, content, texts),
+                files={**files, **step.files},
+                fetched_files=(step.output_name,),
+            )
+            run = await runner.run(tool, limits)
+            if not run.succeeded or step.output_name not in run.files:
+                return run
+            content, files = run.files[step.output_name], NO_FILES
+            limits = dataclasses.replace(
+                limits,
+                cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
+                wall_seconds=max(
+                    limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
+                ),
+            )
+        return content
 
-    Args:
-        arguments: the tool's arguments, of which the first is its path.
-        input_name: name of the file that the tool reads.
-    """
-
-    arguments: tuple[str, ...]
-    input_name: str
-
-
-@dataclass(frozen=True)
-class Toolchain:
-    """The tools that make a program of a source, in order."""
-
-    steps: tuple[Step, ...]
-    tools: Tools
-
-
-class ToolchainError(Exception):
-    """The toolchain is missing or incomplete; the message says what to install."""
-
-
-class Gxx:
-    """g++, which links statically, so that running a program needs no file but its own."""
-
-    def __init__(self) -> None:
-        self._problem: str | None = None
-        self._is_checked = False
-
-    async def missing(self, runner: Runner) -> str | None:
-        """Advice on what to install, or None. The first call tries g++. Raises SandboxError."""
-        if not self._is_checked:
-            self._problem = await self._check(runner)
-            self._is_checked = True
-        return self._problem
-
-    async def _check(self, runner: Runner) -> str | None:
-        try:
-            await asyncio.to_thread(toolchain)
-        except ToolchainError as error:
-            return str(error)
-        built = await _compile(runner, _MINIMAL_PROGRAM, COMPILE_LIMITS, NO_FILES)
-        if isinstance(built, Execution):
-            run = built
-        else:
-            run = await runner.run(built, COMPILE_LIMITS)
-            if run.succeeded and run.stdout == b"1":
-                return None
-        if run.exit_code is None:  # a limit or a signal ended it, which may not happen next time
-            raise SandboxError(f"g++ does not work in the sandbox: {_why(run)}")
-        return f"g++ does not work in the sandbox: {_why(run)}"
-
-    async def build(
-        self, runner: Runner, source: bytes, limits: Limits, files: Mapping[str, bytes]
-    ) -> Program | CompileFailure:
-        """Compile, assemble and link, together within the limits. See `Language.build`."""
-        built = await _compile(runner, source, limits, files)
-        return built if isinstance(built, Program) else CompileFailure(_why(built), built)
-
-
-async def _compile(
-    runner: Runner, content: bytes, limits: Limits, files: Mapping[str, bytes]
-) -> Program | Execution:
-    """The program, or the execution of the step that failed; limits hold for all steps together."""
-    for step in toolchain().steps:
-        payload = tool_payload(step.arguments, step.input_name, content)
-        tool = Program(payload=payload, entry="tool", files=files, fetched_files=(OUTPUT_FILE,))
-        run = await runner.run(tool, limits)
-        if not run.succeeded or OUTPUT_FILE not in run.files:
-            return run
-        content, files = run.files[OUTPUT_FILE], {}
-        limits = dataclasses.replace(
-            limits,
-            cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
-            wall_seconds=max(
-                limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
-            ),
+    def _started(self, step: Step, content: bytes, texts: Mapping[str, str]) -> Program:
+        """A tool that reads a file."""
+        arguments = [_filled(argument, texts) for argument in step.arguments]
+        environment = {name: _filled(value, texts) for name, value in step.environment.items()}
+        name = _filled(step.input_name, texts) or _NO_INPUT
+        return Program(
+            payload=tool_payload(arguments, name, content, environment),
+            entry="tool",
+            files=step.files,
+            toolchain=self.name,
+            stdin_name=self.stdin_name,
         )
-    return Program(payload=content, entry="binary")
+
+    def _source_name(self, source: bytes) -> str:
+        return self.source_name(source) if self.source_name is not None else "main"
+
+    def run_limits(self, limits: Limits) -> Limits:
+        """The limits of a run of a program, with the room that the runtime needs."""
+        if self.find is None or self.name in BINARIES:
+            return dataclasses.replace(
+                limits, reserved_bytes=self.reserved_bytes, runtime_bytes=self.runtime_bytes
+            )
+        return dataclasses.replace(
+            limits,
+            reserved_bytes=self.reserved_bytes,
+            runtime_bytes=self.runtime_bytes,
+            num_files=self.num_files,
+            file_bytes=max(limits.file_bytes, SOURCE_BYTES),
+        )
+
+    def reason_told(self, run: Execution) -> CodeReason | None:
+        """The reason that the runtime gives on standard error for the end of a program, if one.
+
+        A program can write the same, and has failed as well.
+        """
+        if run.succeeded or run.reason not in (ExitReason.EXITED, ExitReason.SIGNALED):
+            return None
+        if self.memory_error is not None and self.memory_error.search(run.stderr):
+            return CodeReason.MEMORY_LIMIT_EXCEEDED
+        if self.syntax_error is not None and self.syntax_error.search(run.stderr):
+            return CodeReason.COMPILE_ERROR
+        return None
 
 
-LANGUAGES: dict[str, Language] = {
-    "python": Language(tags=("python", "py", "python3"), has_calls=True),
-    "cpp": Language(tags=("cpp", "c++", "cc", "cxx"), has_calls=False, compiler=Gxx()),
-}
+COMPILED = frozenset({"cpp", "c", "rust", "go", "java", "typescript"})
+"""Languages with a compiler that runs before the program."""
+BINARIES = frozenset({"cpp", "c", "rust", "go"})
+"""Those whose programs are run without a runtime."""
+_NO_INPUT = ".input"
+
+# A declaration of a public type: "public final class Main".
+_PUBLIC_TYPE = re.compile(
+    rb"^\s*public\s+(?:(?:final|abstract|strictfp|sealed)\s+)*(?:class|enum|record|interface)\s+"
+    rb"([A-Za-z_]\w*)",
+    re.MULTILINE,
+)
+# A line of a module: "import fs from 'fs'", "export const a = 1".
+_MODULE_LINE = re.compile(
+    rb"^\s*(?:import\s+(?:[\w*{][^;'\"(]*\sfrom\s*)?['\"]|export\s+(?:default|const|function|\{))",
+    re.MULTILINE,
+)
+
+
+def _java_file(source: bytes) -> str:
+    """The name that javac asks of a file: that of its public type."""
+    found = _PUBLIC_TYPE.search(source)
+    return f"{found[1].decode()}.java" if found else "Main.java"
+
+
+def _javascript_file(source: bytes) -> str:
+    """The name by which Node.js tells a module from a script."""
+    return "main.mjs" if _MODULE_LINE.search(source) else "main.js"
+
+
+def _main_class(source_name: str, classes: Mapping[str, bytes]) -> str:
+    """The class to start: that of the file, or `Main`, or the first with a main method."""
+    names = sorted(name.removesuffix(".class") for name in classes if name.endswith(".class"))
+    preferred = (source_name.removesuffix(".java"), "Main")
+    starts = [name for name in names if _has_main(classes[f"{name}.class"])]
+    for simple in preferred:
+        for name in starts:
+            if name.rpartition("/")[2] == simple:
+                return name.replace("/", ".")
+    return (starts or list(preferred))[0].replace("/", ".")
+
+
+def _has_main(compiled: bytes) -> bool:
+    return b"\x00\x04main" in compiled and b"([Ljava/lang/String;)V" in compiled
+
+
+def _filled(text: str, texts: Mapping[str, str]) -> str:
+    for name, value in texts.items():
+        text = text.replace(name, value)
+    return text
+
+
+_GNU = ("-w", "-static", "-s", "-DONLINE_JUDGE", "-fmax-errors=20", "-fdiagnostics-color=never")
+_PLENTY = dataclasses.replace(
+    COMPILE_LIMITS,
+    num_threads=64,
+    reserved_bytes=2**30,
+    runtime_bytes=64 * _MIB,
+    idle_seconds=None,
+)
+"""Limits on a compiler with threads, and with a runtime of its own."""
+# Its package `utils` starts a shell to look for the program `uname`, and does not load without.
+_R_PROFILE = b"""
+unlockBinding("Sys.which", baseenv())
+assign("Sys.which", function(names) structure(rep("", length(names)), names = names), baseenv())
+"""
+_HEAVY = 128 * _MIB
+_LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH') or ''}"
+
+ROWS = (
+    Language(name="python", tags=("python", "py", "python3"), aliases=("py", "python3")),
+    Language(
+        name="cpp",
+        tags=("cpp", "c++", "cc", "cxx"),
+        aliases=("c++", "g++"),
+        find=gcc("g++", "g++", "main.cpp", ("-x", "c++", "-std=gnu++20", "-O2", *_GNU)),
+        hello=b"#include <iostream>\nint main() { std::cout << 1; }\n",
+    ),
+    Language(
+        name="c",
+        tags=("c", "h"),
+        aliases=("gcc",),
+        find=gcc("gcc", "gcc libc6-dev", "main.c", ("-x", "c", "-std=gnu17", "-O2", *_GNU)),
+        hello=b'#include <stdio.h>\nint main(void) { puts("1"); }\n',
+    ),
+    Language(
+        name="javascript",
+        tags=("javascript", "js", "node", "nodejs", "mjs"),
+        aliases=("js", "node", "nodejs", "node-js", "node-javascript"),
+        find=toolchains.javascript,
+        hello=b"console.log(1)\n",
+        source_name=_javascript_file,
+        reserved_bytes=2048 * _MIB,
+        runtime_bytes=64 * _MIB,
+        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
+        # The place that found it: the loader, and not an `eval` or a `JSON.parse` of the program.
+        syntax_error=re.compile(
+            rb"^SyntaxError: .*\n    at (?:new Script|internalCompileFunction|wrapSafe|"
+            rb"compileSourceTextModule|ModuleLoader)",
+            re.MULTILINE,
+        ),
+    ),
+    Language(
+        name="typescript",
+        tags=("typescript", "ts"),
+        aliases=("ts", "node-ts", "tsc"),
+        find=toolchains.typescript,
+        hello=b"const one: number = 1;\nconsole.log(one);\n",
+        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
+        reserved_bytes=2048 * _MIB,
+        runtime_bytes=64 * _MIB,
+        compile_limits=dataclasses.replace(_PLENTY, reserved_bytes=2048 * _MIB),
+    ),
+    Language(
+        name="java",
+        tags=("java",),
+        aliases=("openjdk",),
+        find=toolchains.java,
+        hello=b"class Main { public static void main(String[] a) { System.out.println(1); } }\n",
+        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
+        source_name=_java_file,
+        reserved_bytes=2048 * _MIB,
+        runtime_bytes=64 * _MIB,
+        compile_limits=_PLENTY,
+    ),
+    Language(
+        name="go",
+        tags=("go", "golang"),
+        aliases=("golang",),
+        find=toolchains.go,
+        hello=b'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(1) }\n',
+        memory_error=re.compile(rb"runtime: out of memory|cannot allocate memory"),
+        reserved_bytes=800 * _MIB,
+        runtime_bytes=8 * _MIB,
+        compile_limits=_PLENTY,
+    ),
+    Language(
+        name="rust",
+        tags=("rust", "rs"),
+        aliases=("rs",),
+        find=toolchains.rust,
+        hello=b'fn main() { println!("1"); }\n',
+        memory_error=re.compile(rb"^memory allocation of \d+ bytes failed", re.MULTILINE),
+        compile_limits=_PLENTY,
+    ),
+    Language(
+        name="bash",
+        tags=("bash", "sh", "shell"),
+        aliases=("sh", "shell"),
+        find=interpreter("bash", "bash", arguments=("main.sh",), input_name="main.sh"),
+        hello=b"echo 1\n",
+        syntax_error=re.compile(rb"^main\.sh: line \d+: syntax error", re.MULTILINE),
+    ),
+    Language(
+        name="ruby",
+        tags=("ruby", "rb"),
+        aliases=("rb",),
+        find=interpreter(
+            "ruby",
+            "ruby",
+            arguments=("main.rb",),
+            input_name="main.rb",
+            libraries=("-e", "puts $LOAD_PATH, Gem.path, Gem.default_dir"),
+            readable=("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
+            environment={"RUBY_THREAD_VM_STACK_SIZE": str(64 * _MIB)},
+            calls="ruby",
+        ),
+        hello=b"puts 1\n",
+        memory_error=re.compile(rb"\(NoMemoryError\)"),
+        reserved_bytes=_HEAVY,
+        runtime_bytes=24 * _MIB,
+        syntax_error=re.compile(
+            rb"^main\.rb:\d+: (?:syntax error|.*\(SyntaxError\))|^main\.rb: --> ", re.MULTILINE
+        ),
+    ),
+    Language(
+        name="php",
+        tags=("php",),
+        find=interpreter(
+            "php",
+            "php-cli",
+            arguments=(
+                *("-d", "memory_limit={memory_mib}M", "-d", "display_errors=stderr"),
+                *("-d", "log_errors=0", "-d", "opcache.enable_cli=0", "main.php"),
+            ),
+            input_name="main.php",
+            readable=("/etc/php", "/usr/lib/php", "/usr/share/php"),
+        ),
+        hello=b"<?php echo 1;\n",
+        memory_error=re.compile(rb"Allowed memory size of \d+ bytes exhausted|Out of memory"),
+        reserved_bytes=_HEAVY,
+        runtime_bytes=32 * _MIB,
+        syntax_error=re.compile(rb"^(?:PHP )?Parse error: ", re.MULTILINE),
+    ),
+    Language(
+        name="perl",
+        tags=("perl", "pl"),
+        aliases=("pl",),
+        find=interpreter(
+            "perl",
+            "perl",
+            arguments=("main.pl",),
+            input_name="main.pl",
+            libraries=("-e", 'print join "\\n", @INC'),
+        ),
+        hello=b"print 1;\n",
+        memory_error=re.compile(rb"^Out of memory", re.MULTILINE),
+        reserved_bytes=16 * _MIB,
+        runtime_bytes=8 * _MIB,
+        syntax_error=re.compile(
+            rb"^Execution of main\.pl aborted due to compilation errors|had compilation errors",
+            re.MULTILINE,
+        ),
+    ),
+    Language(
+        name="lua",
+        tags=("lua",),
+        find=interpreter(
+            "lua5.4", "lua5.4", arguments=("main.lua",), input_name="main.lua", version=("-v",)
+        ),
+        hello=b"print(1)\n",
+        memory_error=re.compile(rb"not enough memory"),
+        reserved_bytes=16 * _MIB,
+        runtime_bytes=4 * _MIB,
+        syntax_error=re.compile(rb": main\.lua:\d+: .* near "),
+    ),
+    Language(
+        name="r",
+        tags=("r", "rscript"),
+        aliases=("rscript",),
+        find=interpreter(
+            "/usr/lib/R/bin/exec/R",
+            "r-base-core",
+            arguments=("--no-echo", "--no-restore", "--no-save", "--file=main.R"),
+            input_name="main.R",
+            files={"profile.R": _R_PROFILE},
+            readable=("/usr/lib/R", "/usr/share/R", "/etc/R", "/etc/fonts"),
+            version=("/usr/lib/R/bin/R", "--version"),
+            environment={
+                "R_HOME": "/usr/lib/R",
+                "R_SHARE_DIR": "/usr/share/R/share",
+                "R_INCLUDE_DIR": "/usr/share/R/include",
+                "R_DOC_DIR": "/usr/share/R/doc",
+                "LD_LIBRARY_PATH": f"/usr/lib/R/lib:{_LIBRARIES}/blas:{_LIBRARIES}/lapack",
+                "R_ARCH": "",
+                "R_PROFILE": "profile.R",
+                "TMPDIR": ".",
+                "R_DEFAULT_PACKAGES": "datasets,utils,grDevices,graphics,stats,methods",
+            },
+            calls="r",
+        ),
+        hello=b"cat(1)\n",
+        memory_error=re.compile(rb"cannot allocate vector of size"),
+        reserved_bytes=_HEAVY,
+        runtime_bytes=64 * _MIB,
+        num_files=1024,  # it does not start with less
+        syntax_error=re.compile(rb"^Error: unexpected ", re.MULTILINE),
+    ),
+    Language(
+        name="sql",
+        tags=("sql", "sqlite", "sqlite3"),
+        aliases=("sqlite", "sqlite3"),
+        find=interpreter(
+            "sqlite3",
+            "sqlite3",
+            arguments=("-batch", "-bail", ":memory:", ".read stdin.sql", ".read main.sql"),
+            input_name="main.sql",
+        ),
+        hello=b"SELECT 1;\n",
+        reserved_bytes=16 * _MIB,
+        runtime_bytes=8 * _MIB,
+        stdin_name="stdin.sql",
+        syntax_error=re.compile(rb"^Parse error near line \d+: .*syntax error", re.MULTILINE),
+        memory_error=re.compile(rb"out of memory"),
+    ),
+)
+
+LANGUAGES: dict[str, Language] = {row.name: row for row in ROWS}
+_NAMES = {alias: row.name for row in ROWS for alias in (row.name, *row.aliases)}
 
 
 def is_language(name: str) -> TypeGuard[LanguageName]:
@@ -196,145 +573,77 @@ def is_language(name: str) -> TypeGuard[LanguageName]:
     return name in LANGUAGES
 
 
-def tools() -> Tools:
-    """Tools of the compilers of all languages, for the `Runner`. Raises ToolchainError."""
-    return toolchain().tools
+def language_named(name: str) -> LanguageName | None:
+    """The language that other protocols call so; None if there is none.
 
-
-@functools.cache
-def gxx_version() -> str:
-    """Version of the compiler, such as 12.2.0.
-
-    Raises:
-        ToolchainError: g++ is missing or does not tell. The cache does not keep this.
+    >>> language_named("nodejs"), language_named("C++"), language_named("cobol")
+    ('javascript', 'cpp', None)
     """
-    return _ask(_driver(), "-dumpfullversion")
+    return _NAMES.get(name.lower())
 
 
-@functools.cache
-def toolchain() -> Toolchain:
-    """The toolchain of C++.
+class LanguageStatus(NamedTuple):
+    """A language, and whether this machine has its toolchain."""
 
-    Raises:
-        ToolchainError: the toolchain, or a part of it, is missing.
-    """
-    driver = _driver()
-    archive = Path(_ask(driver, "-print-file-name=libc.a"))
-    if not archive.is_absolute():
-        raise ToolchainError(
-            "g++ has no static C library: install it (Fedora: dnf install glibc-static "
-            "libstdc++-static), then start the service again"
-        )
-    commands = _commands(driver)
-    linker = _located(_ask(driver, "-print-prog-name=ld"))
-    install = Path(_ask(driver, "-print-file-name=libgcc.a")).resolve().parent
-    library_directories = [install, archive.resolve().parent]
-    steps = _steps(commands, linker, library_directories)
-    programs = [Path(step.arguments[0]) for step in steps]
-    libraries = sorted({path for program in programs for path in _shared_libraries(program)})
-    loaders = [path for path in libraries if path.name.startswith(("ld-linux", "ld-musl"))]
-    readable = [*library_directories, *_include_directories(driver), *libraries]
-    caches = [path for path in (Path("/etc/ld.so.cache"),) if path.exists()]
-    return Toolchain(
-        steps,
-        Tools(executable=(*programs, *loaders), readable=tuple(dict.fromkeys(readable + caches))),
-    )
+    name: LanguageName
+    version: str
+    """Version of its toolchain; empty where there is none."""
+    problem: str | None
+    """Advice on what is missing and how to install it; None where nothing is."""
 
 
-def _driver() -> str:
-    """The path of g++. Raises ToolchainError."""
-    driver = shutil.which("g++", path=_SEARCH_PATH)
-    if driver is None:
-        raise ToolchainError(
-            f"no g++ in {_SEARCH_PATH}: install it (Debian and Ubuntu: apt install g++), "
-            "then start the service again"
-        )
-    return driver
+def language_statuses() -> list[LanguageStatus]:
+    """The languages with their toolchains. The first call starts them all; it takes a second."""
+    return [_status(name) for name in LANGUAGES.values()]
 
 
-def _steps(
-    commands: list[list[str]], linker: str, library_directories: list[Path]
-) -> tuple[Step, ...]:
-    """The driver's commands with our file names, and with ld instead of its wrapper collect2."""
-    if len(commands) != 3:
-        raise ToolchainError(f"g++ would start {len(commands)} programs, not 3")
-    compiler, assembler, collector = commands
-    compiler[0], assembler[0] = _located(compiler[0]), _located(assembler[0])
-    assembly, binary = _output_of(compiler), _output_of(assembler)
-    link = [linker, *(f"-L{path}" for path in library_directories), *_without_plugin(collector[1:])]
-    return (
-        Step(_renamed(compiler, {assembly: OUTPUT_FILE}), "main.cpp"),
-        Step(_renamed(assembler, {assembly: "main.s", binary: OUTPUT_FILE}), "main.s"),
-        Step(_renamed(link, {binary: "main.o"}), "main.o"),
-    )
-
-
-def _without_plugin(arguments: list[str]) -> Iterator[str]:
-    """Arguments of the linker without its plugin and without its directories of libraries."""
-    for previous, argument in pairwise(["", *arguments]):
-        if not argument.startswith(("-plugin", "-L")) and previous != "-plugin":
-            yield argument
-
-
-def _renamed(command: list[str], names: dict[str, str]) -> tuple[str, ...]:
-    return tuple(names.get(argument, argument) for argument in command)
-
-
-def _output_of(command: list[str]) -> str:
-    return command[command.index("-o") + 1]
-
-
-def _commands(driver: str) -> list[list[str]]:
-    """The commands that g++ would start."""
-    result = _run(driver, "-###", *_OPTIONS, "main.cpp", "-o", OUTPUT_FILE)
-    return [shlex.split(line) for line in result.stderr.splitlines() if line.startswith(" ")]
-
-
-def _include_directories(driver: str) -> list[Path]:
-    result = _run(driver, "-E", "-v", *_OPTIONS, "/dev/null")
-    lines = result.stderr.partition("> search starts here:")[2].partition("End of search")[0]
-    return [Path(line.strip()).resolve() for line in lines.splitlines() if line.strip()]
-
-
-def _shared_libraries(program: Path) -> list[Path]:
-    """Files that the dynamic loader maps for a program, the loader included."""
-    lines = _run("ldd", str(program)).stdout
-    return [Path(path) for path in re.findall(r"(/\S+) \(0x", lines)]
-
-
-def _located(program: str) -> str:
-    found = shutil.which(program, path=_SEARCH_PATH)
-    if found is None:
-        raise ToolchainError(
-            f"g++ needs {program}, which is not in {_SEARCH_PATH}: install it (Debian and Ubuntu: "
-            "apt install binutils), then start the service again"
-        )
-    return str(Path(found).resolve())
-
-
-def _ask(driver: str, question: str) -> str:
-    return _run(driver, question).stdout.strip()
-
-
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": _SEARCH_PATH, "LC_ALL": "C"}
+def _status(language: Language) -> LanguageStatus:
     try:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            timeout=_QUERY_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ToolchainError(f"{shlex.join(command)}: {error}") from error
+        return LanguageStatus(language.name, language_version(language.name), None)
+    except ToolchainError as error:
+        return LanguageStatus(language.name, "", str(error))
+
+
+async def language_problems(runner: Runner) -> dict[LanguageName, str]:
+    """The languages whose smallest program does not run, and why."""
+    found = {}
+    for language in LANGUAGES.values():
+        try:
+            problem = await language.missing(runner)
+        except SandboxError as error:
+            problem = str(error)
+        if problem is not None:
+            found[language.name] = problem
+    return found
+
+
+def tools(name: str) -> Tools:
+    """Tools of a language, for the `Runner`. Raises ToolchainError."""
+    return LANGUAGES[name].toolchain().tools
+
+
+@functools.cache
+def language_version(name: str) -> str:
+    """Version of a language's toolchain, such as 12.2.0.
+
+    Raises:
+        ToolchainError: it is missing or does not tell. The cache does not keep this.
+    """
+    language = LANGUAGES[name]
+    if language.find is None:
+        return platform.python_version()
+    command = language.toolchain().version
+    result = toolchains.run_tool(*command)
+    # The first number with a dot: "go version go1.19.8 linux/amd64".
+    found = re.search(r"\d+(?:\.\d+)+", result.stdout + result.stderr)
+    if found is None:
+        raise ToolchainError(f"{command[0]} does not tell its version")
+    return found[0]
 
 
 def _why(execution: Execution) -> str:
-    """How an execution ended, with its stderr."""
-    said = execution.stderr.decode(errors="replace")
+    """How an execution ended, with what it said."""
+    said = execution.stderr.decode(errors="replace") or execution.stdout.decode(errors="replace")
     if execution.exit_code is not None:
         return said or f"exit code {execution.exit_code}"
     return f"{execution.reason}: {said}" if said else str(execution.reason)

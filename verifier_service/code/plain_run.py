@@ -6,6 +6,7 @@ completion the source, and its verdict's details are a `RunReport`. `/v1/score` 
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping
@@ -14,12 +15,14 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from verifier_service.code.languages import (
-    COMPILE_LIMITS,
     LANGUAGES,
     MIN_SECONDS,
     CompileFailure,
+    Language,
     LanguageName,
+    language_version,
 )
+from verifier_service.code.toolchains import ToolchainError
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits
@@ -52,6 +55,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     run_seconds: float = 10.0
     """Time of the run, by the clock and of the CPU; see `Limits.counts_waits`."""
     memory_bytes: int = DEFAULT_MEMORY_BYTES
+    tells_version: bool = False
+    """Whether the report has the version of the toolchain."""
 
 
 class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +107,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of a session, one for each cell that ended."""
     problem: str | None = None
     """Why nothing can be run, now or later: for example, what to install."""
+    version: str = ""
+    """Version of the toolchain, if that was asked for and it tells."""
 
 
 class RunReason(Reason):
@@ -161,28 +168,48 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
         return RunReport(compiled=None, run=None, problem=missing)
     payload = source.encode("utf-8", "surrogatepass")
     start = time.perf_counter()
-    program = await language.build(runner, payload, _compile_limits(options), options.files)
+    version = await _version(options) if options.tells_version else ""
+    program = await language.build(
+        runner,
+        payload,
+        _compile_limits(language, options),
+        options.files,
+        memory_bytes=options.memory_bytes,
+    )
     if isinstance(program, CompileFailure):
-        return RunReport(compiled=ProcessReport.of(program.execution), run=None)
-    compiled = _compiled(time.perf_counter() - start) if language.compiler else None
+        return RunReport(compiled=ProcessReport.of(program.execution), run=None, version=version)
+    compiled = _compiled(time.perf_counter() - start) if language.is_compiled else None
     program = dataclasses.replace(
         program,
         stdin=options.stdin.encode("utf-8", "surrogatepass"),
         arguments=options.arguments,
-        files=options.files,
+        files={**options.files, **program.files},
         fetched_files=options.fetched_files,
     )
     if options.is_session:
         program = dataclasses.replace(program, entry="cells")
-    execution = await runner.run(program, _run_limits(options), result=options.is_session)
-    run, files = ProcessReport.of(execution), _bounded(execution.files)
-    return RunReport(compiled=compiled, run=run, files=files, result=execution.result)
+    limits = language.run_limits(_run_limits(options))
+    execution = await runner.run(program, limits, result=options.is_session)
+    return RunReport(
+        compiled=compiled,
+        run=ProcessReport.of(execution),
+        files=_bounded(execution.files),
+        result=execution.result,
+        version=version,
+    )
 
 
-def _compile_limits(options: RunOptions) -> Limits:
+async def _version(options: RunOptions) -> str:
+    try:
+        return await asyncio.to_thread(language_version, options.language)
+    except ToolchainError:  # without this, the result of the program would be lost
+        return ""
+
+
+def _compile_limits(language: Language, options: RunOptions) -> Limits:
     seconds = max(options.compile_seconds, MIN_SECONDS)
     return dataclasses.replace(
-        COMPILE_LIMITS, cpu_seconds=seconds, wall_seconds=seconds, counts_waits=True
+        language.compile_limits, cpu_seconds=seconds, wall_seconds=seconds, counts_waits=True
     )
 
 

@@ -40,7 +40,8 @@ class RepeatedProgram:
         self, runner: Runner, program: Program, plan: Plan, files: Mapping[str, str] | None = None
     ) -> None:
         self._runner = runner
-        self._files = {name: encoded(content) for name, content in (files or {}).items()}
+        given = {name: encoded(content) for name, content in (files or {}).items()}
+        self._files = {**given, **program.files}
         self.program = dataclasses.replace(program, files=self._files)
         self._limits = plan.limits
         self._cpu_seconds_left = plan.total_cpu_seconds
@@ -57,7 +58,7 @@ class RepeatedProgram:
             self._limits,
             cpu_seconds=min(self._limits.cpu_seconds, self._cpu_seconds_left),
             wall_seconds=min(self._limits.wall_seconds, self._wall_seconds_left),
-            file_bytes=room_for(files),
+            file_bytes=max(self._limits.file_bytes, room_for(files)),
         )
 
     def charge(self, run: Execution) -> None:

@@ -120,7 +120,7 @@ async def _run_stdio(
     program = await _built(runner, language, source, tests, plan)
     if isinstance(program, Findings):
         return program
-    return await _run_cases(program, judge, tests, plan)
+    return await _run_cases(language, program, judge, tests, plan)
 
 
 async def _built(
@@ -128,10 +128,16 @@ async def _built(
 ) -> RepeatedProgram | Findings:
     """The program, ready to run, or the findings that it cannot be compiled."""
     files = {name: encoded(content) for name, content in tests.files.items()}
-    program = await language.build(runner, source, files=files)
+    memory_bytes = plan.limits.memory_bytes
+    program = await language.build(runner, source, files=files, memory_bytes=memory_bytes)
     if isinstance(program, CompileFailure):
         return _failed(len(tests.cases), CodeReason.COMPILE_ERROR, program.message)
-    return RepeatedProgram(runner, program, plan, tests.files)
+    return RepeatedProgram(runner, program, _with_room(plan, language), tests.files)
+
+
+def _with_room(plan: Plan, language: Language) -> Plan:
+    """The plan, with the room that the runtime of a language needs."""
+    return dataclasses.replace(plan, limits=language.run_limits(plan.limits))
 
 
 async def _special_judge(
@@ -142,7 +148,8 @@ async def _special_judge(
         compiled = await _judging_program(runner, tests.checker, len(tests.cases), plan)
         if isinstance(compiled, Findings):
             return compiled
-        return RepeatedProgram(runner, compiled, plan, tests.checker.files)
+        checkers_plan = _with_room(plan, LANGUAGES[tests.checker.language])
+        return RepeatedProgram(runner, compiled, checkers_plan, tests.checker.files)
     if tests.program is None:
         return None
     source = await compile_special_judge(runner, tests.program, plan.limits)
@@ -165,7 +172,11 @@ async def _judging_program(
 
 
 async def _run_cases(
-    repeated: RepeatedProgram, judge: RepeatedProgram | None, tests: Stdio, plan: Plan
+    language: Language,
+    repeated: RepeatedProgram,
+    judge: RepeatedProgram | None,
+    tests: Stdio,
+    plan: Plan,
 ) -> Findings:
     findings = Findings(len(tests.cases))
     for index, case in enumerate(tests.cases):
@@ -177,7 +188,8 @@ async def _run_cases(
         if plan.keeps_runs and len(findings.runs) < MAX_KEPT_RUNS:
             findings.runs[findings.num_results] = _case_run(case, run)
         if not run.succeeded:
-            findings.add(reason_of(run), _text(run.stderr), case.stdout)
+            reason = language.reason_told(run) or reason_of(run)
+            findings.add(reason, _text(run.stderr), case.stdout)
         elif not await _add_output(findings, tests, case, _text(run.stdout), judge):
             return findings
         if _ends_the_cases(findings, plan, tests, reason_of(run)):

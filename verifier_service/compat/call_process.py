@@ -9,7 +9,6 @@ It is to these calls what `large_requests.request_process` is to `/v1/score`.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
 import sys
@@ -21,7 +20,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.types import Message
 
-from verifier_service.code.languages import ToolchainError, gxx_version
 from verifier_service.compat import ROUTERS
 from verifier_service.compat.judging import Judging
 from verifier_service.current_call import enter_call
@@ -122,6 +120,4 @@ for _router in ROUTERS.values():
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(ToolchainError):
-        gxx_version()  # is remembered; a confined process cannot ask the compiler
     fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve_call)

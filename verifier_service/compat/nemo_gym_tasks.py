@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from verifier_service.mathematics.extraction import Source, extract
+from verifier_service.mathematics.answer_sources import Source
+from verifier_service.mathematics.extraction import extract
 from verifier_service.profiles import Verifiers
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.instruction_following import InstructionFollowing

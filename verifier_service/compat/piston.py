@@ -1,7 +1,7 @@
 """Piston's `POST /api/v2/execute` and `GET /api/v2/runtimes`.
 
 open-r1's client waits 30 s for a response, and tries five times after any status but 200. The
-runtimes are the plain ones, `python` and `c++`, and those of open-r1's package `codeforces`. Its
+runtimes are the plain ones, by Piston's names, and those of open-r1's package `codeforces`. Its
 package `cms_ioi` compiles a submission with a grader of several files, and is refused by name.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import platform
 import signal
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Annotated, Literal
 
@@ -19,7 +19,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.languages import LanguageName, ToolchainError, gxx_version
+from verifier_service.code.languages import (
+    LANGUAGES,
+    LanguageName,
+    language_named,
+    language_version,
+)
 from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
@@ -28,6 +33,7 @@ from verifier_service.code.plain_run import (
     RunOptions,
 )
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.toolchains import ToolchainError
 from verifier_service.compat.codeforces import (
     CONFIG_FILE,
     LANGUAGES_OF_PACKAGE,
@@ -60,16 +66,8 @@ MAX_TIMEOUT_MS = 60_000
 """Longest time limit that a request may ask for; a longer one is refused."""
 MAX_COMPILE_SECONDS, MAX_RUN_SECONDS = 10.0, 15.0
 """Most time that a program gets, so that the response comes before the client gives up."""
-ALIASES: dict[str, LanguageName] = {
-    "python": "python",
-    "py": "python",
-    "python3": "python",
-    "c++": "cpp",
-    "cpp": "cpp",
-    "g++": "cpp",
-}
-
-NAMES: dict[LanguageName, str] = {"python": "python", "cpp": "c++"}
+NAMES: dict[str, str] = {"cpp": "c++", "r": "rscript", "sql": "sqlite3"}
+"""Piston's names of languages, where they are not those of this service."""
 
 Milliseconds = Annotated[int, Field(ge=0)]
 
@@ -166,14 +164,10 @@ async def execute(body: ExecuteRequest, request: Request) -> ExecuteResponse | J
     if found.problem is not None:
         return _error(HTTPStatus.BAD_REQUEST, found.problem)
     stages = {"compile": found.compiled, "run": found.run or _NOT_RUN}
-    try:
-        version = await _language_version(asked.language)
-    except ToolchainError:  # without this, the result of the program would be lost
-        version = ""
     return ExecuteResponse.model_validate(
         {
-            "language": NAMES[asked.language],
-            "version": version,
+            "language": NAMES.get(asked.language, asked.language),
+            "version": found.version,
             **{name: _stage(ran) for name, ran in stages.items() if ran is not None},
         }
     )
@@ -216,30 +210,26 @@ def _spoken(code: int, stdout: str, stderr: str, seconds: float) -> Stage:
 
 @router.get("/api/v2/runtimes")
 async def runtimes() -> list[PistonRuntime]:
-    """The languages."""
-    found = []
-    for language, name in NAMES.items():
+    """The languages whose toolchains are on this machine."""
+    return await asyncio.to_thread(lambda: [*_runtimes()])
+
+
+def _runtimes() -> Iterator[PistonRuntime]:
+    for language in LANGUAGES.values():
+        name = NAMES.get(language.name, language.name)
         with contextlib.suppress(ToolchainError):
-            version = await _language_version(language)
-            aliases = [alias for alias, one in ALIASES.items() if one == language and alias != name]
-            found.append(PistonRuntime(language=name, version=version, aliases=aliases))
-    return found
-
-
-async def _language_version(language: LanguageName) -> str:
-    """The version of a language. Raises ToolchainError."""
-    if language == "python":
-        return platform.python_version()
-    return await asyncio.to_thread(gxx_version)
+            version = language_version(language.name)
+            aliases = [one for one in (language.name, *language.aliases) if one != name]
+            yield PistonRuntime(language=name, version=version, aliases=aliases)
 
 
 def _program(body: ExecuteRequest) -> tuple[str, RunOptions]:
     """The source and how to run it. Raises ValueError if it cannot be run here."""
-    language = ALIASES.get(body.language)
+    language = language_named(body.language)
     if language is None:
         raise ValueError(
             f"{body.language[:50]}-{body.version[:50]} runtime is unknown; there are "
-            f"{sorted(ALIASES)}"
+            f"{sorted(NAMES.get(name, name) for name in LANGUAGES)}"
         )
     for name in ("compile_timeout", "run_timeout", "compile_cpu_time", "run_cpu_time"):
         if (getattr(body, name) or 0) > MAX_TIMEOUT_MS:
@@ -258,6 +248,7 @@ def _program(body: ExecuteRequest) -> tuple[str, RunOptions]:
         compile_seconds=_seconds(body.compile_timeout, body.compile_cpu_time, MAX_COMPILE_SECONDS),
         run_seconds=_seconds(body.run_timeout, body.run_cpu_time, MAX_RUN_SECONDS),
         memory_bytes=max(memory_bytes, MIN_MEMORY_BYTES),
+        tells_version=True,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.languages import LANGUAGES, is_language
+from verifier_service.code.languages import LANGUAGES, language_named
 from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
@@ -54,7 +54,9 @@ class RunCodeRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     code: str
-    language: str = Field(default="python", description="python or cpp")
+    language: str = Field(
+        default="python", description="SandboxFusion's name, such as nodejs, or the service's"
+    )
     stdin: str | None = None
     compile_timeout: float = Field(default=10.0, description="seconds")
     run_timeout: float = Field(default=10.0, description="seconds")
@@ -137,7 +139,8 @@ async def ping() -> str:
 
 def _run_settings(body: RunCodeRequest) -> RunOptions:
     """The settings of the run. Raises ValueError if the program cannot be run here."""
-    if not is_language(body.language):
+    language = language_named(body.language)
+    if language is None:
         raise ValueError(
             f"language {body.language[:50]!r} is not served; there are {sorted(LANGUAGES)}"
         )
@@ -147,7 +150,7 @@ def _run_settings(body: RunCodeRequest) -> RunOptions:
     files = decoded_files({name: text for name, text in body.files.items() if text is not None})
     check_files(files, body.fetch_files)
     return RunOptions(
-        language=body.language,
+        language=language,
         stdin=body.stdin or "",
         files=files,
         fetched_files=tuple(body.fetch_files),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
 import verifier_service
+from verifier_service.code.languages import LANGUAGES, LanguageStatus, language_statuses
 from verifier_service.errors import Draining, NotReady
 from verifier_service.http.score_call import NDJSON, respond_to_score_call
 from verifier_service.http.service import CallService, service_of
@@ -17,6 +19,7 @@ from verifier_service.reason import EngineReason, Reason
 from verifier_service.schemas import (
     ErrorResponse,
     HealthResponse,
+    LanguageDescription,
     ProfileDescription,
     ProfilesResponse,
     ReadinessResponse,
@@ -27,6 +30,7 @@ from verifier_service.schemas import (
 )
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
+from verifier_service.verifiers.code import Code
 
 STRANGER_ERRORS = {
     401: "an API key is needed, and missing",
@@ -107,9 +111,28 @@ router.include_router(_direct)
 
 @router.get("/v1/verifiers", response_model=VerifiersResponse)
 async def verifiers(service: CallService) -> VerifiersResponse:
-    """The verifiers served here: purpose, options, what each needs, and its reasons."""
+    """The verifiers served here: purpose, options, what each needs, and its reasons.
+
+    Where `code` is one of them, also the languages of programs and whether their toolchains are
+    installed.
+    """
+    has_code = Code.model_fields["type"].default in service.limits.enabled
+    statuses = await asyncio.to_thread(language_statuses) if has_code else []
     return VerifiersResponse(
-        verifiers=[_describe(name, VERIFIERS[name]) for name in service.limits.enabled]
+        verifiers=[_describe(name, VERIFIERS[name]) for name in service.limits.enabled],
+        languages=[_describe_language(status) for status in statuses],
+    )
+
+
+def _describe_language(status: LanguageStatus) -> LanguageDescription:
+    language = LANGUAGES[status.name]
+    return LanguageDescription(
+        language=status.name,
+        aliases=list(language.aliases),
+        tags=list(language.tags),
+        available=status.problem is None,
+        version=status.version,
+        problem=status.problem,
     )
 
 

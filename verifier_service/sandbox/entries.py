@@ -24,7 +24,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -77,13 +77,18 @@ class EntryContext:
         self._status.send(BEGUN)
         self._status.close()
 
-    def execute(self, program: str | int, arguments: Sequence[str]) -> None:
+    def execute(
+        self,
+        program: str | int,
+        arguments: Sequence[str],
+        environment: Mapping[str, str] = types.MappingProxyType({}),
+    ) -> None:
         """Begin, and become a program. Raises OSError if the kernel refuses."""
         assert self.gate is not None
         # The exec closes the status socket. Inherited, it would let the program forge messages.
         self._status.set_inheritable(False)
         self._status.send(BEGUN)
-        self.gate.execute(program, arguments, _ENVIRONMENT)
+        self.gate.execute(program, arguments, {**_ENVIRONMENT, **environment})
 
     def fail(self, why: str) -> NoReturn:
         """End the process for a failure of the service, not of the payload."""
@@ -165,27 +170,35 @@ def binary(context: EntryContext) -> None:
 
 
 def tool(context: EntryContext) -> None:
-    """Become a tool that turns one file into another, see `tool_payload`."""
+    """Become a compiler or an interpreter, see `tool_payload`."""
     header, _, content = context.payload.partition(b"\n")
     order = json.loads(header)
     with open(order["input"], "wb") as file:
         file.write(content)
+    arguments = [*order["arguments"], *context.arguments]
     try:
-        context.execute(order["arguments"][0], order["arguments"])
+        context.execute(arguments[0], arguments, order["environment"])
     except OSError as error:
-        context.fail(f"{order['arguments'][0]}: {errno.errorcode.get(error.errno or 0)}")
+        context.fail(f"{arguments[0]}: {errno.errorcode.get(error.errno or 0)}")
 
 
-def tool_payload(arguments: Sequence[str], input_name: str, content: bytes) -> bytes:
+def tool_payload(
+    arguments: Sequence[str],
+    input_name: str,
+    content: bytes,
+    environment: Mapping[str, str] = types.MappingProxyType({}),
+) -> bytes:
     """The payload of the entry `tool`: a line of JSON, then the content of the input file.
 
     Args:
-        arguments: arguments of the tool, the first of which is its absolute path. The tool should
-            write `OUTPUT_FILE`.
+        arguments: arguments of the tool, the first of which is its absolute path. Those of the
+            program follow them.
         input_name: name of the input file in the scratch directory, where the tool is started.
         content: content of the input file.
+        environment: variables of the tool besides those of every program.
     """
-    return json.dumps({"arguments": arguments, "input": input_name}).encode() + b"\n" + content
+    order = {"arguments": arguments, "input": input_name, "environment": dict(environment)}
+    return json.dumps(order).encode() + b"\n" + content
 
 
 def compile_program(context: EntryContext, filename: str) -> types.CodeType:

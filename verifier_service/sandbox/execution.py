@@ -59,12 +59,20 @@ class ZygoteKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """The programs that the entry `tool` may start, and the files that they may read."""
+    """The programs that the entry `tool` may start, and what the sandbox permits to them."""
 
     executable: tuple[Path, ...]
     """Programs that may be started, and their loaders."""
     readable: tuple[Path, ...]
     """Files that may be read, and directories with all that is in them."""
+    devices: tuple[Path, ...] = ()
+    """Devices that may be read and written."""
+    calls: str = ""
+    """Name of more system calls, in `system_calls.CALLS_OF_RUNTIMES`; empty for none."""
+    binary_calls: str = ""
+    """Name of those of the programs that the tools make, which the entry `binary` starts."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Targets of links in the private root, by path: a stand-in for what /proc would have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +95,11 @@ class Limits:
     its judge had yet to answer it. None is no limit but that of the wall time."""
     memory_bytes: int = 512 * 2**20
     """Address space beyond that of the interpreter itself."""
+    reserved_bytes: int = 0
+    """Address space that a runtime reserves and does not use. With it, resident memory is limited
+    too: to `memory_bytes` beyond `runtime_bytes`."""
+    runtime_bytes: int = 0
+    """Resident memory that a runtime takes itself."""
     output_bytes: int = 2**20
     """Largest stdout, largest stderr and largest result, each by itself."""
     file_bytes: int = 0
@@ -105,6 +118,7 @@ class Program:
         payload: Python source for the entry `script`; the result of a `script` for `compiled`; a
             program that needs no libraries for `binary`; a `tool_payload` for `tool`.
         stdin: content of standard input.
+        stdin_name: name of a file in the scratch directory that has the standard input instead.
         entry: name of the function that handles the payload, see `entries`.
         zygote_kind: the zygote to fork from; None chooses by the entry, and by the packages that
             the payload names.
@@ -113,16 +127,20 @@ class Program:
         files: files of the scratch directory when the program begins, by names that `check_name`
             accepts. Each takes whole pages of `Limits.file_bytes`.
         fetched_files: names of files to read from the scratch directory when the program has ended.
+            One that ends with a slash is a directory, fetched as `pack.pack` packs its files.
+        toolchain: name of the `Tools` of the entries `tool` and `binary`.
     """
 
     payload: bytes
     stdin: bytes = b""
+    stdin_name: str | None = None
     entry: str = "script"
     zygote_kind: ZygoteKind | None = None
     arguments: tuple[str, ...] = ()
     talks: bool = False
     files: Mapping[str, bytes] = field(default_factory=dict)
     fetched_files: tuple[str, ...] = ()
+    toolchain: str = ""
 
 
 class ExitReason(StrEnum):

@@ -106,7 +106,10 @@ class ExecutionHandle:
         descriptors.append(_sealed(program.payload, executable=program.entry == "binary"))
         descriptors += [self._open_stream(limit), self._open_stream(limit)]
         optional = 0
-        if program.stdin:
+        files = dict(program.files)
+        if program.stdin_name is not None:
+            files[program.stdin_name] = program.stdin
+        elif program.stdin:
             optional |= STDIN
             descriptors.append(_sealed(program.stdin))
         if channel is not None:
@@ -115,9 +118,9 @@ class ExecutionHandle:
         if result:
             optional |= RESULT
             descriptors.append(self._open_stream(max(limit, entries.MAX_COMPILED_BYTES)))
-        if program.arguments or program.files:
+        if program.arguments or files:
             optional |= WORKSPACE
-            descriptors.append(_sealed(pack_workspace(program.arguments, program.files)))
+            descriptors.append(_sealed(pack_workspace(program.arguments, files)))
         return optional
 
     def _open_status(self) -> int:
@@ -246,7 +249,8 @@ class ExecutionHandle:
         end = exit_reason.ProcessEnd(
             killed_for=self._killed_for,
             cpu_seconds=cpu_seconds,
-            own_memory_bytes=peak_bytes - self._zygote.resident_bytes,
+            own_memory_bytes=peak_bytes
+            - max(self._zygote.resident_bytes, self._limits.runtime_bytes),
             is_flooded=any(stream.is_flooded for stream in self._streams),
             is_compile_error=entries.COMPILE_ERROR in self._statuses,
             exit_code=code,

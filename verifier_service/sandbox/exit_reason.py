@@ -1,12 +1,14 @@
 """Why an execution ended: the watch on its limits while it runs, and the decision at its end.
 
 `LimitWatch` says which limit a running program has exceeded, and the runner then kills it.
-`exit_reason` decides from the facts of the end. Memory stands in the decision only: the kernel
-refuses memory beyond the limit, and the program fails by itself.
+`exit_reason` decides from the facts of the end. Memory stands in the decision only, unless a
+runtime reserves address space: the kernel refuses memory beyond the limit, and the program fails by
+itself.
 """
 
 from __future__ import annotations
 
+import mmap
 import signal
 import time
 from dataclasses import dataclass
@@ -114,6 +116,8 @@ class LimitWatch:
         if self.cpu_seconds() >= self._limits.cpu_seconds:
             return ExitReason.CPU_LIMIT
         self._look_at_waits()
+        if self._is_over_memory():
+            return ExitReason.MEMORY_LIMIT
         if self._is_over_wall_limit():
             return ExitReason.WALL_LIMIT
         if self._limits.idle_seconds is not None and self.idle_seconds >= self._limits.idle_seconds:
@@ -132,6 +136,16 @@ class LimitWatch:
             return True
         self.is_overloaded = elapsed >= OVERLOAD_SHARE * max(limit, self._limits.cpu_seconds)
         return self.is_overloaded
+
+    def _is_over_memory(self) -> bool:
+        """Whether a runtime that reserves address space uses more memory than it may.
+
+        The kernel cannot limit that: RLIMIT_AS counts what is reserved.
+        """
+        if self.pid is None or not self._limits.reserved_bytes:
+            return False
+        own = resident_bytes(self.pid) - self._limits.runtime_bytes
+        return own > self._limits.memory_bytes
 
     def _sleeps(self) -> bool:
         return self.pid is not None and thread_states.is_asleep(self.pid)
@@ -168,6 +182,14 @@ class LimitWatch:
             return time.clock_gettime(~self.pid << 3 | 2)  # see clock_getcpuclockid(3)
         except OSError:
             return 0.0  # the process has ended
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * mmap.PAGESIZE
+    except (OSError, IndexError):  # the file of a process that ends may be empty
+        return 0
 
 
 def waited_seconds(pid: int) -> float:

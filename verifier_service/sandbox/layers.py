@@ -117,7 +117,7 @@ class ChildLimits(NamedTuple):
         """
         return cls(
             cpu_seconds=math.ceil(limits.cpu_seconds) + 1,
-            address_space_bytes=limits.memory_bytes,
+            address_space_bytes=limits.memory_bytes + limits.reserved_bytes,
             file_bytes=limits.file_bytes,
             num_files=limits.num_files,
             num_threads=limits.num_threads,
@@ -169,11 +169,16 @@ class Layers:
         self._zygote_pid = os.getpid()
         self._executes = tools is not None
         self._connects = connects
-        self._filter = (
-            seccomp.Filter(executes=self._executes, connects=connects)
-            if Layer.SECCOMP in in_force
-            else None
-        )
+        self._filters: dict[bool, seccomp.Filter] = {}
+        """Filters, by whether they are of a tool."""
+        if Layer.SECCOMP in in_force:
+            self._filters[False] = seccomp.Filter(
+                executes=self._executes,
+                connects=connects,
+                runtime=tools.binary_calls if tools else "",
+            )
+            if tools is not None:
+                self._filters[True] = seccomp.Filter(executes=True, runtime=tools.calls)
         self._rulesets: dict[bool, landlock.Ruleset] = {}
         """Rules for programs, by whether the execution has a scratch directory."""
         self._tool_ruleset: landlock.Ruleset | None = None
@@ -199,7 +204,7 @@ class Layers:
             self._tool_ruleset = landlock.Ruleset(
                 readable=tools.readable,
                 listable=(),
-                writable=(),
+                writable=tools.devices,
                 scratch=scratch,
                 executable=tools.executable,
             )
@@ -230,15 +235,18 @@ class Layers:
             assert ruleset is not None
             ruleset.restrict()
 
-    def filter_calls(self) -> Gate | None:
+    def filter_calls(self, *, is_tool: bool = False) -> Gate | None:
         """Apply the last layer, the system call filter. Raises OSError.
+
+        Args:
+            is_tool: whether this process is to become one of the tools.
 
         Returns:
             The gate of the one exec; None if this process may not start a program.
         """
         gate = Gate() if self._executes else None
-        if self._filter is not None:
-            self._filter.install(gate.address if gate else 0)
+        if self._filters:
+            self._filters[is_tool].install(gate.address if gate else 0)
         return gate
 
     def _limit_resources(self, limits: ChildLimits) -> None:

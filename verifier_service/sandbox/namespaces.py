@@ -63,7 +63,11 @@ def _name_host() -> None:
 
 
 def change_root(
-    readable: Iterable[Path], devices: Iterable[Path], at: Path, texts: Mapping[str, str]
+    readable: Iterable[Path],
+    devices: Iterable[Path],
+    at: Path,
+    texts: Mapping[str, str],
+    links: Mapping[str, str],
 ) -> None:
     """Make a root directory that holds some paths, read-only, and nothing else.
 
@@ -72,6 +76,7 @@ def change_root(
         devices: device files that may be used; each keeps its path.
         at: an empty directory to build the root on. Other namespaces see no change in it.
         texts: contents of further files, by their paths without the first slash.
+        links: targets of links, by their paths.
 
     Raises:
         OSError: the kernel does not permit it. The mounts of this namespace may have changed.
@@ -89,6 +94,10 @@ def change_root(
         file = Path(name)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
         file.write_text(text)
+    for name, target in links.items():
+        link = Path(name).relative_to("/")
+        link.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        link.symlink_to(target)
     os.mkdir("old")
     os.mkdir(SCRATCH.name)
     pivot_root = _PIVOT_ROOT[os.uname().machine]

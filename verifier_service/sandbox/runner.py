@@ -72,6 +72,9 @@ RESTART_SECONDS = 0.05
 _SCIENTIFIC = (*PACKAGES[ZygoteKind.SCI], *OPTIONAL_PACKAGES[ZygoteKind.SCI])
 _OF_DATA = tuple(set(OPTIONAL_PACKAGES[ZygoteKind.DATA]) - set(_SCIENTIFIC))
 _NO_TOOLS = Tools(executable=(), readable=())
+MAX_TOOLCHAINS = 3
+"""Most zygotes of the kind `native` in a slot, each for one toolchain. Another one ends the one
+that was not used for longest."""
 
 
 class Runner:
@@ -96,8 +99,8 @@ class Runner:
             `module:function`.
         expects_pairs: start each slot with the zygotes of a pair, so that the first pair does not
             wait for them.
-        tools: called when a program first needs the kind `native`; returns the tools that the entry
-            `tool` may start.
+        tools: called with a `Program.toolchain` when a program first needs it; returns the tools
+            that the entry `tool` may start.
         unsafe_without: layers to leave out. For tests that show what each layer does.
         turn: the place of the one slot among those of other runners, with which its executions take
             turns; None: they always run.
@@ -110,7 +113,7 @@ class Runner:
         required: frozenset[Layer] = COMMON_LAYERS,
         entries: Mapping[str, str] | None = None,
         expects_pairs: bool = False,
-        tools: Callable[[], Tools] = lambda: _NO_TOOLS,
+        tools: Callable[[str], Tools] = lambda _: _NO_TOOLS,
         unsafe_without: frozenset[Layer] = frozenset(),
         turn: Turn | None = None,
     ) -> None:
@@ -186,7 +189,8 @@ class Runner:
         self._check(program)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            zygote = await slot.zygote(zygote_kind_of(program), judge=False)
+            kind = zygote_kind_of(program)
+            zygote = await slot.zygote(kind, judge=False, toolchain=program.toolchain)
             async with zygote.running(program, limits, result=result) as running:
                 with TurnTaking(self._turn, running):
                     return [await running.wait()]
@@ -218,8 +222,10 @@ class Runner:
         self._check(program, judge)
 
         async def attempt(slot: _Slot) -> list[Execution]:
-            programs_zygote = await slot.zygote(zygote_kind_of(program), judge=False)
-            judges_zygote = await slot.zygote(zygote_kind_of(judge), judge=True)
+            programs_zygote, judges_zygote = [
+                await slot.zygote(zygote_kind_of(one), judge=one is judge, toolchain=one.toolchain)
+                for one in (program, judge)
+            ]
             one, other = socket.socketpair()
             with one, other:
                 for end in (one, other):
@@ -302,7 +308,8 @@ class Runner:
         for program in programs:
             if program.entry not in known:
                 raise ValueError(f"no entry {program.entry!r}; there are {sorted(known)}")
-            for name in (*program.files, *program.fetched_files):
+            fetched = (name.removesuffix("/") for name in program.fetched_files)
+            for name in (*program.files, *fetched):
                 check_name(name)
             if len(program.fetched_files) > MAX_FETCHED_FILES:
                 raise ValueError(f"at most {MAX_FETCHED_FILES} files can be fetched")
@@ -326,8 +333,13 @@ class Runner:
             if num_kills == MAX_KILLS or not any(map(_is_unexplained, executions)):
                 return executions
 
-    async def start_zygote(self, kind: ZygoteKind, user: int) -> ZygoteHandle:
+    async def start_zygote(self, kind: ZygoteKind, user: int, toolchain: str = "") -> ZygoteHandle:
         """Start a zygote, whose children become this user where that is permitted.
+
+        Args:
+            kind: the modules that it imports.
+            user: user of its children.
+            toolchain: name of the tools of the kind `native`.
 
         Raises:
             SandboxError: a required layer is not available, or the runner is closed.
@@ -336,7 +348,7 @@ class Runner:
         if self._directory is None:
             raise SandboxError("the runner is closed")
         packages = packages_of(kind)
-        tools = self._tools() if kind is ZygoteKind.NATIVE else _NO_TOOLS
+        tools = self._tools(toolchain) if kind is ZygoteKind.NATIVE else _NO_TOOLS
         self._num_zygotes += 1
         directory = self._directory / str(self._num_zygotes)
         directory.mkdir(mode=0o711)
@@ -345,6 +357,10 @@ class Runner:
             packages=packages,
             executable=[str(path) for path in tools.executable],
             readable=[str(path) for path in tools.readable],
+            devices=[str(path) for path in tools.devices],
+            calls=tools.calls,
+            binary_calls=tools.binary_calls,
+            links=dict(tools.links),
             entries=self._entries,
             directory=str(directory),
             user=user,
@@ -415,6 +431,10 @@ def _passing(
     )
 
 
+_Key = tuple[ZygoteKind, bool, str]
+"""Kind of a zygote, whether it is a judge's, and its toolchain."""
+
+
 class _Slot:
     """Zygotes of which at most one child, or one pair of children, runs at a time."""
 
@@ -422,22 +442,33 @@ class _Slot:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._zygotes: dict[tuple[ZygoteKind, bool], ZygoteHandle] = {}
-        self._successors: dict[tuple[ZygoteKind, bool], asyncio.Task[ZygoteHandle]] = {}
+        self._zygotes: dict[_Key, ZygoteHandle] = {}
+        """Zygotes, in the order of their last use."""
+        self._successors: dict[_Key, asyncio.Task[ZygoteHandle]] = {}
         """Zygotes that are being started in the place of worn ones."""
         self._retired: set[asyncio.Task[None]] = set()
         """Ends of worn zygotes, which nobody waits for."""
 
-    async def zygote(self, kind: ZygoteKind, *, judge: bool) -> ZygoteHandle:
+    async def zygote(self, kind: ZygoteKind, *, judge: bool, toolchain: str = "") -> ZygoteHandle:
         """The living zygote of a kind; started if necessary. Raises as `Runner.start_zygote`."""
-        key = kind, judge
+        key = kind, judge, toolchain
+        found = await self._living(key)
+        self._zygotes[key] = self._zygotes.pop(key)  # the last in the order
+        native = [one for one in self._zygotes if one[0] is ZygoteKind.NATIVE]
+        replaced = [one for one in native if one not in self._successors and one != key]
+        if len(native) > MAX_TOOLCHAINS and replaced:
+            self._retire(self._zygotes.pop(replaced[0]))
+        return found
+
+    async def _living(self, key: _Key) -> ZygoteHandle:
+        kind, judge, toolchain = key
         user = self.users.judge if judge else self.users.program
         if key in self._successors and self._successors[key].done():
             self._succeed(key)
         found = self._zygotes.get(key)
         if found is not None and found.alive:
             if found.is_worn and key not in self._successors:
-                successor = self._runner.start_zygote(kind, user)
+                successor = self._runner.start_zygote(kind, user, toolchain)
                 self._successors[key] = asyncio.create_task(successor)
             return found
         if found is not None:
@@ -446,10 +477,10 @@ class _Slot:
         if (pending := self._successors.pop(key, None)) is not None:
             self._zygotes[key] = await pending
         else:
-            self._zygotes[key] = await self._runner.start_zygote(kind, user)
+            self._zygotes[key] = await self._runner.start_zygote(kind, user, toolchain)
         return self._zygotes[key]
 
-    def _succeed(self, key: tuple[ZygoteKind, bool]) -> None:
+    def _succeed(self, key: _Key) -> None:
         """Put the successor of a worn zygote in its place, if it could be started."""
         successor = self._successors.pop(key)
         worn = self._zygotes.get(key)
@@ -460,9 +491,13 @@ class _Slot:
             return
         self._zygotes[key] = successor.result()
         if worn is not None:
-            end = asyncio.create_task(self._runner.end_zygote(worn))
-            self._retired.add(end)
-            end.add_done_callback(self._retired.discard)
+            self._retire(worn)
+
+    def _retire(self, zygote: ZygoteHandle) -> None:
+        """End a zygote that runs nothing, without waiting for its end."""
+        end = asyncio.create_task(self._runner.end_zygote(zygote))
+        self._retired.add(end)
+        end.add_done_callback(self._retired.discard)
 
     async def close(self) -> None:
         """Give up the zygotes that are being started, and wait for the ends of worn ones."""

@@ -32,12 +32,17 @@ def readable_paths(packages: list[Path]) -> list[Path]:
 
 
 def system_files() -> list[Path]:
+    """The shared libraries of the system and of this Python, and the time zones."""
+    own = Path(sysconfig.get_config_var("LIBDIR") or "/usr/lib").glob("lib*.so*")
+    return [*system_libraries(), *(path for path in sorted(own) if path.exists())]
+
+
+def system_libraries() -> list[Path]:
     """The shared libraries of the system, and the time zones."""
     triplet = sysconfig.get_config_var("MULTIARCH") or ""
     libraries = (f"/lib/{triplet}", f"/usr/lib/{triplet}") if triplet else ("/lib64", "/usr/lib64")
-    own = Path(sysconfig.get_config_var("LIBDIR") or "/usr/lib").glob("lib*.so*")
     paths = [Path(path) for path in (*libraries, *_SYSTEM_FILES)]
-    return [path for path in (*paths, *sorted(own)) if path.exists()]
+    return [path for path in paths if path.exists()]
 
 
 def libraries_beside(package: Path) -> Iterator[Path]:

@@ -21,6 +21,7 @@ from verifier_service.sandbox.system_calls import (
     CALLS,
     CALLS_OF_LOOPBACK,
     CALLS_OF_NATIVE,
+    CALLS_OF_RUNTIMES,
     OPEN_FLAGS,
     AtMost,
     Condition,
@@ -70,10 +71,15 @@ class Filter:
     Args:
         executes: whether it permits one exec, of a path at the address of a gate.
         connects: whether it permits TCP, which another filter has to confine.
+        runtime: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
     """
 
-    def __init__(self, *, executes: bool = False, connects: bool = False) -> None:
-        code, positions = assemble(platform.machine(), executes=executes, connects=connects)
+    def __init__(
+        self, *, executes: bool = False, connects: bool = False, runtime: str = ""
+    ) -> None:
+        code, positions = assemble(
+            platform.machine(), executes=executes, connects=connects, runtime=runtime
+        )
         self._image = ctypes.create_string_buffer(code, len(code))
         offsets = [position * _INSTRUCTION.size + _VALUE_OFFSET for position in positions]
         self._blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
@@ -105,7 +111,7 @@ class Filter:
 
 
 def assemble(
-    machine: str, *, executes: bool = False, connects: bool = False
+    machine: str, *, executes: bool = False, connects: bool = False, runtime: str = ""
 ) -> tuple[bytes, list[int]]:
     """The BPF program for a machine, and the positions of instructions with values to fill in.
 
@@ -113,6 +119,7 @@ def assemble(
         machine: as `platform.machine` names it.
         executes: whether it permits one exec, of a path at the address of a gate.
         connects: whether it permits TCP.
+        runtime: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
 
     Raises:
         OSError: there is no table for this machine.
@@ -124,6 +131,7 @@ def assemble(
         **CALLS,
         **(CALLS_OF_NATIVE if executes else {}),
         **(CALLS_OF_LOOPBACK if connects else {}),
+        **(CALLS_OF_RUNTIMES[runtime] if runtime else {}),
     }
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),

@@ -358,6 +358,44 @@ CALLS_OF_NATIVE: dict[str, SystemCall] = {
 }
 """More calls, in a zygote of the kind `native`."""
 
+_EVENTFD = SystemCall(
+    290,
+    19,
+    "the event loop of Node.js, the threads of Ruby",
+    ((HasOnly(1, _CLOEXEC | _NONBLOCK),),),
+)
+# Asked for a thread, it would tell whether a process has that number. The C library takes ENOSYS
+# for an answer, and EPERM for a failure.
+_GETAFFINITY_OF_THREADS = SystemCall(
+    204, 123, "pthread_getattr_np, by which a thread finds its stack", _OWN, errno.ENOSYS
+)
+# NONBLOCK, RANDOM, INSECURE
+_GETRANDOM_OF_RUST = SystemCall(318, 278, "HashMap of Rust", ((HasOnly(2, 0x7),),))
+_CLONE_OF_GO = (0x50F00, 0xD0F00)
+# VM, FS, FILES, SIGHAND, THREAD, SYSVSEM; from Go 1.20 on with SETTLS.
+
+CALLS_OF_RUNTIMES: dict[str, dict[str, SystemCall]] = {
+    "node": {"eventfd2": _EVENTFD},
+    "ruby": {"eventfd2": _EVENTFD},
+    "java": {"sched_getaffinity": _GETAFFINITY_OF_THREADS},
+    "r": {},
+    "go": {
+        "clone": SystemCall(
+            56, 220, "threads of Go's runtime", ((IsOneOf(0, (_CLONE_OF_GLIBC, *_CLONE_OF_GO)),),)
+        ),
+    },
+    "rust": {"getrandom": _GETRANDOM_OF_RUST},
+    "rustc": {
+        "getrandom": _GETRANDOM_OF_RUST,
+        "sched_getaffinity": _GETAFFINITY_OF_THREADS,
+        # It fails unless it can set the mode of the file that it makes. The mode does not matter.
+        "fchmod": SystemCall(91, 52, "rustc, which copies its output", (), 0),
+        "readlink": SystemCall(89, None, "rustc, which looks for its library beside itself"),
+        "readlinkat": SystemCall(267, 78, "rustc, which looks for its library beside itself"),
+    },
+}
+"""Calls of one runtime or compiler each, in a zygote of the kind `native`. They replace others."""
+
 CALLS_OF_LOOPBACK: dict[str, SystemCall] = {
     "socket": SystemCall(
         *(41, 198),

@@ -24,6 +24,7 @@ import io
 import json
 import os
 import select
+import shutil
 import signal
 import site
 import socket
@@ -40,7 +41,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from verifier_service.sandbox import layers as layers_module
-from verifier_service.sandbox import namespaces, runtime
+from verifier_service.sandbox import namespaces, pack, runtime
 from verifier_service.sandbox.entries import (
     BROKEN,
     CONFINED,
@@ -113,6 +114,14 @@ class ZygoteConfig:
     """`Tools.executable`; used by the kind `native` only."""
     readable: list[str]
     """`Tools.readable`; used by the kind `native` only."""
+    devices: list[str]
+    """`Tools.devices`; used by the kind `native` only."""
+    calls: str
+    """`Tools.calls`; used by the kind `native` only."""
+    binary_calls: str
+    """`Tools.binary_calls`; used by the kind `native` only."""
+    links: dict[str, str]
+    """`Tools.links`; used by the kind `native` only."""
     entries: dict[str, str]
     """Entries besides those of `ENTRIES`, as `module:function`."""
     directory: str
@@ -278,6 +287,9 @@ class _Zygote:
         return Tools(
             executable=tuple(map(Path, self._config.executable)),
             readable=tuple(map(Path, self._config.readable)),
+            devices=tuple(map(Path, self._config.devices)),
+            calls=self._config.calls,
+            binary_calls=self._config.binary_calls,
         )
 
     def _open_process_numbers(self) -> None:
@@ -299,7 +311,8 @@ class _Zygote:
         files = [*runtime.standard_library(), *runtime.system_files(), *packages]
         try:
             texts = HOST_FILES if self._loopback is not None else {}
-            namespaces.change_root(files, runtime.DEVICES, self._directory, texts)
+            links = self._config.links
+            namespaces.change_root(files, runtime.DEVICES, self._directory, texts, links)
         except OSError as error:
             self._problems.append(f"no private root: {error}")
             return
@@ -459,7 +472,7 @@ class _Zygote:
         os.umask(0o077)
         self._layers.apply(limits, is_tool=entry_name == "tool")
         _close_from(_FIRST_FREE_FD)
-        gate = self._layers.filter_calls()
+        gate = self._layers.filter_calls(is_tool=entry_name == "tool")
         status.send(CONFINED)
         if self._kind in (ZygoteKind.SCI, ZygoteKind.DATA):
             sys.modules["numpy.random"].seed()
@@ -663,29 +676,50 @@ def _unpack_workspace(workspace: int) -> tuple[str, ...]:
 
 
 def pack_workspace(arguments: Sequence[str], files: Mapping[str, bytes]) -> bytes:
-    """Arguments and files of a program as bytes: a line of JSON, then the files."""
-    header = {
-        "arguments": list(arguments),
-        "files": [(name, len(content)) for name, content in files.items()],
-    }
-    return b"".join([json.dumps(header).encode(), b"\n", *files.values()])
+    """Arguments and files of a program as bytes."""
+    return pack.pack(files, arguments=list(arguments))
 
 
 def _open_files(scratch: Path, names: Sequence[str]) -> dict[int, int]:
     """The descriptors of files that a program left, by their index in the names.
 
     Only a regular file in a directory of the program's own is returned. The program may have made
-    links, pipes and devices with these names.
+    links, pipes and devices with these names. A name that ends with a slash is that of a directory,
+    whose regular files are packed.
     """
     found = {}
     for index, name in enumerate(names):
         with contextlib.suppress(OSError):
+            if name.endswith("/"):
+                found[index] = _packed_directory(scratch, name.removesuffix("/"))
+                continue
             file = _open_below(scratch, name)
             if stat.S_ISREG(os.fstat(file).st_mode):
                 found[index] = file
             else:
                 os.close(file)
     return found
+
+
+def _packed_directory(scratch: Path, directory: str) -> int:
+    """A file in memory with the regular files below a directory, packed. Raises OSError."""
+    sizes, names = [], []
+    pending = [directory]
+    while pending:
+        for item in os.scandir(scratch / (parent := pending.pop())):
+            if item.is_dir(follow_symlinks=False):
+                pending.append(f"{parent}/{item.name}")
+            elif item.is_file(follow_symlinks=False) and item.name.isprintable():
+                names.append(f"{parent}/{item.name}")
+                sizes.append((names[-1].removeprefix(f"{directory}/"), item.stat().st_size))
+    with open(os.memfd_create("packed"), "wb", closefd=False) as packed:
+        packed.write(pack.header(sizes))
+        for name in names:
+            with open(_open_below(scratch, name), "rb") as file:
+                shutil.copyfileobj(file, packed)
+        descriptor = packed.fileno()
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _open_below(scratch: Path, name: str) -> int:

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from verifier_service import frames
+from verifier_service.code.compiled_programs import CompiledPrograms
 from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.sandbox.scratch import remove_directory
 from verifier_service.sandbox.turns import Turn
@@ -175,8 +176,8 @@ class CodeWorkers:
     """Starts processes of `workers.code_worker`, forked from one that has imported it.
 
     Each has a directory for its sandbox. This source removes it, because a killed worker cannot.
-    All share one table of readings of tests, which outlives a worker, and one of turns on the
-    processors.
+    All share a table of readings of tests and a ring of compiled programs, which outlive a worker,
+    and a table of turns on the processors.
 
     Args:
         unsafe_without: layers of the sandbox to leave out.
@@ -196,6 +197,7 @@ class CodeWorkers:
         self._workers: dict[int, tuple[Path, int]] = {}
         """Each worker's directory, and its place among the turns, by a pidfd."""
         self._readings = KeptReadings.create_file()
+        self._compiled = CompiledPrograms.create_file()
         self._turns = Turn.create_file(self._num_places)
         self._server: ForkServer | None = None
 
@@ -250,10 +252,10 @@ class CodeWorkers:
                 "verifier_service.workers.code_worker",
                 0,  # it is not limited: programs are
                 more_arguments=(
-                    *map(str, (self._readings, self._turns, self._num_processors)),
+                    *map(str, (*self._shared(), self._num_processors)),
                     ",".join(self._unsafe_without),
                 ),
-                descriptors=(self._readings, self._turns),
+                descriptors=self._shared(),
             )
         return self._server
 
@@ -284,8 +286,12 @@ class CodeWorkers:
         for pidfd, (directory, _) in self._workers.items():
             log.warning("%s is left: a process is still writing to it", directory)
             os.close(pidfd)
-        os.close(self._readings)
-        os.close(self._turns)
+        for descriptor in self._shared():
+            os.close(descriptor)
+
+    def _shared(self) -> tuple[int, int, int]:
+        """The descriptors that all workers are given."""
+        return self._readings, self._compiled, self._turns
 
 
 def _kill(pidfd: int) -> None:

@@ -107,7 +107,7 @@ def _options(case: _StreamCase, config: DataSetConfig, language: str) -> RunOpti
     except ValueError as error:
         raise UnusableRow(f"config.provided_data.test: {error}") from error
     assert is_language(language)
-    compiles = LANGUAGES[language].compiler is not None
+    compiles = LANGUAGES[language].is_compiled
     return RunOptions(
         language=language,
         stdin=case.input.get("stdin", ""),

@@ -1,0 +1,217 @@
+"""Every language of the table: programs for each verdict, and hostile ones.
+
+A file NAME.toml has the programs of a language. `@CANARY@` stands in them for the path of a file
+that everybody can read, `@DIRECTORY@` for its directory, which everybody can write to, and `@PORT@`
+for a port of this machine that listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import secrets
+import shutil
+import socket
+import tomllib
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from verifier_service.code import languages
+from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
+from verifier_service.code.reference_tests import Stdio
+from verifier_service.code.run_tests import ENTRIES
+from verifier_service.code.toolchains import ToolchainError
+from verifier_service.code.verdicts import judge_program
+from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
+from verifier_service.sandbox.runner import Runner
+from verifier_service.verdict import Verdict
+from verifier_service.verifiers.code import Code
+
+T = TypeVar("T")
+
+PROGRAMS = {
+    path.stem: tomllib.loads(path.read_text())
+    for path in sorted(Path(__file__).parent.glob("*.toml"))
+}
+NUMBERS = [{"stdin": "3\n1 2 3\n", "stdout": "6\n"}, {"stdin": "1\n5\n", "stdout": "5\n"}]
+OPTIONS: dict[str, dict[str, Any]] = {
+    "right": {},
+    "crash": {},
+    "broken": {},
+    "endless": {"cpu_seconds": 0.5},
+    "memory": {"memory_bytes": 2**26},
+    "flood": {"output_bytes": 2**14},
+}
+"""Settings with which a program is judged, so that it meets the one limit that it is about."""
+REASONS = {
+    "right": "passed",
+    "crash": "runtime_error",
+    "broken": "compile_error",
+    "endless": "time_limit_exceeded",
+    "memory": "memory_limit_exceeded",
+    "flood": "output_limit_exceeded",
+}
+PATIENT = Limits(cpu_seconds=20, wall_seconds=120, idle_seconds=None)
+SECRET = f"canary{secrets.token_hex(8)}"
+
+
+class Judge:
+    """A runner in an event loop of its own."""
+
+    def __init__(self, loop: asyncio.Runner, runner: Runner) -> None:
+        self.runner = runner
+        self._loop = loop
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in the loop."""
+        return self._loop.run(work)
+
+    def language(self, name: str) -> Language:
+        """A language whose toolchain is installed here and works; otherwise skips or fails."""
+        language = LANGUAGES[name]
+        try:
+            language.toolchain()
+        except ToolchainError as error:
+            pytest.skip(str(error))
+        assert self.wait(language.missing(self.runner)) is None
+        return language
+
+    def verdict(self, name: str, source: str, tests: Stdio, **options: Any) -> Verdict:
+        """The verdict on a program."""
+        self.language(name)
+        code = Code.model_validate({"language": name, "cpu_seconds": 20.0, **options})
+        return self.wait(judge_program(self.runner, code, tests, source))
+
+    def built(self, name: str, source: str, **limits: Any) -> Program | CompileFailure:
+        """A program, or why it could not be compiled."""
+        language = self.language(name)
+        limited = dataclasses.replace(language.compile_limits, **limits)
+        return self.wait(language.build(self.runner, source.encode(), limited))
+
+    def run(self, name: str, source: str, **limits: Any) -> Execution:
+        """Compile a program, which must work, and run it."""
+        program = self.built(name, source)
+        assert isinstance(program, Program), program
+        limited = dataclasses.replace(PATIENT, **limits)
+        return self.wait(self.runner.run(program, LANGUAGES[name].run_limits(limited)))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with asyncio.Runner() as loop:
+        runner = Runner(1, entries=ENTRIES, tools=languages.tools)
+        loop.run(runner.__aenter__())
+        try:
+            yield Judge(loop, runner)
+        finally:
+            loop.run(runner.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def canary() -> Iterator[Path]:
+    """A file that everybody can read, in a directory that everybody can write to."""
+    directory = Path("/var/tmp") / f"languages-{os.getpid()}"
+    directory.mkdir()
+    directory.chmod(0o777)
+    path = directory / "canary.h"
+    path.write_text(f"{SECRET}\n")
+    path.chmod(0o644)
+    yield path
+    left = {one.name: (one.read_text(), one.stat().st_mode & 0o777) for one in directory.iterdir()}
+    shutil.rmtree(directory)
+    assert left == {"canary.h": (f"{SECRET}\n", 0o644)}
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    """A server that nobody may reach."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
+def filled(source: str, canary: Path, server: socket.socket) -> str:
+    """The source of a hostile program that knows what to attack."""
+    port = server.getsockname()[1]
+    names = {"@CANARY@": canary, "@DIRECTORY@": canary.parent, "@PORT@": port}
+    for name, value in names.items():
+        source = source.replace(name, str(value))
+    return source
+
+
+def reference_of(name: str, **changes: Any) -> Stdio:
+    cases = PROGRAMS[name].get("cases", NUMBERS)
+    return Stdio.model_validate({"type": "stdio", "cases": cases, **changes})
+
+
+def test_every_language_but_python_has_programs() -> None:
+    assert {*PROGRAMS, "python"} == LANGUAGES.keys()
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_gets_its_reason(judge: Judge, name: str, kind: str) -> None:
+    verdict = judge.verdict(name, PROGRAMS[name][kind], reference_of(name), **OPTIONS[kind])
+    assert verdict.reason == REASONS[kind], verdict
+    assert verdict.score == float(kind == "right")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_wrong_answer_is_wrong_and_a_special_judge_decides(judge: Judge, name: str) -> None:
+    right, cases = PROGRAMS[name]["right"], reference_of(name).model_dump()["cases"]
+    others = [{**case, "stdout": f"1{case['stdout']}"} for case in cases]
+    assert judge.verdict(name, right, reference_of(name, cases=others)).reason == "wrong_answer"
+    asked = (
+        "import json, sys\nasked = json.load(sys.stdin)\n"
+        "sys.exit(asked['expected'].strip() != '1' + asked['stdout'].strip())"
+    )
+    special = reference_of(name, cases=others, program=asked)
+    assert judge.verdict(name, right, special).reason == "passed"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_that_sleeps_is_ended(judge: Judge, name: str) -> None:
+    run = judge.run(name, PROGRAMS[name]["asleep"], idle_seconds=0.3, cpu_seconds=0.6)
+    assert run.reason in (ExitReason.IDLE_LIMIT, ExitReason.CPU_LIMIT), run
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_forbidden_is_refused(
+    judge: Judge, canary: Path, server: socket.socket, name: str
+) -> None:
+    run = judge.run(name, filled(PROGRAMS[name]["attempts"], canary, server))
+    lines = set(run.stdout.decode(errors="replace").splitlines())
+    assert {f"{one} refused" for one in PROGRAMS[name]["names"]} <= lines, run
+    assert not [line for line in lines if line.endswith(" done")], run
+    assert b"started" not in run.stdout
+    assert SECRET.encode() not in run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_bomb_of_threads_or_processes_ends(judge: Judge, name: str) -> None:
+    limits = {"cpu_seconds": 1.0, "wall_seconds": 20.0, "idle_seconds": 0.3}
+    run = judge.run(name, PROGRAMS[name]["threads"], memory_bytes=2**27, **limits)
+    assert b"started" not in run.stdout
+    assert judge.run(name, LANGUAGES[name].hello.decode()).stdout.split() == [b"1"]
+
+
+SOURCES = [
+    (name, number) for name in PROGRAMS for number in range(len(PROGRAMS[name]["uncompilable"]))
+]
+
+
+@pytest.mark.parametrize(("name", "number"), SOURCES)
+def test_a_source_that_attacks_its_compiler_is_no_program(
+    judge: Judge, canary: Path, server: socket.socket, name: str, number: int
+) -> None:
+    source = filled(PROGRAMS[name]["uncompilable"][number], canary, server)
+    failure = judge.built(name, source, cpu_seconds=1.0)
+    assert isinstance(failure, CompileFailure), failure
+    assert SECRET not in failure.message
+    assert SECRET.encode() not in failure.execution.stdout + failure.execution.stderr
