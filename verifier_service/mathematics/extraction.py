@@ -359,7 +359,7 @@ def _hashes(text: str) -> Extraction | None:
 _PHRASE = re.compile(
     r"""(?:
         (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
-            (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
+            (?:[ ](?:to|for|of)[ ](?:(?!,[ ](?:so|as|since|because|hence|thus)\b)[^\n.:]){0,80}?)?
             \**[ ]*(?:(?:is|are|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|=(?![=>])|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
