@@ -48,6 +48,22 @@ HIDDEN = [
     ("x<5", "x<5"),
     ("50%", "50%"),
     ("5", "<answer>5</answer>"),
+    ("5", r"<del><b>\boxed{7}</b></del> \boxed{5}"),
+    ("5", "<div hidden><div>7</div>8</div>The answer is 5."),
+    ("5", r"<span style='color:red'>\boxed{5}</span>"),
+    ("5", "<span style='background-color:white'>5</span>"),
+    ("5", r"<span style='font-size:0.9em; opacity:0.5'>\boxed{5}</span>"),
+    ("5", r"\color{red}\boxed{5}"),
+    ("5", r"{\color{white}\boxed{7}} \boxed{5}"),
+    ("5", "![7](plot.png)\n\\boxed{5}"),
+    ("5", "It is [5](https://example.org/7)."),
+    ("[1,2](3)", "[1,2](3)"),
+    ("5", "[Answer]: 5"),
+    ("5", r"\newcommand{\R}{\mathbb{R}} As $x \in \R$, $\boxed{5}$."),
+    ("5", r"\href{https://example.org}{\boxed{5}}"),
+    ("5", r"$\cancelto{0}{x}+5 = \boxed{5}$"),
+    ("5", r"$x = 5 \iff 2x = 10$, so \boxed{5}"),
+    ("5", "The answer is 5</s><|im_end|>"),
 ]
 TAGS = [
     ("42", "<b>42</b>"),
@@ -82,6 +98,37 @@ TAKEN_BACK = [
     ("6", "It was 5. Actually the answer is 6."),
     ("6", "The answer is 5. Wait, the answer is 6."),
     ("6", "The preliminary answer is 5. The final answer is 6."),
+    ("5", "The answer is 5. If that is wrong, please tell me."),
+    ("5", "The answer is 5. If not told otherwise, we count in cm."),
+    ("5", "The answer is 5. (Or, equally, 10/2.)"),
+    ("6", "Answer: 5\nI forgot one.\nAnswer: 6"),
+    ("5", "Answer: 5\nAnswer: 5.0"),
+    ("7", "Everyone except 2 came, so 7"),
+    ("5", "He lives above a shop with 5 rooms."),
+    ("5", "It fell below 6, down to 5."),
+    ("5", "No way around it: the answer is 5."),
+    ("5", "Nobody else has a coin, so it is 5."),
+    ("12", "It stays under 20, since it is 12"),
+    ("5", "One says nothing, the other says 5"),
+]
+FORMULAS = [
+    ("36\\pi", "The area is 36π."),
+    ("36\\pi", "So the area is 36\\pi square cm."),
+    (r"\frac{\sqrt3}{2}", "The height is √3/2."),
+    ("x^2+2x", "Its integral gives x² + 2x"),
+    ("-2x/3", "The tangent is -2/3x."),
+    ("2^{10}", "The number of subsets is 2^10."),
+    ("3:4", "The ratio of boys to girls is 3 to 4."),
+    ("5", "The distance is 5m."),
+    ("2015", "It lasted from 2010-2015"),
+    ("5", "It is plan B - 5"),
+    ("12", "The room has 3 * 4 = 12"),
+    ("5", "The answer is 5 (2 + 3)."),
+    ("5", "The answer is 5 (= 10/2)."),
+    ("-30", "The answer is 5 (-6)."),
+    ("42", "The answer is thus 42."),
+    ("8", "Answer: **8** red balls"),
+    ("8", "Answer: Tom has 8 of them."),
 ]
 ASKED = [
     ("18", "Is the answer 18? Yes."),
@@ -130,7 +177,16 @@ SETS = [
 
 @pytest.mark.parametrize(
     ("reference", "completion"),
-    LABELLED + LISTED + HIDDEN + TAGS + TAKEN_BACK + ASKED + CHANGED + CONDITIONAL + SETS,
+    LABELLED
+    + LISTED
+    + HIDDEN
+    + TAGS
+    + TAKEN_BACK
+    + FORMULAS
+    + ASKED
+    + CHANGED
+    + CONDITIONAL
+    + SETS,
 )
 def test_a_completion_with_one_answer_keeps_its_reward(reference: str, completion: str) -> None:
     assert judge(Accuracy(), {"answer": reference}, completion).reason == "equal"
@@ -156,6 +212,22 @@ def test_a_completion_with_one_answer_keeps_its_reward(reference: str, completio
         ("5", r"The answer is not \boxed{5}.", "no_answer"),
         ("5", "The answer is 5 when doubled.", "no_answer"),
         ("5", "The answer would be 5 if n were odd.", "no_answer"),
+        ("5", r"<del><b>\boxed{5}</b></del>", "no_answer"),
+        ("5", r"\newcommand{\five}{\boxed{5}}", "no_answer"),
+        ("5", "![5](plot.png)", "no_answer"),
+        ("6", "Answer: 5\nAnswer: 6", "ambiguous_answer"),
+        ("6", "The answer is 5. If that is rejected, use 6.", "ambiguous_answer"),
+        ("6", "5 is my answer; so is 6.", "ambiguous_answer"),
+        ("36", "The area is 36π.", "different"),
+        ("2", "Its integral gives x² + 2x", "different"),
+        ("4", "The ratio of boys to girls is 3 to 4.", "different"),
+        ("5", "Answer: The half of it is 5 times less", "different"),
+        ("5", "Answer: It is less than 5", "different"),
+        ("5", "Anything except 5", "no_answer"),
+        ("5", "The answer lies below 5.", "no_answer"),
+        ("5", r"\boxed{5_x}", "different"),
+        ("12", r"\boxed{12_{hex}}", "different"),
+        ("12", r"\boxed{\#\{12\}}", "different"),
         ("6", "If it were 6, it would be too large.", "no_answer"),
         ("5", r"\boxed{5 \text{ if odd, else } 6}", "different"),
         ("5", r"\boxed{5 \text{ with a minus sign}}", "different"),

@@ -7,6 +7,7 @@ It reads from the outside in: lists, then relations and sets, then brackets, the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -101,11 +102,17 @@ def parse_answer(text: str) -> Value:
     text = unwrapped(text)
     if not text or is_date_in_digits(text):
         return Words(text)
+    if _NUMBER_OF_ELEMENTS.search(text):
+        raise Unreadable("the number of elements of a set")
     text = with_binomials(rewritten(text))
     tokens = tokenize(without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
     return _AnswerParser(tokens).answer()
+
+
+# The sign of a number of elements: the `\#` of `\#\{12\}`, which is 1.
+_NUMBER_OF_ELEMENTS = re.compile(r"\\#\s*(?:\\left\s*)?[\\({A-Z]")
 
 
 def parse_as_list(text: str) -> Value | None:

@@ -32,7 +32,7 @@ _DENIAL = re.compile(
 )
 # A sentence with its subject, and what it says of that: `The day`, `Saturday`.
 _STATEMENT = re.compile(
-    r"(?P<subject>[^.!?;]+?)\s+(?:is|are|was|were|equals|must\s+be|will\s+be|would\s+be)\s+"
+    r"(?P<subject>[^.!?;]+?)\s+(?:is|are|was|were|equals|falls|must\s+be|will\s+be|would\s+be)\s+"
     r"(?:(?:thus|therefore|then|indeed|simply|exactly|definitely|clearly|always)\s+)?"
     r"(?P<answer>[^.!?;:,]+)",
     re.IGNORECASE,

@@ -214,9 +214,9 @@ def _leaves_more(answer: AnswerReading, reference: AnswerReading) -> bool:
 
 
 # A mark that math-verify does not see: `\bar`, `'`, `...`, the `^*` of `x^*`, the `^{+` of
-# `5^{+1}_{-1}`.
+# `5^{+1}_{-1}`, the `_` of `12_{hex}`, the `\%2` of `12\%2`.
 _MARK = re.compile(
-    r"\\(?:bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.\.|\^\{?[(*+]"
+    r"(?<=\d)_|%\s*\d|\\(?:#|bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.\.|\^\{?[(*+]"
 )
 
 

@@ -59,7 +59,14 @@ MAX_LINE_CHARACTERS = 400
 # `at least`: `You need at least 5 coins.` answers how many one needs.
 _WEAKENING = re.compile(
     r"(?:\b(?:(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower)[ ]+than|exceeds?"
-    r"|differs?[ ]+from|different[ ]+from|anything[ ]+but"
+    r"|differs?[ ]+from|different[ ]+from|any(?:thing|[ ]+\w+)[ ]+but"
+    r"|except|excepting|apart[ ]+from"
+    r"|other[ ]+than|rather[ ]+than|instead[ ]+of|refuse[sd]?[ ]+to[ ]+\w+"
+    r"|(?:is|are|lies?|stays?|remains?|falls?|be)[ ]+(?:\w+ly[ ]+|somewhere[ ]+|well[ ]+|just[ ]+)?"
+    r"(?:below|above|under|over|beyond)"
+    r"|(?:no[ ]+way|hardly|unlikely|impossible|doubt\w*|(?:nobody|no[ ]+one)[ ]+\w{2,12})"
+    r"(?:[ ]+(?:that|it|this|the|answer|value|result|could|can|would|be|is|to|believe|say|think"
+    r"|equals?)){1,8}"
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
@@ -219,7 +226,10 @@ _VALUE = r"(?:\$[^$\n]{1,80}\$|[-−]?\d[\d.,/]{0,40}(?<![.,]))"
 # A second value behind the first, in the same line: the `6` of `5. Or 6`, of `5 as well as 6`, of
 # `5 if n is odd and 6 if n is even`, of `5 and the answer is 6`.
 _SECOND = re.compile(
-    rf"(?P<first>{_VALUE})(?:[.!?]\s+(?:or|maybe|perhaps|possibly|alternatively)\b,?\s+"
+    rf"(?P<first>{_VALUE})(?:[.!?]\s+[(\[]?(?:(?:edit|ps|note|update)\b[:,.]?\s+)?"
+    rf"(?:or|maybe|perhaps|possibly|alternatively)\b[,:]?\s+"
+    rf"|[.;,!?]\s+(?:and\s+|but\s+)?if\s+(?:that|this|it|not|wrong|rejected)\b[^.\n]{{0,40}}?,\s+"
+    rf"(?:then\s+)?(?:please\s+)?(?:(?:use|try|take|read|accept|it|is|the|my|second|answer)\s+){{0,4}}"
     rf"|,?\s+as\s+well\s+as\s+"
     rf"|[.!;,]\s+(?:but\s+|and\s+|also\s+)?(?={_VALUE}\s+(?:works|is\s+(?:also\s+|equally\s+)?"
     rf"(?:possible|right|correct|valid|fine|an\s+answer|acceptable)|would\s+(?:also\s+)?(?:work|do)))"
@@ -241,7 +251,7 @@ _SECOND = re.compile(
 _ANNOUNCED_AGAIN = re.compile(
     rf"\W{{0,4}}(?P<first>{_VALUE}|(?-i:\(?\b[A-HJ]\b\)?))[.;!,]?\s+"
     r"(?:(?:and|or|the|my|our|your|his|her|an|another|other|second|alternative|possible|also"
-    r"|\w+['’]s)\s+){0,3}answer(?:\s+is|\s*:)\W{1,4}"
+    r"|\w+['’]s)\s+){0,3}answer(?:\s+is|\s*[:=])\W{1,4}"
     rf"(?P<second>{_VALUE}|(?-i:\(?\b[A-HJ]\b\)?))",
     re.IGNORECASE,
 )
@@ -281,6 +291,9 @@ _EITHER = re.compile(
     rf"|\b(?:if|when|assuming|suppose|unless)\b[^;\n]{{0,60}}?[,;\s](?P<once>{_VALUE})[,;]\s+"
     rf"(?:and\s+|but\s+)?(?:if|when|assuming|suppose)\b[^\n]{{0,60}}?[,;\s](?P<again>{_VALUE})"
     rf"|\bunless\b[^,;\n]{{0,40}}\s(?P<unless>{_VALUE}),[^\n]{{0,30}}?\s(?P<main>{_VALUE})"
+    rf"|(?P<same>{_VALUE})[^;.\n]{{0,30}};\s+(?:and\s+)?so\s+is\s+(?P<so>{_VALUE})"
+    rf"|\bone\s+(?:\w+\s+)?(?:says?|claims?|thinks?|gets?|gives?)\s+(?P<says>{_VALUE}),\s+(?:and\s+)?"
+    rf"(?:the\s+|an)other\s+(?:one\s+)?(?:(?:says?|claims?|thinks?|gets?|gives?)\s+)?(?P<too>{_VALUE})"
     rf"|\b(?:method|approach|answer|way|reading|interpretation|guess|formula|calculation)s?\b"
     rf"[^\n;.]{{0,40}}?(?P<this>{_VALUE})[,;]\s+(?:and\s+|but\s+|while\s+)?(?:by\s+|in\s+|with\s+)?"
     rf"(?:the\s+|an?\s*)(?:other|second|latter)\s+(?:\w+\s+){{0,2}}?(?P<that>{_VALUE})",
@@ -302,7 +315,17 @@ def offered_in_line(line: str) -> tuple[str, str] | None:
     return first.strip("$"), second.strip("$")
 
 
-_EITHER_WORDS = ("else", "otherwise", "unless", "other", "second", "latter", "assuming", "suppose")
+_EITHER_WORDS = (
+    "so is",
+    "else",
+    "otherwise",
+    "unless",
+    "other",
+    "second",
+    "latter",
+    "assuming",
+    "suppose",
+)
 
 
 def _may_offer(line: str) -> bool:

@@ -27,7 +27,11 @@ from verifier_service.mathematics.denials import (
     offered_in_line,
     offered_values,
 )
-from verifier_service.mathematics.labelled_answers import labelled_answers, lone_values
+from verifier_service.mathematics.labelled_answers import (
+    labelled_answers,
+    lone_values,
+    repeated_answers,
+)
 from verifier_service.mathematics.markdown import (
     closing_line,
     listed_values,
@@ -126,10 +130,22 @@ def _first(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extract
 _CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
 
 
+# A closing paragraph that only offers help: `Would you like me to explain the steps?`
+_COURTESY = re.compile(
+    r"\W*(?:(?:would|do|does|did|can|could|shall|may|want)\s+(?:you|that|this|it|i|me|we)\b"
+    r"(?:(?!\b[A-J]\b)[^\d\n.!?]){0,150}\?"
+    r"|(?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:i\s+)?hope\s+(?:this|that|it)|if\s+you\s+"
+    r"(?:have|need|would|want)|happy\s+to)\b(?:(?!\b[A-J]\b)[^\d\n]){0,150})\W*",
+    re.IGNORECASE,
+)
+
+
 def _without_notes(text: str) -> str:
-    """The text without last paragraphs that check the answer or comment on it."""
+    """The text without last paragraphs that check the answer, comment on it or offer help."""
     end = len(text)
-    while (start := text.rfind("\n\n", 0, end)) >= 0 and _CHECK.match(text, start + 2, end):
+    while (start := text.rfind("\n\n", 0, end)) >= 0 and (
+        _CHECK.match(text, start + 2, end) or _COURTESY.fullmatch(text, start + 2, end)
+    ):
         end = start
         while end > 0 and text[end - 1].isspace():
             end -= 1
@@ -338,8 +354,8 @@ def _hashes(text: str) -> Extraction | None:
 _PHRASE = re.compile(
     r"""(?:
         (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
-            (?:[ ](?:to|for|of)[ ][^\n.:]{0,80}?)?
-            \**[ ]*(?:(?:is|are|=|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|:)\**
+            (?:[ ](?:to|for|of)[ ](?:(?!,[ ](?:so|as|since|because|hence|thus)\b)[^\n.:]){0,80}?)?
+            \**[ ]*(?:(?:is|are|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|=(?![=>])|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
       | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])
@@ -383,6 +399,8 @@ def _announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
 def _answer_phrase(text: str) -> Extraction | None:
     if labelled := labelled_answers(text):
         return Extraction("answer_phrase", labelled)
+    if repeated := repeated_answers(text):
+        return Extraction("answer_phrase", repeated, "or")
     end = len(text)
     has_disowned = False
     while end > 0:
@@ -421,7 +439,36 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     hedge = _HEDGE.fullmatch(statement)
     if hedge is not None:
         return Extraction("answer_phrase", (hedge[1].strip(), _without_reason(hedge[2])), "or")
-    return Extraction("answer_phrase", (_without_reason(statement),))
+    return Extraction("answer_phrase", (_number_of_sentence(_without_reason(statement)),))
+
+
+# A sentence about one number, up to it: `It will take `, `Each of them pays exactly $`.
+_BEFORE_NUMBER = re.compile(
+    r"(?:[A-Z][\w'’]*\s+)(?:[\w'’]+\s+){0,12}?(?:is|are|was|were|be|takes?|took|has|have|had|needs?"
+    r"|makes?|made|earns?|gets?|got|pays?|paid|costs?|spends?|spent|saves?|saved|buys?|bought|sells?"
+    r"|sold|gives?|contains?|weighs?|runs?|ran|walks?|uses?|used)\s+"
+    r"(?:(?:a\s+total\s+of|exactly|only|in\s+total)\s+)?[$*]*"
+)
+
+
+def _number_of_sentence(statement: str) -> str:
+    """The one number in an announced sentence of prose: the `13` of `It will take 13 years`."""
+    numbers = list(_NUMBER.finditer(statement))
+    if len(numbers) != 1 or "\\" in statement or _REFUSED.search(statement):
+        return statement
+    start, end = numbers[0].span()
+    if not _BEFORE_NUMBER.fullmatch(statement, 0, start) or is_no_statement(statement, start, end):
+        return statement
+    is_plain = _PLAIN_END.match(statement, end) is not None
+    return numbers[0][0] if is_plain and offered_in_line(statement) is None else statement
+
+
+# Words that may follow a number in a sentence, none of which changes it: ` years before he earns`.
+_PLAIN_END = re.compile(
+    r"\**(?:\s+(?!(?:or|and|but|if|unless|times|more|less|fewer|plus|minus|squared|cubed|hundred"
+    r"|thousand|million|billion|dozen|percent|half|point)\b)[A-Za-z'’,]+){0,15}[.!*]*$",
+    re.IGNORECASE,
+)
 
 
 def _behind_disowned(text: str) -> str:
@@ -440,7 +487,20 @@ def _behind_disowned(text: str) -> str:
 def _rest_behind(text: str, end: int) -> str:
     """The text behind the announcement of an answer, without marks at the start of its line."""
     rest = text[end:].lstrip(" *:\n\t")
-    return without_opening(rest) if "\n" in text[end : len(text) - len(rest)] else rest
+    marks = text[end : len(text) - len(rest)]
+    if "**" in marks:
+        rest = _END_OF_BOLD.sub("", rest, count=1)
+    return _ADVERB.sub("", without_opening(rest) if "\n" in marks else rest)
+
+
+# The end of bold text before a word: the `**` of `18** apples`.
+_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=\s+[A-Za-z])")
+# A word before an answer that says nothing: the `therefore ` of `The answer is therefore 42.`
+_ADVERB = re.compile(
+    r"(?:therefore|thus|then|hence|simply|just|indeed|clearly|exactly|precisely|obviously|finally),?\s+"
+    r"(?=[\d$\\(*-])",
+    re.IGNORECASE,
+)
 
 
 # The beginning of a statement that gives no answer: `not known`, `unclear`.
@@ -533,7 +593,8 @@ def _without_reason(statement: str) -> str:
     """A statement in prose without the reason behind it."""
     if "$" in statement:
         return statement
-    statement = _trimmed(_BECAUSE.sub("", _ASIDE_IN_BRACKETS.sub("", statement)))
+    statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub("", statement))
+    statement = _trimmed(_BECAUSE.sub("", statement))
     return statement[:-1] if _EXCLAIMED.search(statement) else statement
 
 
@@ -543,6 +604,12 @@ _ASIDE_IN_BRACKETS = re.compile(
     r"|also|too|otherwise|alternatively)\b)[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
     r"\s[A-Za-z]{2,}[^()]*\)\s*$",
     re.IGNORECASE,
+)
+# A computation in brackets behind its result: the ` (6*7)` of `42 (6*7)`.
+_COMPUTATION = re.compile(
+    r"(?<=\d)\s+\((?:=[-−+*/×·÷=\d\s.,$]+"
+    r"|(?:since|as|because|i\.e\.,?)?\s*\$?\d[\d\s.,$]*"
+    r"(?:\s[-−/]\s|[-−+*/×·÷=]*[+*×·÷=])[-−+*/×·÷=\d\s.,$]*)\)\s*$"
 )
 # An exclamation mark behind a number at the end of a sentence in prose: no factorial.
 _EXCLAIMED = re.compile(r"\d\**!$")
@@ -647,7 +714,7 @@ def _math(text: str) -> Extraction | None:
 
 # Words before a bare answer: `So it is `, `Hence, `.
 _LEAD_IN = re.compile(
-    r"(?:(?:so|thus|hence|therefore|then)\b,?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?",
+    r"(?:(?:[∴⇒⟹→➜]|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b,?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?",
     re.IGNORECASE,
 )
 # The end of displayed mathematics at the start of a line: `\]`, `$$`.
@@ -823,6 +890,8 @@ def _last_expression(text: str) -> Extraction | None:
         return None
     if (either := offered_in_line(line)) is not None:
         return Extraction("last_expression", either, "or")
+    if (formula := _closing_formula(line)) is not None:
+        return Extraction("last_expression", (formula,))
     listed = _listed_at_end(line, numbers)
     if len(listed) > 2 or (len(listed) == 2 and _LEADS_TO_LIST.search(line, 0, listed[0].start())):
         return Extraction("last_expression", tuple(_number_text(match[0]) for match in listed))
@@ -834,6 +903,39 @@ def _last_expression(text: str) -> Extraction | None:
         kept.append(match)
     statements = dict.fromkeys(_number_text(match[0]) for match in reversed(kept))
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
+
+
+# A part of a formula in plain text: a number, a letter, a function, a root, an exponent, a bracket.
+_FACTOR_OF_FORMULA = (
+    r"(?:\d+(?:\.\d+)?(?!\d)|(?:sqrt|sin|cos|tan|ln|log|pi|exp|[a-zπθ])(?![A-Za-z])|√|[²³⁴⁵⁶⁷⁸⁹ⁿ]"
+    r"|\\(?:pi|sqrt|d?frac|cdot|times)(?![A-Za-z])|[(){}!^])"
+)
+# A formula that ends a sentence in plain text, perhaps with a unit in words behind it: the `36π
+# square units` of `The area is 36π square units.`, the `3 to 4` of `The ratio is 3 to 4.`
+_CLOSING_FORMULA = re.compile(
+    r"(?:\b(?:is|are|equals?|be|becomes|get|obtain|gives?|yields?|to)\s+|[=≈]\s*|:\s+)"
+    rf"(?P<formula>[-−+±]?\s?{_FACTOR_OF_FORMULA}+(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{_FACTOR_OF_FORMULA}+)*)"
+    r"(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
+    r"|miles?|radians?)(?:\^?[23]|[²³])?){0,3})[.!]?\s*$"
+    r"|\b(?:ratio|odds)\b[^.]*\s(?:is|are|=)\s+(?P<ratio>\d+\s+to\s+\d+)[.!]?\s*$"
+)
+# A sign that only a formula has; a letter behind a number alone may be a unit: `5m`.
+_OF_FORMULA = re.compile(
+    r"[π√^²³⁴⁵⁶⁷⁸⁹ⁿ]|(?<![A-Za-z])(?:sqrt|pi)(?![A-Za-z])|[xyznab](?![A-Za-z])"
+)
+_MAX_FORMULA = 100
+"""Most characters of a formula at the end of a line of prose."""
+
+
+def _closing_formula(line: str) -> str | None:
+    """The formula with which a line of prose ends; None where it ends with a mere number."""
+    match = _CLOSING_FORMULA.search(line, max(0, len(line) - _MAX_FORMULA))
+    if match is None:
+        return None
+    if match["ratio"]:
+        return str(match["ratio"])
+    formula = match["formula"]
+    return f"{formula}{match['words']}" if _OF_FORMULA.search(formula) else None
 
 
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.

@@ -92,6 +92,29 @@ def _value(text: str) -> str:
     return number[0] if number else text
 
 
+# One announcement twice, each with a value in a line of its own: `Answer: 5`, `Answer: 6`.
+_REPEATED = re.compile(
+    r"(?:\A|\n)[ \t*#]*(?P<label>(?:the[ ]|my[ ])?(?:final[ ])?(?:answer|result|solution))\**"
+    r"(?:\s*[:=]|[ ]is)[ ]*\**[ ]*\$?(?P<first>-?\d[\d.,/]*?)\$?\**\.?[ \t]*\n\s*"
+    r"[*#]{0,4}[ ]?(?P=label)\**(?:\s*[:=]|[ ]is)[ ]*\**[ ]*\$?"
+    r"(?P<second>-?\d[\d.,/]*?)\$?\**\.?\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def repeated_answers(text: str) -> tuple[str, ...]:
+    """The two values that one announcement gives in the last two lines; empty without two.
+
+    >>> repeated_answers("Answer: 5\\nAnswer: 6"), repeated_answers("Answer: 5\\nWait.\\nAnswer: 6")
+    (('5', '6'), ())
+    """
+    start = max(0, len(text) - 2 * MAX_CHARACTERS)
+    match = _REPEATED.search(text, start)
+    if match is None or _amount(match["first"]) == _amount(match["second"]):
+        return ()
+    return match["first"], match["second"]
+
+
 # Marks at the start of a line: the `- ` of `- A`, the `b) ` of `b) 6`, the `First: ` of `First: 6`.
 _MARK = re.compile(
     rf"(?:[-*•]\s+|\(?(?:{_INDEX})[.):]\s+|(?:{_ORDINAL})\s*[:.]\s*)(?=\S)", re.IGNORECASE

@@ -29,7 +29,7 @@ _VALUE = re.compile(r"[-−+\d.,/%$\\(){}^*_`x]*|\$[^$]*\$")
 _FENCES = ("```", "~~~")
 # The language of a fenced block that holds no program, and the one line in it: `text\n18\n`.
 _FENCED_LINE = re.compile(
-    r"(?:text|txt|plain|plaintext|math|latex|tex|markdown|md|answer|output)?[ \t]*\n"
+    r"(?:text|txt|plain|plaintext|math|latex|tex|markdown|md|json|answer|output)?[ \t]*\n"
     r"\s*(\S[^\n]*)\n\s*"
 )
 # The row below the head of a table: `|---|:-:|`.

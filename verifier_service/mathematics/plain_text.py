@@ -110,7 +110,7 @@ _REMARK = re.compile(
     r"(?<=[^\s~])(?:\\[ ,;:]|\\q?quad|[\s~])*"
     rf"(?:(?P<brackets>[(\[])\s*(?:{_TEXT})?{_REMARK_WORDS}\s*\}}?\s*[)\]]"
     rf"|{_TEXT}[(\[]\s*{_REMARK_WORDS}\s*[)\]]\s*\}}"
-    r"|(?<=[^a-zA-Z\\])\\(?:checkmark|blacksquare|square|Box|qed)|[✓✔✅∎■])[\s.]*$"
+    r"|(?:(?<=[^a-zA-Z\\])|(?<=quad))\\(?:checkmark|blacksquare|square|Box|qed)|[✓✔✅∎■])[\s.]*$"
 )
 
 # The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.

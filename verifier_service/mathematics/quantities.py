@@ -322,7 +322,7 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
             expression = parse_expression(tokens[:start])
         except Unreadable:
             continue
-        rest = tokens[start:]
+        rest = _without_exponent_of_units(tokens[start:])
         unit = read_unit(rest)
         if unit is None and any(_belongs_to_mathematics(token) for token in rest):
             continue
@@ -334,6 +334,13 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
             return Words(" ".join(token.text.lower() for token in tokens))
         return _with_signs(_scaled(expression, rest, unit, currency))
     return None
+
+
+def _without_exponent_of_units(rest: list[Token]) -> list[Token]:
+    """The tokens with `units` in place of `units^2`, which name no unit either."""
+    is_area = len(rest) > 2 and rest[0].text.lower() in ("unit", "units") and rest[1].text == "^"
+    inside = [token.text for token in rest[2:] if token.text not in _BRACES] if is_area else []
+    return rest[:1] if inside in (["2"], ["3"]) else rest
 
 
 def _is_misleading(words: Sequence[str]) -> bool:
@@ -453,7 +460,7 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
             if unit is None:
                 return None
             exponent, index = _exponent_after(tokens, index)
-            if abs(exponent) > MAX_UNIT_EXPONENT:
+            if abs(exponent) > MAX_UNIT_EXPONENT or (text == "%" and exponent != 1):
                 return None
             result = result.times(unit, sign * power * exponent)
             power, found = 1, True

@@ -19,6 +19,7 @@ from verifier_service.mathematics.expressions import (
     negative,
     variables,
     walk,
+    with_each_sign,
 )
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.values import (
@@ -74,11 +75,21 @@ def _single_inequality(left: Expression, sign: str, right: Expression) -> Ranges
         left, sign, right = right, sign.replace(">", "<"), left
     if (distance := _distance(left, sign, right)) is not None:
         return distance
+    if sign == "!=" and len(both := with_each_sign(right)) > 1:  # x is neither of both
+        parts = [_single_inequality(left, sign, one) for one in both]
+        met = _met([one for one in parts if isinstance(one, Ranges)])
+        return Relation(sign, left, right) if met is None else met
     if sign in ("<", "<=", "!="):
         solved = _solved(left, sign, right) or _linearly_solved(left, sign, right)
         if solved is not None:
             return solved
     return Relation(sign, left, right)
+
+
+def _met(both: Sequence[Ranges]) -> Ranges | None:
+    """The numbers that two ranges have in common; None where that is not known."""
+    pieces = intersection(both[0].pieces, both[1].pieces) if len(both) == 2 else None
+    return Ranges(pieces, both[0].variable) if pieces else None
 
 
 def _solved(left: Expression, sign: str, right: Expression) -> Ranges | None:

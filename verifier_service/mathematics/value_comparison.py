@@ -315,7 +315,7 @@ def _same_as_tuple(other: Several, tuple_: Several, rules: Rules) -> bool | None
     if other.kind == "list" and len(other.items) == len(tuple_.items):
         is_bare = tuple_.brackets in ("()", "::", "")
         return _same_in_order(other, tuple_, rules) if is_bare else False
-    if other.kind == "list" and len(other.items) == 1:
+    if len(other.items) == 1 and (other.kind == "list" or _is_tuple(other.items[0])):
         return same_value(tuple_, other.items[0], rules)
     if rules.order_matters or other.kind == "or":
         return False
@@ -391,6 +391,10 @@ def _same_unordered(left: Several, right: Several, rules: Rules) -> bool | None:
         same_if_close,
         repeats_count={left.kind, right.kind} <= {"list", "tuple"},
     )
+
+
+def _is_tuple(item: Value) -> bool:
+    return isinstance(item, Several) and item.kind == "tuple"
 
 
 def _is_lone_set(item: Value) -> bool:

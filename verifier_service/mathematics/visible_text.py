@@ -24,34 +24,41 @@ def visible_text(text: str, tags: tuple[str, ...] = ()) -> str:
         text: the completion, or a part of it.
         tags: names of tags that hold the answer, which stay.
     """
+    if ">" in text[-8:]:
+        text = _without_end_tokens(text)
     if _has_html(text, tags):
         text = _without_html(text, frozenset(tags))
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "~~" in text:
         text = _STRUCK.sub("", text)
-    if "%" in text or "//]" in text or "comment" in text or "\\iffalse" in text:
+    if "](" in text:
+        text = _LINK.sub(r"\g<words>", _IMAGE.sub("", text))
+    if "%" in text or "]:" in text or "comment" in text or "\\if" in text:
         text = _COMMENT.sub("", text)
-    if "{white}" in text:
-        text = _WHITE.sub("", text)
+    if "\\color" in text and _WHITE.search(text):
+        text = _without_white(text)
     if "\\" in text and _HIDING.search(text):
         text = _without_hidden_arguments(text)
     return text
 
 
-# A comment of HTML, closed or not; an element that is struck out, hidden or no text at all.
-_HIDDEN_ELEMENT = re.compile(
-    r"<!--.*?(?:-->|\Z)"
-    r"|<(?P<name>del|s|strike|script|style|template)(?:\s[^<>]{0,200})?>[^<]*</(?P=name)>"
+# The beginning of a comment of HTML, or of an element that is struck out, hidden or no text.
+_HIDDEN = re.compile(
+    r"<!--"
+    r"|<(?P<name>del|s|strike|script|style|template|title|noscript)(?:\s[^<>]{0,200})?>"
     r"|<(?P<other>\w{1,20})\s[^<>]{0,200}"
-    r"(?:\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0\b)[^<>]{0,200}>"
-    r"[^<]*</(?P=other)>",
-    re.DOTALL | re.IGNORECASE,
+    r"(?:\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])"
+    r"|font-size\s*:\s*0(?![.\d])"
+    r"|(?<![\w-])color\s*[:=]\s*[\"']?(?:white|transparent|#f{3}(?:f{3})?)\b)[^<>]{0,200}>",
+    re.IGNORECASE,
 )
+# An element without content, whose attributes nobody reads: `<img alt="5">`.
+_VOID = re.compile(r"<(?:img|input|meta|source|embed)\s[^<>]{0,400}>", re.IGNORECASE)
 # Tags around words of a line: `<b>`, `</span>`.
-_INLINE = "b|strong|i|em|u|span|code|mark|font|small|big|tt|kbd|var|samp"
+_INLINE = "a|b|strong|i|em|u|ins|span|code|mark|font|small|big|tt|kbd|var|samp|label"
 # Tags around lines.
-_BLOCK = "p|div|li|ul|ol|h[1-6]|center|blockquote|pre"
+_BLOCK = "p|div|li|ul|ol|h[1-6]|center|blockquote|pre|section|article|details|summary"
 # The end of an element: the `</b>` of `<b>5</b>`. Without it the signs are relations: `a<b>c`.
 _CLOSING_TAG = re.compile(rf"</({_INLINE}|{_BLOCK}|sup|sub)\s*>", re.IGNORECASE)
 _TAG = re.compile(rf"</?(?P<name>{_INLINE}|{_BLOCK})(?:\s[^<>]{{0,200}})?>", re.IGNORECASE)
@@ -66,17 +73,46 @@ _ENTITY = re.compile(
 )
 # A struck-out part of a line in Markdown: `~~5~~`. Between formulas `~~` is space.
 _STRUCK = re.compile(r"(?:(?<=[\s*(])|^)~~(?=[^\s~])[^~\n]*~~(?=[\s.,;:!?)*]|$)", re.MULTILINE)
-# A comment of LaTeX or Markdown: `% 5`, `\iffalse 5 \fi`, `[//]: # (5)`.
+# An image of Markdown, of which the words are not shown: `![5](figure.png)`.
+_IMAGE = re.compile(r"!\[[^\]\n]{0,300}\]\((?=[^()\s]*[./][A-Za-z])[^()\s]{1,300}\)")
+# A link of Markdown, of which only the words are shown: `[see](https://example.org/5)`.
+_LINK = re.compile(
+    r"(?<!!)\[(?P<words>[^\[\]\n]{0,300})\]\((?:https?://|mailto:|#)[^()\s]{0,300}\)"
+)
+# A comment of LaTeX or Markdown: `% 5`, `\iffalse 5 \fi`, `[//]: # (5)`, `[note]: <> (5)`.
 _COMMENT = re.compile(
     r"^[ \t]*%[^\n]*|^\[(?://|comment)\]:[^\n]*"
-    r"|\\iffalse\b(?s:.)*?(?:\\fi(?![a-zA-Z])|\Z)"
+    r"|^\[[^\[\]\n]{1,60}\]:[ \t]*(?:#|<[^<>\n]*>)[ \t][^\n]*"
+    r"|\\if(?:false\b|\s?0)(?s:.)*?(?:\\fi(?![a-zA-Z])|\Z)"
     r"|\\begin\{comment\}(?s:.)*?(?:\\end\{comment\}|\Z)",
     re.MULTILINE,
 )
-# A command whose argument is not to be seen or is struck out: `\phantom{5}`, `\cancel{5}`.
-_HIDING = re.compile(r"\\(?:[hv]?phantom|[bx]?cancel|sout|st|textcolor\s*\{\s*white\s*\})\s*(?=\{)")
-# White text up to the end of its group: the `\color{white}5` of `{\color{white}5}`.
-_WHITE = re.compile(r"\\color\s*\{white\}[^{}]*(?=\}|\Z)")
+_COLOUR = r"(?:\[\w{1,10}\]\s*)?\{\s*(?:white|transparent|[Ff]{6}|1\s*,\s*1\s*,\s*1)\s*\}"
+# A command whose argument is not to be seen, is struck out or only defines another command:
+# `\phantom{5}`, `\cancel{5}`, `\newcommand{\five}{5}`, the `\href{5}` of `\href{5}{a link}`.
+_HIDING = re.compile(
+    rf"\\(?:[hv]?phantom|[bx]?cancel|cancelto\s*\{{[^{{}}]*\}}|sout|st|textcolor\s*{_COLOUR}"
+    r"|enclose\s*\{[^{}]*strike[^{}]*\}|(?:opacity|scalebox)\s*\{0(?:\.0*)?\}|class\{hid[^{}]*\}"
+    r"|(?:(?:re)?newcommand|providecommand)\*?\s*(?:\{\s*\\\w{1,40}\s*\}|\\\w{1,40})\s*(?:\[\d\]\s*)?"
+    r"|[egx]?def\s*\\[A-Za-z]{1,40}|label|href)\s*(?=\{)"
+)
+# A command that makes white what follows in its group: the `\color{white}` of `{\color{white}5}`.
+_WHITE = re.compile(rf"\\color\s*{_COLOUR}")
+# A token that ends a completion: `</s>`, `<|im_end|>`.
+_END_TOKEN = re.compile(r"</s>|<eos>|<end_of_turn>|<[|｜][\w▁|]{1,40}[|｜]>")
+
+
+def _without_end_tokens(text: str) -> str:
+    """The text without the tokens behind it that end a completion."""
+    text = text.rstrip()
+    while text.endswith(">"):
+        start = text.rfind("<")
+        if start < 0 or not _END_TOKEN.fullmatch(text, start):
+            break
+        if text.endswith("</s>") and "<s>" in text:  # an element
+            break
+        text = text[:start].rstrip()
+    return text
 
 
 def _has_html(text: str, kept: Sequence[str]) -> bool:
@@ -84,13 +120,13 @@ def _has_html(text: str, kept: Sequence[str]) -> bool:
     if "<" not in text:
         return False
     num_kept = sum(text.count(f"</{name}>") for name in kept)
-    return text.count("</") > num_kept or "<!--" in text or "<br" in text
+    if text.count("</") > num_kept or "<!--" in text or "<br" in text:
+        return True
+    return ("<img" in text or "<input" in text) and _VOID.search(text) is not None
 
 
 def _without_html(text: str, kept: frozenset[str]) -> str:
-    text = _HIDDEN_ELEMENT.sub(
-        lambda found: found[0] if _name_of(found) in kept else "", _BREAK.sub("\n", text)
-    )
+    text = _without_hidden_elements(_VOID.sub("", _BREAK.sub("\n", text)), kept)
     closed = {name.lower() for name in _CLOSING_TAG.findall(text)} - kept
     if not closed:
         return text
@@ -99,8 +135,37 @@ def _without_html(text: str, kept: frozenset[str]) -> str:
     return _TAG.sub(lambda tag: _instead_of(tag, closed), text)
 
 
-def _name_of(element: re.Match[str]) -> str:
-    return (element["name"] or element["other"] or "").lower()
+def _without_hidden_elements(text: str, kept: frozenset[str]) -> str:
+    """The text without comments and hidden elements, whatever is inside them.
+
+    An element that never closes is sought once: `shown` has its name then.
+    """
+    parts, position, shown = [], 0, set(kept)
+    start = 0
+    while (opening := _HIDDEN.search(text, start)) is not None:
+        start = opening.end()
+        name = (opening["name"] or opening["other"] or "").lower()
+        if name in shown:
+            continue
+        end = _end_of_element(text, start, name) if name else text.find("-->", start) + len("-->")
+        if name and end is None:
+            shown.add(name)
+            continue
+        parts.append(text[position : opening.start()])
+        position = start = end if end and end > start else len(text)  # an open comment hides all
+    return "".join([*parts, text[position:]])
+
+
+def _end_of_element(text: str, position: int, name: str) -> int | None:
+    """The end of the element whose content begins at a position; None where it never closes."""
+    depth = 1
+    for tag in re.compile(rf"<(/?){re.escape(name)}\b[^<>]*>", re.IGNORECASE).finditer(
+        text, position
+    ):
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            return tag.end()
+    return None
 
 
 def _as_latex(raised: re.Match[str]) -> str:
@@ -124,3 +189,28 @@ def _without_hidden_arguments(text: str) -> str:
             kept.append(text[position : command.start()])
             position = end + 1
     return "".join([*kept, text[position:]])
+
+
+def _without_white(text: str) -> str:
+    """The text without what white colour hides: the rest of its group, or of its line."""
+    kept, position = [], 0
+    while (colour := _WHITE.search(text, position)) is not None:
+        kept.append(text[position : colour.start()])
+        position = _end_of_group(text, colour.end())
+    return "".join([*kept, text[position:]])
+
+
+# A sign that can end a group or a line: a brace, `\n`.
+_GROUP_SIGN = re.compile(r"[{}\n]")
+
+
+def _end_of_group(text: str, position: int) -> int:
+    depth = 0
+    for sign in _GROUP_SIGN.finditer(text, position):
+        if sign[0] == "{":
+            depth += 1
+        elif depth == 0:
+            return sign.start()
+        elif sign[0] == "}":
+            depth -= 1
+    return len(text)
