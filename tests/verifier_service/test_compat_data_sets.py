@@ -14,7 +14,7 @@ import pytest
 from verifier_service.compat.data_sets.answered_code import first_program
 from verifier_service.compat.data_sets.common_oj import _same_lines
 from verifier_service.compat.data_sets.cruxeval import _is_plain, _is_plain_call
-from verifier_service.compat.packed_tests import (
+from verifier_service.plain_pickle import (
     MAX_INSTRUCTIONS,
     UnreadablePickle,
     plain_value,

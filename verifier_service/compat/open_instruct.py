@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from verifier_service import strict_json
 from verifier_service.compat.completions import RewardedCompletion, rewarded
-from verifier_service.compat.packed_tests import UnreadablePickle, packed_value
+from verifier_service.compat.packed_tests import packed_value
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
+from verifier_service.plain_pickle import UnreadablePickle
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem
 from verifier_service.verdict import Outcome

@@ -1,47 +1,18 @@
-"""Packed tests of open-instruct and LiveCodeBench: base64 of zlib of a pickle of plain data.
-
-A pickle is a small program: to read one is to run it. The instructions of plain data (lists,
-objects, texts, numbers) are let through, each with bounds, and no name is ever looked up.
-"""
+"""Packed tests of open-instruct and LiveCodeBench, which a call has in its body."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
-import io
-import pickle
-import pickletools
-import zlib
-from typing import Any, NoReturn
+from typing import Any
 
 from fastapi import Request
 
 from verifier_service import strict_json
 from verifier_service.compat.judging import TooMuchHere, judging_of
+from verifier_service.plain_pickle import UnreadablePickle, plain_value, unpacked
 
-MAX_UNPACKED_BYTES = 64 * 2**20
-"""Largest pickle. A text of a kilobyte can unpack to a megabyte."""
-MAX_INSTRUCTIONS = 50_000
-"""Most instructions of a pickle; a test takes about eight."""
 SMALL_UNPACKED_BYTES = 2**20
 """Largest pickle that the API process reads."""
-
-_PLAIN = frozenset(
-    {
-        *("PROTO", "FRAME", "STOP", "MARK"),
-        *("NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "BINFLOAT"),
-        *("UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
-        *("EMPTY_LIST", "LIST", "APPEND", "APPENDS", "EMPTY_TUPLE", "TUPLE"),
-        *("TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_DICT", "DICT", "SETITEM", "SETITEMS"),
-        *("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "GET", "BINGET", "LONG_BINGET"),
-    }
-)
-_PLACES = frozenset({"PUT", "BINPUT", "LONG_BINPUT"})
-
-
-class UnreadablePickle(ValueError):
-    """A text is no pickle of plain data, or too large a one."""
 
 
 async def packed_value(request: Request, text: str) -> Any:
@@ -61,58 +32,3 @@ async def packed_value(request: Request, text: str) -> Any:
         return strict_json.loads(found) if isinstance(found, str) else found
     except (ValueError, RecursionError) as error:
         raise UnreadablePickle(f"its text is not JSON: {error}") from error
-
-
-def unpacked(text: str) -> bytes:
-    """The pickle that a text holds. Raises UnreadablePickle."""
-    unpacking = zlib.decompressobj()
-    try:
-        found = unpacking.decompress(base64.b64decode(text, validate=True), MAX_UNPACKED_BYTES)
-    except (binascii.Error, ValueError, zlib.error) as error:
-        raise UnreadablePickle(f"no base64 of zlib: {error}") from error
-    if unpacking.unconsumed_tail:
-        raise UnreadablePickle(f"more than {MAX_UNPACKED_BYTES} bytes when unpacked")
-    if not unpacking.eof:
-        raise UnreadablePickle("its zlib stream breaks off")
-    return found
-
-
-def plain_value(pickled: bytes) -> Any:
-    """The lists, objects, texts and numbers of a pickle. Raises UnreadablePickle."""
-    _check(pickled)
-    try:
-        return _PlainUnpickler(io.BytesIO(pickled)).load()
-    except Exception as error:  # the machine of pickles has no list of its errors
-        raise UnreadablePickle(f"no whole pickle: {error}") from error
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    """An unpickler that finds no class and no function, so that it can call none."""
-
-    def find_class(self, module: str, name: str) -> NoReturn:
-        """Refuse a name."""
-        raise UnreadablePickle(f"it names {module}.{name}")
-
-    def persistent_load(self, _id: Any) -> NoReturn:
-        """Refuse an object that lies elsewhere."""
-        raise UnreadablePickle("it names an object outside itself")
-
-
-def _check(pickled: bytes) -> None:
-    """Raise UnreadablePickle unless the pickle has instructions of plain data only.
-
-    Without a look at places, four bytes would have the unpickler make room for 2**32 objects.
-    """
-    try:
-        for number, (instruction, argument, _) in enumerate(pickletools.genops(pickled)):
-            if instruction.name not in _PLAIN:
-                raise UnreadablePickle(f"it has the instruction {instruction.name}")
-            if number > MAX_INSTRUCTIONS:
-                raise UnreadablePickle(f"more than {MAX_INSTRUCTIONS} instructions")
-            place = argument if instruction.name in _PLACES else 0
-            if not isinstance(place, int) or not 0 <= place <= MAX_INSTRUCTIONS:
-                raise UnreadablePickle(f"it puts an object into place {place}")
-    except UnreadablePickle:
-        raise
-    except (ValueError, IndexError) as error:
-        raise UnreadablePickle(f"no whole pickle: {error}") from error

@@ -16,7 +16,8 @@ from verifier_service.compat.data_sets.messages import (
 )
 from verifier_service.compat.data_sets.rows import UnusableRow, column, json_column, refuse_examples
 from verifier_service.compat.data_sets.verdicts import evaluation, judged, program_of, with_prelude
-from verifier_service.compat.packed_tests import UnreadablePickle, packed_value
+from verifier_service.compat.packed_tests import packed_value
+from verifier_service.plain_pickle import UnreadablePickle
 
 
 def live_prompts(row: DataSetRow, config: DataSetConfig) -> list[DataSetPrompt]:
