@@ -274,8 +274,12 @@ class Runner:
         async def attempt(slot: _Slot) -> list[Execution]:
             nonlocal conversation
             conversation = Conversation()
-            programs_zygote = await slot.zygote(zygote_kind_of(program), judge=False)
-            other_zygote = await slot.zygote(zygote_kind_of(interactor), judge=True)
+            programs_zygote, other_zygote = [
+                await slot.zygote(
+                    zygote_kind_of(one), judge=one is interactor, toolchain=one.toolchain
+                )
+                for one in (program, interactor)
+            ]
             with contextlib.ExitStack() as stack:
                 ours, theirs, others, interactors = _two_lines(stack)
                 async with (
