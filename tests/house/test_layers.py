@@ -31,7 +31,7 @@ LAYERS = (
         "largest_matching",
     ),
     ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words"),
-    ("schema_validation", "text_similarity"),
+    ("schema_validation", "text_similarity", "sqlite_queries"),
     # judging one completion
     ("mathematics", "sandbox", "instructions", "tool_calls", "structures"),
     ("code",),
