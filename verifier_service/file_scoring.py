@@ -31,6 +31,8 @@ from verifier_service.validation import first_problem
 
 ROWS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
+MAX_MESSAGE_CHARACTERS = 1000
+"""Longest message about a row; one about an unknown verifier lists all that there are."""
 ANOTHER = "choose another --out or delete it"
 OWN_COLUMNS = (
     "id",
@@ -104,7 +106,7 @@ def _first_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
         return first_problem(error)
     message = str(error).partition("\n")[0]
-    return re.sub(r" at line 1 (?=column \d+$)", " at ", message)[:200]
+    return re.sub(r" at line 1 (?=column \d+$)", " at ", message)[:MAX_MESSAGE_CHARACTERS]
 
 
 def with_profiles(

@@ -5,6 +5,7 @@ YAML forbids a key twice, and PyYAML takes the last one without a word.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -12,8 +13,12 @@ import yaml
 TWICE = "a key stands twice in a mapping"
 
 
-def load(text: str | bytes) -> Any:
+def load(text: str | bytes, check: Callable[[yaml.Node | None], None] | None = None) -> Any:
     """The value of a YAML text, without objects of Python's.
+
+    Args:
+        text: YAML.
+        check: is called with the text's node before any value is made.
 
     Raises:
         yaml.YAMLError: the text is no YAML, or a mapping in it has a key twice.
@@ -25,7 +30,14 @@ def load(text: str | bytes) -> Any:
         b: {c: 2, c: 3}
                   ^
     """
-    return yaml.load(text, _DistinctKeys)
+    loader = _DistinctKeys(text)
+    try:
+        node = loader.get_single_node()
+        if check is not None:
+            check(node)
+        return None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 class _DistinctKeys(yaml.SafeLoader):

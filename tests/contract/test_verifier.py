@@ -57,3 +57,23 @@ def test_a_mistake_in_a_field_is_named(service_url: str) -> None:
 def test_an_address_with_a_path_is_explained(service_url: str) -> None:
     with pytest.raises(VerifierNonsense, match=r"no /v1/v1/score.*is url right"):
         Verifier(f"{service_url}/v1").score(["4"], {"answer": "4"})
+
+
+def test_groups_choose_their_verifiers(service_url: str) -> None:
+    letter = CompletionGroup(["<answer>B</answer>"], {"answer": "B"}, verifiers=["exact_match"])
+    boxed = CompletionGroup([r"\boxed{4}"], {"answer": "4"}, profile="math")
+    plain = CompletionGroup([r"\boxed{4}"], {"answer": "4"})
+    verifier = Verifier(service_url, profile="accuracy")
+    groups = [letter, boxed, plain]
+    expected = [["exact_match"], ["accuracy", "format", "tag_count"], ["accuracy"]]
+    assert [list(one.verdicts) for (one,) in verifier.score_groups(groups)] == expected
+    assert [list(one.verdicts) for (one,) in verifier.stream(groups)] == expected
+
+
+def test_completions_choose_their_verifiers(service_url: str) -> None:
+    verifier = Verifier(service_url, profile="accuracy")
+    selections = [None, {"verifiers": ["exact_match"]}]
+    judged = verifier.judge(
+        ["4", "<answer>4</answer>"], [{"answer": "4"}] * 2, selections=selections
+    )
+    assert [list(one.verdicts) for one in judged] == [["accuracy"], ["exact_match"]]

@@ -115,6 +115,7 @@ def test_the_configuration_for_data_of_ones_own_is_valid() -> None:
         ("docs/scoring.md", "cat rows.jsonl"),
         ("docs/scoring.md", 'echo \'{"completion": "2"'),
         ("docs/tasks.md", 'echo \'{"completion": "<p>'),
+        ("docs/tasks.md", "cat queries.jsonl"),
     ],
 )
 def test_a_session_of_the_shell_prints_what_is_shown(page: str, first: str, tmp_path: Path) -> None:

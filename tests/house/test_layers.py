@@ -31,7 +31,7 @@ LAYERS = (
         "largest_matching",
     ),
     ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words", "plain_pickle"),
-    ("schema_validation", "text_similarity", "reference_formats"),
+    ("schema_validation", "text_similarity", "sqlite_queries", "reference_formats"),
     # judging one completion
     ("mathematics", "sandbox", "instructions", "tool_calls", "structures"),
     ("code",),

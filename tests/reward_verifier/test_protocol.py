@@ -189,3 +189,13 @@ def test_the_core_imports_only_the_standard_library_and_httpx() -> None:
 def test_the_protocol_is_imported_without_httpx() -> None:
     script = "import sys, reward_verifier.protocol; print('httpx' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "False\n"
+
+
+def test_a_group_names_verifiers_or_a_profile() -> None:
+    with pytest.raises(ValueError, match="give either `profile` or `verifiers` of a group"):
+        CompletionGroup(["4"], {"answer": "4"}, verifiers=["accuracy"], profile="math")
+    with pytest.raises(TypeError, match="expected a list of verifiers"):
+        CompletionGroup(["4"], {"answer": "4"}, verifiers="accuracy")
+    assert CompletionGroup(["4"], {}, verifiers=["accuracy"]).wire["verifiers"] == [
+        {"type": "accuracy"}
+    ]

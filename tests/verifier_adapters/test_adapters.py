@@ -198,3 +198,31 @@ def test_adapters_are_imported_where_nothing_but_httpx_is_installed() -> None:
         f"for name in {modules}: importlib.import_module('verifier_adapters.' + name)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+LETTERS = [{"type": "exact_match", "weight": 0.5, "part": None}]
+"""As a table has it, whose columns fill missing options with null."""
+
+
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_trl_rows_choose_their_verifiers(make: Callable[..., Any]) -> None:
+    rewards = called(
+        make(),
+        prompts=["?"] * 3,
+        completions=[RIGHT, "<answer>B</answer>", RIGHT],
+        solution=["4", "B", "4"],
+        verifiers=[None, LETTERS, '[{"type": "accuracy", "weight": 2}]'],
+        profile=["math", None, None],
+    )
+    assert rewards == [1.0, 0.5, 2.0]
+
+
+def test_other_frameworks_rows_choose_their_verifiers() -> None:
+    own = {"verifiers": [{"type": "accuracy", "weight": 3.0}]}
+    assert verl.compute_score("d", RIGHT, "4", extra_info=own)["score"] == 3.0
+    assert asyncio.run(verl.compute_score_async("d", RIGHT, "4", own))["score"] == 3.0
+    assert areal.reward_fn("?", RIGHT, answer="4", **own) == 3.0
+    assert ms_swift.VerifierORM()([RIGHT], solution=["4"], verifiers=[own["verifiers"]]) == [3.0]
+    assert rllm.RewardVerifierFn()({"ground_truth": "4", **own}, RIGHT).reward == 3.0
+    env = skyrl_gym.VerifierEnv(extras={"reward_spec": {"ground_truth": "4"}, **own})
+    assert env.step(RIGHT)["reward"] == 3.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,17 @@ import pytest
 from tests.verifier_service.test_large_requests import without_seconds
 from tests.verifier_service.test_scheduler import WatchedPool
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.file_scoring import BadFile, count_verdicts, read_groups, resume, score_rows
+from verifier_service.file_scoring import (
+    BadFile,
+    count_verdicts,
+    read_groups,
+    resume,
+    score_rows,
+    with_profiles,
+)
+from verifier_service.profiles import read_profiles
 from verifier_service.schemas import Group
+from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.format import Format
 
@@ -228,3 +238,36 @@ def test_a_result_of_something_else_is_not_overwritten(tmp_path: Path, line: str
     with pytest.raises(BadFile, match=r"line 1 is .*; choose another --out or delete it"):
         resume(out, [Format()], [Group(completions=[])] * 2)
     assert out.read_text() == line + "\n"
+
+
+def test_rows_choose_their_verifiers(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    chosen = [
+        {"completion": r"\boxed{2}", "answer": "2", "profile": "accuracy"},
+        {"completion": "<answer>B</answer>", "answer": "B", "verifiers": ["exact_match"]},
+    ]
+    rows.write_text("".join(json.dumps(row) + "\n" for row in chosen))
+    command = [sys.executable, "-m", "verifier_service", "score", str(rows), "--workers", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line)["completions"][0]["verdicts"] for line in done.stdout.splitlines()]
+    assert [list(verdicts) for verdicts in found] == [["accuracy"], ["exact_match"]]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({}, "row 1 names no `verifiers` or `profile`: give --verifier or --profile"),
+        ({"profile": "maths"}, "row 1: no profile 'maths'"),
+        ({"profile": "math", "verifiers": ["accuracy"]}, "either `verifiers` or `profile`"),
+        ({"verifiers": "accuracy"}, "verifiers: expected a list"),
+        ({"verifiers": ["acuracy"]}, "did you mean 'accuracy'?"),
+    ],
+)
+def test_a_wrong_choice_of_a_row_is_named(
+    tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"completion": "2", "answer": "2", **row}) + "\n")
+    with pytest.raises(ValueError, match=re.escape(message)):
+        with_profiles(read_groups(rows), [], read_profiles(None, VERIFIERS))

@@ -74,16 +74,14 @@ def _json(text: str) -> Any:
 
 def _yaml(text: str) -> Any:
     try:
-        _check_aliases(text)
-        found = strict_yaml.load(text)
+        found = strict_yaml.load(text, _check_aliases)
     except (yaml.YAMLError, ValueError, TypeError) as error:
         raise BadDocument("no YAML of plain values") from error
     return _plain(found)
 
 
-def _check_aliases(text: str) -> None:
+def _check_aliases(node: yaml.Node | None) -> None:
     """Raise BadDocument where aliases stand for too many values, or for themselves."""
-    node = yaml.compose(text, yaml.SafeLoader)
     sizes: dict[int, int] = {}
 
     def size(one: yaml.Node | None, depth: int) -> int:

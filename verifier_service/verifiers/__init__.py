@@ -24,6 +24,7 @@ from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.regex import Regex
 from verifier_service.verifiers.repetition import Repetition
 from verifier_service.verifiers.soft_overlong import SoftOverlong
+from verifier_service.verifiers.sql import Sql
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tag_count import TagCount
@@ -44,6 +45,7 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "tool_calls": ToolCalls,
     "structured_output": StructuredOutput,
     "string_similarity": StringSimilarity,
+    "sql": Sql,
     "soft_overlong": SoftOverlong,
     "cosine_length": CosineLength,
     "length": Length,

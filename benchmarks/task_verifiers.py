@@ -1,0 +1,191 @@
+"""Completions a second of one worker, for each verifier of docs/tasks.md, beside a peer's own code.
+
+CPU seconds are counted, ours and the peer's in turn, and the medians compared. A peer that is not
+installed is left out: jsonschema, difflib, tomllib and sqlite3 always are; rouge-score, sacrebleu
+and langdetect with the extras `instructions` and `similarity`.
+
+    .venv/bin/python benchmarks/task_verifiers.py
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from statistics import median
+from typing import Any
+
+import jsonschema
+import yaml
+
+from verifier_service.completion import Completion
+from verifier_service.verifier import TextVerifier
+from verifier_service.verifiers.instruction_following import InstructionFollowing
+from verifier_service.verifiers.sql import Sql
+from verifier_service.verifiers.string_similarity import StringSimilarity
+from verifier_service.verifiers.structured_output import StructuredOutput
+from verifier_service.verifiers.tool_calls import ToolCalls
+
+ROUNDS = 5
+ROUND_SECONDS = 0.2
+SENTENCE = "the cat sat on a mat while seven big dogs ran past old houses near the sea"
+WORDS = SENTENCE.split()
+TEXT = " ".join(WORDS[index * 7 % len(WORDS)] for index in range(150))
+OTHER = " ".join(WORDS[index * 5 % len(WORDS)] for index in range(150))
+VALUE = {f"field{index}": {"name": f"n{index}", "count": index} for index in range(30)}
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "count": {"type": "integer"}},
+        "required": ["name", "count"],
+    },
+}
+CALL = {"name": "find", "arguments": {"city": "Paris", "days": 3}}
+DATABASE = "CREATE TABLE t (id, n);" + "".join(
+    f"INSERT INTO t VALUES ({index}, {index * 37 % 101});" for index in range(200)
+)
+QUERY = "SELECT n, count(*) FROM t WHERE id > 20 GROUP BY n"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A verifier with what it judges, and a peer's work on the same."""
+
+    name: str
+    verifier: TextVerifier
+    reference: dict[str, Any]
+    text: str
+    peer_name: str
+    peer: Callable[[], Any] | None
+
+
+def per_second(work: Callable[[], Any]) -> float:
+    """Calls in a second of CPU time."""
+    start, number = time.process_time(), 0
+    while time.process_time() - start < ROUND_SECONDS:
+        work()
+        number += 1
+    return number / (time.process_time() - start)
+
+
+def contests() -> list[Contest]:
+    """Every verifier with its peers."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(DATABASE)
+    expected = connection.execute(QUERY).fetchall()
+    document, as_yaml = json.dumps(VALUE), yaml.safe_dump(VALUE)
+    tagged = f"<tool_call>{json.dumps(CALL)}</tool_call>"
+    constraints = {
+        "instruction_id_list": [
+            "length_constraints:number_words",
+            "keywords:existence",
+            "length_constraints:number_sentences",
+        ],
+        "kwargs": [
+            {"num_words": 100, "relation": "at least"},
+            {"keywords": ["cat"]},
+            {"num_sentences": 3, "relation": "less than"},
+        ],
+    }
+    similar = {"answer": OTHER}
+    return [
+        Contest("instruction_following", InstructionFollowing(), constraints, TEXT, "", None),
+        Contest(
+            "instruction_following, language",
+            InstructionFollowing(),
+            {"instructions": [{"id": "language:response_language", "kwargs": {"language": "en"}}]},
+            TEXT,
+            "langdetect",
+            _langdetect(),
+        ),
+        Contest(
+            "tool_calls",
+            ToolCalls(),
+            {"tool_calls": [CALL]},
+            tagged,
+            "json and ==",
+            lambda: json.loads(tagged[11:-12]) == CALL,
+        ),
+        Contest(
+            "structured_output, json",
+            StructuredOutput(),
+            {"schema": SCHEMA},
+            document,
+            "jsonschema.validate",
+            lambda: jsonschema.validate(json.loads(document), SCHEMA),
+        ),
+        Contest(
+            "structured_output, yaml",
+            StructuredOutput(format="yaml"),
+            {"value": VALUE},
+            as_yaml,
+            "yaml.safe_load and ==",
+            lambda: yaml.safe_load(as_yaml) == VALUE,
+        ),
+        Contest(
+            "string_similarity, sequence_ratio",
+            StringSimilarity(),
+            similar,
+            TEXT,
+            "difflib",
+            lambda: SequenceMatcher(None, TEXT, OTHER).ratio(),
+        ),
+        Contest(
+            "string_similarity, rouge_l",
+            StringSimilarity(metric="rouge_l"),
+            similar,
+            TEXT,
+            "rouge-score",
+            _rouge(),
+        ),
+        Contest(
+            "sql",
+            Sql(),
+            {"database": DATABASE, "query": QUERY},
+            QUERY,
+            "sqlite3 and ==",
+            lambda: sorted(connection.execute(QUERY).fetchall()) == sorted(expected),
+        ),
+    ]
+
+
+def _langdetect() -> Callable[[], Any] | None:
+    try:
+        from langdetect import detect  # noqa: PLC0415
+    except ImportError:
+        return None
+    return lambda: detect(TEXT)
+
+
+def _rouge() -> Callable[[], Any] | None:
+    try:
+        from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+    except ImportError:
+        return None
+    scorer = RougeScorer(["rougeL"])
+    return lambda: scorer.score(OTHER, TEXT)
+
+
+def main() -> None:
+    """Print a row for each contest."""
+    print(f"{'verifier':36} {'completions/s':>14} {'peer/s':>10} {'ratio':>6}  peer")
+    for one in contests():
+        judge, completion = one.verifier.prepare(one.reference), Completion(one.text)
+        ours, theirs = [], []
+        for _ in range(ROUNDS):
+            ours.append(per_second(lambda: judge(completion)))  # noqa: B023  called at once
+            if one.peer is not None:
+                theirs.append(per_second(one.peer))
+        shown = f"{one.name:36} {median(ours):14,.0f}"
+        if theirs:
+            ratio = median(ours) / median(theirs)
+            shown += f" {median(theirs):10,.0f} {ratio:6.2f}  {one.peer_name}"
+        print(shown)
+
+
+if __name__ == "__main__":
+    main()

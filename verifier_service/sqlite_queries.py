@@ -1,0 +1,205 @@
+"""Queries on an SQLite database in memory: they read, within bounds, and nothing else.
+
+SQLite's authorizer refuses every action but reading, its progress handler counts steps, and its
+limits bound values and memory. The process is a worker's, which can open no file.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+STEPS_PER_CALL = 10_000
+"""Instructions of SQLite's machine after which its progress is looked at."""
+MAX_VALUE_BYTES = 2**20
+MAX_HEAP_BYTES = 2**28
+"""Memory of SQLite in the process."""
+MAX_DATABASE_BYTES = 2**23
+MAX_QUERY_CHARACTERS = 20_000
+MAX_LOADING_STEPS = 200_000_000
+
+_READING = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_FUNCTION}
+)
+_NEVER = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA})
+"""Actions that a script that makes a database may not take either."""
+_IMPURE_FUNCTIONS = {
+    "random",
+    "randomblob",
+    "load_extension",
+    "changes",
+    "total_changes",
+    "last_insert_rowid",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "sqlite_version",
+    "sqlite_source_id",
+    "sqlite_compileoption_get",
+    "sqlite_compileoption_used",
+    "sqlite_offset",
+    "readfile",
+    "writefile",
+    "edit",
+}
+"""Functions whose value is another one each time, or not the database's."""
+# The time of day: the literal 'now', or a function of time without an argument.
+_NOW = re.compile(
+    r"'\s*now\s*'|\b(?:date|time|datetime|julianday|unixepoch)\s*\(\s*\)"
+    r"|\bstrftime\s*\(\s*'[^']*'\s*\)",
+    re.IGNORECASE,
+)
+
+ResultRow = tuple[Any, ...]
+
+
+class QueryFailed(Exception):
+    """A query has no result; `kind` is why."""
+
+    def __init__(self, kind: str, message: str = "") -> None:
+        super().__init__(message or kind)
+        self.kind = kind
+
+
+class BadDatabase(ValueError):
+    """A reference makes no database."""
+
+
+@dataclass
+class QueryResult:
+    """The columns and rows that a query gives."""
+
+    columns: tuple[str, ...]
+    rows: list[ResultRow]
+
+    @cached_property
+    def plain_rows(self) -> list[ResultRow]:
+        """The rows, in which equal numbers are equal."""
+        return [_plain_row(row) for row in self.rows]
+
+
+class Database:
+    """A database in memory, made from a reference, which queries cannot change.
+
+    Args:
+        content: a text of SQL that makes it, or `{"sqlite": base64}` with a file of SQLite.
+
+    Raises:
+        BadDatabase: the content makes none.
+    """
+
+    def __init__(self, content: Any) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._steps_left = 0
+        self._refused: str | None = None
+        self._connection.execute(f"PRAGMA hard_heap_limit={MAX_HEAP_BYTES}")
+        self._connection.execute("PRAGMA temp_store=MEMORY")
+        self._connection.execute("PRAGMA trusted_schema=OFF")
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_DATABASE_BYTES)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        self._connection.set_progress_handler(self._count_steps, STEPS_PER_CALL)
+        self._steps_left = MAX_LOADING_STEPS
+        self._fill(content)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_QUERY_CHARACTERS)
+        self._connection.set_authorizer(self._authorize)
+
+    def _fill(self, content: Any) -> None:
+        try:
+            if isinstance(content, str) and len(content) <= MAX_DATABASE_BYTES:
+                self._connection.set_authorizer(_authorize_script)
+                self._connection.executescript(content)
+            elif isinstance(content, Mapping) and isinstance(content.get("sqlite"), str):
+                data = base64.b64decode(content["sqlite"], validate=True)
+                if len(data) > MAX_DATABASE_BYTES:
+                    raise BadDatabase(f"more than {MAX_DATABASE_BYTES} bytes")
+                self._connection.deserialize(data)
+                self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            else:
+                raise BadDatabase('expected SQL that makes it, or {"sqlite": base64 of a file}')
+        except (sqlite3.Error, binascii.Error, MemoryError) as error:
+            raise BadDatabase(f"SQLite does not take it: {error}"[:200]) from error
+
+    def run(self, query: str, *, max_steps: int, max_rows: int) -> QueryResult:
+        """The result of one query.
+
+        Raises:
+            QueryFailed: of the kind `not_allowed`, `invalid`, `too_many_steps`, `too_many_rows` or
+                `too_large`.
+        """
+        if len(query) > MAX_QUERY_CHARACTERS:
+            raise QueryFailed("not_allowed", f"more than {MAX_QUERY_CHARACTERS} characters")
+        if _NOW.search(query):
+            raise QueryFailed("not_allowed", "the time of day")
+        self._steps_left, self._refused = max_steps, None
+        try:
+            cursor = self._connection.execute(query)
+            rows = cursor.fetchmany(max_rows + 1)
+        except MemoryError as error:
+            raise QueryFailed("too_large") from error
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            raise self._failure(error) from error
+        columns = tuple(one[0] for one in cursor.description or ())
+        cursor.close()
+        if not columns:
+            raise QueryFailed("invalid", "no query")
+        if len(rows) > max_rows:
+            raise QueryFailed("too_many_rows")
+        return QueryResult(columns, rows)
+
+    def _failure(self, error: Exception) -> QueryFailed:
+        if self._refused is not None:
+            return QueryFailed("not_allowed", self._refused)
+        if self._steps_left <= 0:
+            return QueryFailed("too_many_steps")
+        message = str(error)
+        if "one statement at a time" in message:
+            return QueryFailed("not_allowed", "more than one statement")
+        if "too big" in message or "out of memory" in message:
+            return QueryFailed("too_large", message)
+        return QueryFailed("invalid", message)
+
+    def _count_steps(self) -> int:
+        self._steps_left -= STEPS_PER_CALL
+        return int(self._steps_left <= 0)
+
+    def _authorize(self, action: int, one: str | None, two: str | None, *_: Any) -> int:
+        """SQLite's question about each action of a query."""
+        if action not in _READING:
+            self._refused = f"an action that does not read: {one or action}"[:100]
+            return sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and (two or "").lower() in _IMPURE_FUNCTIONS:
+            self._refused = f"the function {two}"[:100]
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
+
+def _authorize_script(action: int, _one: str | None, two: str | None, *_: Any) -> int:
+    """SQLite's question about each action of a script that makes a database."""
+    if action in _NEVER:
+        return sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_FUNCTION and (two or "").lower() == "load_extension":
+        return sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_CREATE_VTABLE:
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
+
+
+def _plain_row(row: ResultRow) -> ResultRow:
+    """A row whose equal numbers are equal: 1 and 1.0, and floats that differ in the last places."""
+    return tuple(
+        f"{one:.12g}"
+        if isinstance(one, float)
+        else str(one)
+        if isinstance(one, int) and abs(one) < 10**12
+        else one
+        if isinstance(one, bytes) or one is None
+        else ("text", one)
+        for one in row
+    )

@@ -1,0 +1,194 @@
+"""`sql`: does the query give the rows that it should?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
+from verifier_service.code.extraction import last_block
+from verifier_service.completion import Completion
+from verifier_service.reason import Reason
+from verifier_service.reference import bad, kind, missing
+from verifier_service.verifier import Judge, Judgement, TextVerifier
+
+if TYPE_CHECKING:
+    from verifier_service.sqlite_queries import Database, QueryResult
+
+RowOrder = Literal["auto", "list", "multiset", "set"]
+MAX_DATABASES = 8
+TAGS = ("sql", "sqlite")
+# The end of a query that gives its rows an order: the `order by 1` of `select a from t order by 1`.
+_ORDERED = re.compile(r"\border\s+by\b(?![^()]*\))", re.IGNORECASE)
+# The beginning of a query, behind comments: `select`, `with`, `values`.
+_QUERY = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:select|with|values)\b", re.DOTALL | re.I)
+
+
+class SqlReason(Reason):
+    """Reasons of `sql`."""
+
+    EQUAL = "equal", "1: the query gives the wanted rows on every database."
+    DIFFERENT = "different", "0: the query gives other rows."
+    NOT_ALLOWED = (
+        "not_allowed",
+        "0: the answer is more than one query, writes, attaches, loads, or asks for the time, a "
+        "random number or the settings; `details.problem` says which.",
+    )
+    INVALID = "invalid", "0: SQLite does not take the query; `details.problem` is its message."
+    TOO_MANY_STEPS = "too_many_steps", "0: the query takes more than max_steps instructions."
+    TOO_MANY_ROWS = "too_many_rows", "0: the query gives more than max_rows rows."
+    RESULT_TOO_LARGE = "result_too_large", "0: a value, or the query's work, takes too much memory."
+    NO_ANSWER = "no_answer", "0: the completion has no query."
+    AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
+
+
+_REASONS = {
+    "not_allowed": SqlReason.NOT_ALLOWED,
+    "invalid": SqlReason.INVALID,
+    "too_many_steps": SqlReason.TOO_MANY_STEPS,
+    "too_many_rows": SqlReason.TOO_MANY_ROWS,
+    "too_large": SqlReason.RESULT_TOO_LARGE,
+}
+
+
+class Sql(TextVerifier):
+    """1 if the query gives the rows of the reference, else 0."""
+
+    purpose: ClassVar[str] = (
+        "1 if the query in the answer gives the rows of reference.query, or reference.rows, on "
+        "reference.database (SQL that makes an SQLite database, or {sqlite: base64 of its file}; "
+        "or several in a list, against coincidence), else 0. It can only read"
+    )
+    needs: ClassVar[tuple[str, ...]] = ("database",)
+    reasons: ClassVar[Iterable[Reason]] = SqlReason
+
+    type: Literal["sql"] = "sql"
+    rows: RowOrder = Field(
+        default="auto",
+        description="how rows are compared; auto: as a list where reference.query orders them, "
+        "else as a multiset",
+    )
+    column_names: bool = Field(
+        default=False, description="whether the names of the columns must be equal too"
+    )
+    max_rows: int = Field(default=10_000, gt=0, le=100_000, description="most rows of a result")
+    max_steps: int = Field(
+        default=20_000_000,
+        gt=0,
+        le=200_000_000,
+        description="most instructions of SQLite's machine, of which it takes 50 million a second",
+    )
+    part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
+
+    @property
+    def task_size(self) -> int:
+        """A small task: a query may take half a second."""
+        return 16
+
+    def prepare(self, reference: Mapping[str, Any]) -> Judge:
+        """Read the reference, and return the judge of completions."""
+        from verifier_service.sqlite_queries import QueryFailed  # noqa: PLC0415  only workers
+
+        wanted = self._wanted(reference)
+
+        def judge(completion: Completion) -> Judgement:
+            try:
+                answer = answer_part(completion.text, self.part)
+            except SeveralAnswers:
+                return Judgement(0.0, SqlReason.AMBIGUOUS_ANSWER)
+            query = None if answer is None else query_in(answer)
+            if query is None:
+                return Judgement(0.0, SqlReason.NO_ANSWER)
+            for database, expected in wanted:
+                try:
+                    found = database.run(query, max_steps=self.max_steps, max_rows=self.max_rows)
+                except QueryFailed as error:
+                    return Judgement(0.0, _REASONS[error.kind], query, {"problem": str(error)})
+                if not self._is_same(found, expected, self._order(reference)):
+                    details = {"rows": len(found.rows), "wanted": len(expected.rows)}
+                    return Judgement(0.0, SqlReason.DIFFERENT, query, details)
+            return Judgement(1.0, SqlReason.EQUAL, query)
+
+        return judge
+
+    def _wanted(self, reference: Mapping[str, Any]) -> list[tuple[Database, QueryResult]]:
+        """Each database with the wanted result on it. Raises Unverifiable."""
+        from verifier_service.sqlite_queries import BadDatabase, Database  # noqa: PLC0415
+
+        content = reference.get("database")
+        if content is None or content == "" or content == []:
+            raise missing("database", reference)
+        contents = content if isinstance(content, list) else [content]
+        if len(contents) > MAX_DATABASES:
+            raise bad("database", f"found {len(contents)}, expected at most {MAX_DATABASES}")
+        found = []
+        for one in contents:
+            try:
+                database = Database(one)
+            except BadDatabase as error:
+                raise bad("database", str(error)) from error
+            found.append((database, self._expected(reference, database)))
+        return found
+
+    def _expected(self, reference: Mapping[str, Any], database: Database) -> QueryResult:
+        """The wanted result on a database. Raises Unverifiable."""
+        from verifier_service.sqlite_queries import QueryFailed, QueryResult  # noqa: PLC0415
+
+        query = reference.get("query")
+        if isinstance(query, str) and query.strip():
+            try:
+                return database.run(query, max_steps=self.max_steps, max_rows=self.max_rows)
+            except QueryFailed as error:
+                raise bad("query", f"{error.kind}: {error}"[:200]) from error
+        rows = reference.get("rows")
+        if rows is None:
+            raise missing("query", reference)
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            raise bad("rows", f"found {kind(rows)}, expected a list of lists")
+        columns = reference.get("columns", [])
+        if not isinstance(columns, list) or (self.column_names and not columns):
+            raise bad("columns", "expected a list of names, which `column_names` needs")
+        return QueryResult(tuple(map(str, columns)), [tuple(map(_value, row)) for row in rows])
+
+    def _order(self, reference: Mapping[str, Any]) -> RowOrder:
+        if self.rows != "auto":
+            return self.rows
+        query = reference.get("query")
+        return "list" if isinstance(query, str) and _ORDERED.search(query) else "multiset"
+
+    def _is_same(self, found: QueryResult, wanted: QueryResult, order: RowOrder) -> bool:
+        if self.column_names and [one.lower() for one in found.columns] != [
+            one.lower() for one in wanted.columns
+        ]:
+            return False
+        given, expected = found.plain_rows, wanted.plain_rows
+        if not given and not expected:
+            return not wanted.columns or len(found.columns) == len(wanted.columns)
+        if order == "list":
+            return given == expected
+        if order == "set":
+            return set(given) == set(expected)
+        return Counter(given) == Counter(expected)
+
+
+def query_in(answer: str) -> str | None:
+    """The query of an answer: its last fenced block of SQL, or all of it where it begins as one.
+
+    >>> query_in("So:\\n```sql\\nselect 1;\\n```")
+    'select 1'
+    >>> query_in("I would select one.") is None
+    True
+    """
+    block = last_block(answer, TAGS)
+    text = (answer if block is None else block).strip().rstrip(";").strip()
+    if block is None and _QUERY.match(text) is None:
+        return None
+    return text or None
+
+
+def _value(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
