@@ -167,9 +167,9 @@ async def _judging_program(
 async def _run_cases(
     repeated: RepeatedProgram, judge: RepeatedProgram | None, tests: Stdio, plan: Plan
 ) -> Findings:
-    findings = Findings(len(tests.cases))
+    findings, subtasks = Findings(len(tests.cases)), _OpenSubtasks(tests)
     for index, case in enumerate(tests.cases):
-        if _is_lost(tests, findings, index):
+        if not subtasks.need(index):
             findings.count(SKIPPED)
             continue
         run = await repeated.run(case.stdin)
@@ -180,6 +180,7 @@ async def _run_cases(
             findings.add(reason_of(run), _text(run.stderr), case.stdout)
         elif not await _add_output(findings, tests, case, _text(run.stdout), judge):
             return findings
+        subtasks.take(index, findings.shares[-1])
         if _ends_the_cases(findings, plan, tests, reason_of(run)):
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
@@ -225,14 +226,25 @@ async def _checked(
     return found if jurys.is_fault else CaseJudgement(0.0, found.message)
 
 
-def _is_lost(tests: Stdio | Interactive, findings: Findings, index: int) -> bool:
-    """Whether no subtask with this case can give points any more."""
-    lost = [
-        any(one < len(findings.shares) and not findings.shares[one] for one in subtask.cases)
-        for subtask in tests.subtasks
-        if index in subtask.cases
-    ]
-    return bool(lost) and all(lost)
+class _OpenSubtasks:
+    """The subtasks that may still give points, by what was found so far."""
+
+    def __init__(self, tests: Stdio | Interactive) -> None:
+        self._of_case: dict[int, list[int]] = {}
+        for number, subtask in enumerate(tests.subtasks):
+            for index in subtask.cases:
+                self._of_case.setdefault(index, []).append(number)
+        self._lost: set[int] = set()
+
+    def need(self, index: int) -> bool:
+        """Whether a case can change the points; where there are no subtasks, each one can."""
+        mine = self._of_case.get(index)
+        return mine is None or not self._lost.issuperset(mine)
+
+    def take(self, index: int, share: float) -> None:
+        """Take note of a case's share."""
+        if share == 0:
+            self._lost.update(self._of_case.get(index, ()))
 
 
 def _measure(findings: Findings, run: Execution) -> None:
@@ -288,9 +300,9 @@ async def _run_interactive(
     program = await _built(runner, language, source, tests, plan)
     if isinstance(program, Findings):
         return program
-    findings = Findings(len(tests.cases))
+    findings, subtasks = Findings(len(tests.cases)), _OpenSubtasks(tests)
     for index, case in enumerate(tests.cases):
-        if _is_lost(tests, findings, index):
+        if not subtasks.need(index):
             findings.count(SKIPPED)
             continue
         interactor = compiled, tests.interactor
@@ -302,6 +314,7 @@ async def _run_interactive(
             findings.transcript = found.transcript
         shown = "" if found.run.succeeded else _end(found.run.stderr)
         findings.add(found.reason, shown, found.judgement.message, share=found.judgement.share)
+        subtasks.take(index, findings.shares[-1])
         if _ends_the_cases(findings, plan, tests, found.reason) or program.is_out_of_time:
             break
     if findings.num_results < findings.total:

@@ -6,7 +6,6 @@ objects, texts, numbers) are let through, each with bounds, and no name is ever 
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import io
@@ -44,6 +43,10 @@ class UnreadablePickle(ValueError):
     """A text is no pickle of plain data, or too large a one."""
 
 
+class TooLarge(UnreadablePickle):
+    """A pickle has more bytes than it may."""
+
+
 async def packed_value(request: Request, text: str) -> Any:
     """The lists, objects, texts and numbers that a text holds.
 
@@ -53,9 +56,14 @@ async def packed_value(request: Request, text: str) -> Any:
         UnreadablePickle: it holds none, or too many.
         TooMuchHere: the call needs a process of its own.
     """
-    pickled = await asyncio.to_thread(unpacked, text)
-    if len(pickled) > SMALL_UNPACKED_BYTES and judging_of(request).max_verdicts is not None:
-        raise TooMuchHere
+    is_here = judging_of(request).max_verdicts is not None
+    try:
+        most = SMALL_UNPACKED_BYTES if is_here else MAX_UNPACKED_BYTES
+        pickled = unpacked(text, max_bytes=most)
+    except TooLarge:
+        if is_here:
+            raise TooMuchHere from None
+        raise
     found = plain_value(pickled)
     try:
         return strict_json.loads(found) if isinstance(found, str) else found
@@ -63,15 +71,15 @@ async def packed_value(request: Request, text: str) -> Any:
         raise UnreadablePickle(f"its text is not JSON: {error}") from error
 
 
-def unpacked(text: str) -> bytes:
-    """The pickle that a text holds. Raises UnreadablePickle."""
+def unpacked(text: str, *, max_bytes: int = MAX_UNPACKED_BYTES) -> bytes:
+    """The pickle that a text holds. Raises UnreadablePickle, of which TooLarge is one."""
     unpacking = zlib.decompressobj()
     try:
-        found = unpacking.decompress(base64.b64decode(text, validate=True), MAX_UNPACKED_BYTES)
+        found = unpacking.decompress(base64.b64decode(text, validate=True), max_bytes)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise UnreadablePickle(f"no base64 of zlib: {error}") from error
     if unpacking.unconsumed_tail:
-        raise UnreadablePickle(f"more than {MAX_UNPACKED_BYTES} bytes when unpacked")
+        raise TooLarge(f"more than {max_bytes} bytes when unpacked")
     if not unpacking.eof:
         raise UnreadablePickle("its zlib stream breaks off")
     return found
