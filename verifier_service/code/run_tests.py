@@ -202,7 +202,7 @@ async def _add_output(
         assert judge is not None
         found = await _checked(judge, tests.checker, case, printed)
         if found.is_fault:
-            findings.reason, findings.shown = EngineReason.BAD_REFERENCE, readable(found.message)
+            _at_fault(findings, found)
             return False
         share = found.share
     elif judge is not None:
@@ -212,6 +212,12 @@ async def _add_output(
     reason = CodeReason.PASSED if share == 1.0 else CodeReason.WRONG_ANSWER
     findings.add(reason, printed, case.stdout, share=share)
     return True
+
+
+def _at_fault(findings: Findings, judgement: CaseJudgement) -> Findings:
+    """The findings of tests of which a case is at fault, whatever the program did before it."""
+    findings.reason, findings.shown = EngineReason.BAD_REFERENCE, readable(judgement.message)
+    return findings
 
 
 async def _checked(
@@ -312,6 +318,8 @@ async def _run_interactive(
             findings.runs[findings.num_results] = _case_run(case, found.run)
         if not findings.has_failed:
             findings.transcript = found.transcript
+        if found.judgement.is_fault:
+            return _at_fault(findings, found.judgement)
         shown = "" if found.run.succeeded else _end(found.run.stderr)
         findings.add(found.reason, shown, found.judgement.message, share=found.judgement.share)
         subtasks.take(index, findings.shares[-1])
