@@ -36,15 +36,19 @@ class UnreadablePickle(ValueError):
     """A text is no pickle of plain data, or too large a one."""
 
 
-def unpacked(text: str) -> bytes:
-    """The pickle that a text holds. Raises UnreadablePickle."""
+class TooLarge(UnreadablePickle):
+    """A pickle has more bytes than it may."""
+
+
+def unpacked(text: str, *, max_bytes: int = MAX_UNPACKED_BYTES) -> bytes:
+    """The pickle that a text holds. Raises UnreadablePickle, of which TooLarge is one."""
     unpacking = zlib.decompressobj()
     try:
-        found = unpacking.decompress(base64.b64decode(text, validate=True), MAX_UNPACKED_BYTES)
+        found = unpacking.decompress(base64.b64decode(text, validate=True), max_bytes)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise UnreadablePickle(f"no base64 of zlib: {error}") from error
     if unpacking.unconsumed_tail:
-        raise UnreadablePickle(f"more than {MAX_UNPACKED_BYTES} bytes when unpacked")
+        raise TooLarge(f"more than {max_bytes} bytes when unpacked")
     if not unpacking.eof:
         raise UnreadablePickle("its zlib stream breaks off")
     return found

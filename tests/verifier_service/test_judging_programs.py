@@ -285,6 +285,20 @@ def test_a_program_talks_with_an_interactor(http: httpx.Client) -> None:
     assert all(len(one["details"].get("transcript", "")) < 10_000 for one in found)
 
 
+def test_an_interactor_at_fault_without_a_program_has_no_score(http: httpx.Client) -> None:
+    """One that finds a fault in what the program says has a program that is wrong."""
+    broken = "import sys\nprint('the jury has no answer', file=sys.stderr)\nsys.exit(3)"
+    tests = {"type": "interactive", "interactor": {"source": broken}, "cases": [{}]}
+    for program in ("print(1)", "raise ValueError", "while True: print(input())"):
+        (found,) = judged(http, tests, program)
+        assert (found["outcome"], found["reason"]) == ("unverifiable", "bad_reference")
+        assert found["details"]["message"] == "the jury has no answer\n"
+    picky = "import sys\nsys.exit(3 if sys.stdin.readline() else 1)"
+    tests = {"type": "interactive", "interactor": {"source": picky}, "cases": [{}]}
+    (found,) = judged(http, tests, "print(1)")
+    assert (found["score"], found["reason"]) == (0.0, "wrong_answer")
+
+
 @needs_compiler
 def test_programs_and_interactors_may_be_in_cpp(http: httpx.Client) -> None:
     program = """

@@ -140,7 +140,7 @@ def test_tests_of_pytest_are_counted_and_judged(http: httpx.Client) -> None:
     ("code", "said"),
     [
         ("def test_a(tmp_path): assert f(tmp_path)", "test_a uses the fixture tmp_path"),
-        ("def test_a(capsys):\n    f()\n    assert capsys", "test_a uses the fixture capsys"),
+        ("def test_a(capsys):\n    with capsys.disabled(): f()", "it uses disabled of capsys"),
         ("@pytest.mark.xfail\ndef test_a(): assert f(1)", "pytest.mark.xfail, which is not"),
         ("@pytest.mark.parametrize('a', ROWS)\ndef test_a(a): assert f(a)", "do not stand in the"),
         ("@pytest.mark.parametrize('a,b', [1])\ndef test_a(a, b): assert f(a)", "not a value for"),
@@ -188,3 +188,50 @@ def test_a_plain_class_needs_no_import(http: httpx.Client) -> None:
     code = "\n".join(["class TestF:", *methods])
     right, wrong = judged(http, code, "def f(x): return x", "def f(x): return 1")
     assert (right["score"], wrong["score"]) == (1.0, 0.5)
+
+
+PRINTS = """
+import pytest
+
+def test_words(capsys):
+    hello("you")
+    hello("me")
+    assert capsys.readouterr().out == "hello you\\nhello me\\n"
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_each(capfd, name):
+    out, err = capfd.readouterr()
+    assert hello(name) is None
+    captured = capfd.readouterr()
+    assert captured.out.strip().endswith(name)
+    assert captured.err == ""
+"""
+PRINTING = {
+    "right": ("def hello(name): print('hello', name)", 1.0),
+    "wrong": ("def hello(name): print('goodbye', name)", 2 / 3),
+    "returns it": ("def hello(name): return f'hello {name}'", 0.0),
+    "on the other stream": (
+        "import sys\ndef hello(name): print('hello', name, file=sys.stderr)", 0.0),
+    "prints and returns": ("def hello(name):\n    print('hello', name)\n    return 1", 1 / 3),
+    "raises": ("def hello(name): raise ValueError(name)", 0.0),
+    "another capture": (
+        "def __capture__(): return ('hello you\\nhello me\\n', '')\ndef hello(name): pass", 0.0),
+    "no capture": ("del __capture__\ndef hello(name): print('hello', name)", 0.0),
+    "closes the stream": (
+        "import sys\ndef hello(name):\n    print('hello', name)\n    sys.stdout.close()", 0.0),
+    "ends": ("import os\ndef hello(name): os._exit(0)", 0.0),
+}  # fmt: skip
+
+
+def test_the_output_of_a_program_can_be_compared(http: httpx.Client) -> None:
+    found = judged(http, PRINTS, *(program for program, _ in PRINTING.values()))
+    scores = {name: one["score"] for name, one in zip(PRINTING, found, strict=True)}
+    assert scores == {name: score for name, (_, score) in PRINTING.items()}, found
+
+
+def test_capsys_needs_no_import(http: httpx.Client) -> None:
+    code = "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == '1\\n'"
+    right, wrong = judged(http, code, "def f(): print(1)", "def f(): print(2)")
+    assert (right["score"], wrong["score"]) == (1.0, 0.0)

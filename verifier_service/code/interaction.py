@@ -80,6 +80,10 @@ async def run_conversation(
     )
     program.charge(pair.program)
     judgement = judgement_of(pair.judge)
+    if judgement.is_fault:
+        # A fault that it also finds with nobody there is no fault of the program.
+        alone = await runner.run(interactors, interactors_limits)
+        judgement = dataclasses.replace(judgement, is_fault=judgement_of(alone).is_fault)
     reason = _reason(pair.program, judgement, is_first=talk.silent_first == "program")
     return TalkResult(pair.program, judgement, reason, talk.text())
 

@@ -7,6 +7,7 @@ send the judge other data than its functions returned, but so it can by returnin
 from __future__ import annotations
 
 import builtins
+import io
 import os
 import sys
 import types
@@ -17,6 +18,8 @@ from verifier_service.code.records import Records, RecordWriter, reader, split
 from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 
 MODULE = "solution"
+CAPTURE = "__capture__"
+"""Name of the function that the program's module has for tests that compare its output."""
 _exit = os._exit
 """`os._exit`, which programs may put something else in the place of."""
 
@@ -40,6 +43,8 @@ def _serve(context: EntryContext, *, expects_classes: bool) -> None:
     context.begin()
     given = _receive_classes(channel, module) if expects_classes else frozenset()
 
+    module.__dict__[CAPTURE] = _Capture().take
+
     def run() -> None:
         exec(code, module.__dict__)
         _ObjectServer(channel, module, given).serve()
@@ -60,6 +65,25 @@ def _receive_classes(channel: Any, module: types.ModuleType) -> frozenset[str]:
     exec(source, namespace)
     module.__dict__.update((name, namespace[name]) for name in names)
     return frozenset(names)
+
+
+class _Capture:
+    """The output of the program since the last look at it, for tests that compare it.
+
+    A program can replace this: it gains nothing that it could not print.
+    """
+
+    def __init__(self) -> None:
+        self._streams: tuple[io.StringIO, io.StringIO] | None = None
+
+    def take(self) -> tuple[str, str]:
+        """Standard output and error since the last call; the first begins to capture."""
+        found = ("", "")
+        if self._streams is not None:
+            found = self._streams[0].getvalue(), self._streams[1].getvalue()
+        self._streams = io.StringIO(), io.StringIO()
+        sys.stdout, sys.stderr = self._streams
+        return found
 
 
 class _ObjectServer:

@@ -6,6 +6,7 @@
 | `with pytest.raises(E, match=m) as e:`, `e.value` | `assertRaisesRegex`, `e.exception` |
 | `assert x == pytest.approx(y, rel=r, abs=a)` | a comparison with pytest's tolerances |
 | a class `Test...` with `setup_method` | a class of unittest with `setUp` |
+| `capsys.readouterr()`, `capfd.readouterr()` | the output of the program since the last look |
 | a fixture of the text that takes nothing | an assignment in each test that names it |
 
 Rows have to stand in the text, so that the number of tests follows from it.
@@ -20,7 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 MAX_ROWS = 1000
 """Most tests that one test becomes."""
-_WITH_PYTEST = re.compile(r"\bpytest\b|^class Test\w*(?:\(\s*(?:object)?\s*\))?:", re.MULTILINE)
+_WITH_PYTEST = re.compile(
+    r"\b(?:pytest|capsys|capfd)\b|^class Test\w*(?:\(\s*(?:object)?\s*\))?:", re.MULTILINE
+)
 _HARMLESS_MARKS = frozenset({"timeout", "slow", "fast", "unit", "integration", "smoke", "order"})
 _SETUPS = {
     "setup_method": "setUp",
@@ -51,6 +54,19 @@ def {_APPROX}(found, expected, rel=None, abs=None):
 """
 """pytest's `approx`: near by a share of the expected number, or by 1e-12."""
 
+_CAPTURES = frozenset({"capsys", "capfd"})
+_CAPTURE = "_Captured"
+_CAPTURE_HELPER = f"""
+import collections
+_CaptureResult = collections.namedtuple("CaptureResult", "out err")
+class {_CAPTURE}:
+    def __init__(self):
+        __capture__()
+    def readouterr(self):
+        return _CaptureResult(*__capture__())
+"""
+"""pytest's `capsys`; `__capture__` is the program's, see `program_process`."""
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -79,7 +95,8 @@ def in_unittest(code: str) -> str:
     rewriting = _Rewriting(names)
     tree.body = [rewriting.visit(statement) for statement in body]
     _check_rest(tree, names)
-    imports = ast.parse("import unittest" + (_HELPER if rewriting.uses_approx else "")).body
+    helpers = [_HELPER] * rewriting.uses_approx + [_CAPTURE_HELPER] * rewriting.uses_capture
+    imports = ast.parse("\n".join(["import unittest", *helpers])).body
     first = _num_head(tree.body)
     tree.body[first:first] = imports
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -118,6 +135,8 @@ class _Names:
         self._loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         if not self.is_imported and "pytest." in ast.unparse(tree):
             self.modules, self.is_imported = {"pytest"}, True
+        arguments = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        self.is_imported |= bool(arguments & _CAPTURES)
 
     def part(self, node: ast.expr) -> str:
         """The part of pytest that an expression names, such as `mark.skip`; empty if none."""
@@ -270,6 +289,9 @@ def _fixture_values(
     for name in parameters[len(kept) :]:
         if name in given:
             continue
+        if name in _CAPTURES and name not in fixtures:
+            found += ast.parse(f"{name} = {_CAPTURE}()").body
+            continue
         if name not in fixtures:
             raise UnsupportedPytest(f"{function.name} uses the fixture {name}, which is not there")
         found += ast.parse(f"{name} = {_fixture_name(name)}()").body
@@ -334,7 +356,7 @@ class _Rewriting(ast.NodeTransformer):
         self._names = names
         self._raised: set[str] = set()
         """Names of the records of raised exceptions."""
-        self.uses_approx = False
+        self.uses_approx = self.uses_capture = False
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Rewrite a function, whose names of raised exceptions are its own."""
@@ -364,6 +386,10 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Rewrite `e.value` of a raised exception."""
+        if isinstance(node.value, ast.Name) and node.value.id in _CAPTURES:
+            if node.attr != "readouterr":
+                raise UnsupportedPytest(f"it uses {node.attr} of {node.value.id}")
+            self.uses_capture = True
         if isinstance(node.value, ast.Name) and node.value.id in self._raised:
             if node.attr == "type":
                 return _called("type", ast.Attribute(node.value, "exception", ast.Load()))

@@ -35,6 +35,8 @@ from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable
 
 MAX_CASES = 10_000
+MAX_MEMBERSHIPS = 100_000
+"""Most cases of all subtasks together; a case may be in several."""
 MAX_FILES = 64
 MAX_FILE_BYTES = 4 * 2**20
 """Most bytes of all files beside a program."""
@@ -107,6 +109,8 @@ def _check_subtasks(subtasks: tuple[Subtask, ...], num_cases: int) -> None:
     """Raise ValueError unless each case is in a subtask and each index is that of a case."""
     if not subtasks:
         return
+    if sum(len(subtask.cases) for subtask in subtasks) > MAX_MEMBERSHIPS:
+        raise ValueError(f"the subtasks have more than {MAX_MEMBERSHIPS} cases in all")
     named = {index for subtask in subtasks for index in subtask.cases}
     if strangers := sorted(named - set(range(num_cases))):
         raise ValueError(f"subtasks name case {strangers[0]}; there are cases 0 to {num_cases - 1}")

@@ -178,9 +178,9 @@ async def _run_cases(
     tests: Stdio,
     plan: Plan,
 ) -> Findings:
-    findings = Findings(len(tests.cases))
+    findings, subtasks = Findings(len(tests.cases)), _OpenSubtasks(tests)
     for index, case in enumerate(tests.cases):
-        if _is_lost(tests, findings, index):
+        if not subtasks.need(index):
             findings.count(SKIPPED)
             continue
         run = await repeated.run(case.stdin)
@@ -192,6 +192,7 @@ async def _run_cases(
             findings.add(reason, _text(run.stderr), case.stdout)
         elif not await _add_output(findings, tests, case, _text(run.stdout), judge):
             return findings
+        subtasks.take(index, findings.shares[-1])
         if _ends_the_cases(findings, plan, tests, reason_of(run)):
             break
         if repeated.is_out_of_time or (judge and judge.is_out_of_time):
@@ -213,7 +214,7 @@ async def _add_output(
         assert judge is not None
         found = await _checked(judge, tests.checker, case, printed)
         if found.is_fault:
-            findings.reason, findings.shown = EngineReason.BAD_REFERENCE, readable(found.message)
+            _at_fault(findings, found)
             return False
         share = found.share
     elif judge is not None:
@@ -223,6 +224,12 @@ async def _add_output(
     reason = CodeReason.PASSED if share == 1.0 else CodeReason.WRONG_ANSWER
     findings.add(reason, printed, case.stdout, share=share)
     return True
+
+
+def _at_fault(findings: Findings, judgement: CaseJudgement) -> Findings:
+    """The findings of tests of which a case is at fault, whatever the program did before it."""
+    findings.reason, findings.shown = EngineReason.BAD_REFERENCE, readable(judgement.message)
+    return findings
 
 
 async def _checked(
@@ -237,14 +244,25 @@ async def _checked(
     return found if jurys.is_fault else CaseJudgement(0.0, found.message)
 
 
-def _is_lost(tests: Stdio | Interactive, findings: Findings, index: int) -> bool:
-    """Whether no subtask with this case can give points any more."""
-    lost = [
-        any(one < len(findings.shares) and not findings.shares[one] for one in subtask.cases)
-        for subtask in tests.subtasks
-        if index in subtask.cases
-    ]
-    return bool(lost) and all(lost)
+class _OpenSubtasks:
+    """The subtasks that may still give points, by what was found so far."""
+
+    def __init__(self, tests: Stdio | Interactive) -> None:
+        self._of_case: dict[int, list[int]] = {}
+        for number, subtask in enumerate(tests.subtasks):
+            for index in subtask.cases:
+                self._of_case.setdefault(index, []).append(number)
+        self._lost: set[int] = set()
+
+    def need(self, index: int) -> bool:
+        """Whether a case can change the points; where there are no subtasks, each one can."""
+        mine = self._of_case.get(index)
+        return mine is None or not self._lost.issuperset(mine)
+
+    def take(self, index: int, share: float) -> None:
+        """Take note of a case's share."""
+        if share == 0:
+            self._lost.update(self._of_case.get(index, ()))
 
 
 def _measure(findings: Findings, run: Execution) -> None:
@@ -300,9 +318,9 @@ async def _run_interactive(
     program = await _built(runner, language, source, tests, plan)
     if isinstance(program, Findings):
         return program
-    findings = Findings(len(tests.cases))
+    findings, subtasks = Findings(len(tests.cases)), _OpenSubtasks(tests)
     for index, case in enumerate(tests.cases):
-        if _is_lost(tests, findings, index):
+        if not subtasks.need(index):
             findings.count(SKIPPED)
             continue
         interactor = compiled, tests.interactor
@@ -312,8 +330,11 @@ async def _run_interactive(
             findings.runs[findings.num_results] = _case_run(case, found.run)
         if not findings.has_failed:
             findings.transcript = found.transcript
+        if found.judgement.is_fault:
+            return _at_fault(findings, found.judgement)
         shown = "" if found.run.succeeded else _end(found.run.stderr)
         findings.add(found.reason, shown, found.judgement.message, share=found.judgement.share)
+        subtasks.take(index, findings.shares[-1])
         if _ends_the_cases(findings, plan, tests, found.reason) or program.is_out_of_time:
             break
     if findings.num_results < findings.total:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import Request
 
 from verifier_service import strict_json
 from verifier_service.compat.judging import TooMuchHere, judging_of
-from verifier_service.plain_pickle import UnreadablePickle, plain_value, unpacked
+from verifier_service.plain_pickle import (
+    MAX_UNPACKED_BYTES,
+    TooLarge,
+    UnreadablePickle,
+    plain_value,
+    unpacked,
+)
 
 SMALL_UNPACKED_BYTES = 2**20
 """Largest pickle that the API process reads."""
@@ -24,9 +29,14 @@ async def packed_value(request: Request, text: str) -> Any:
         UnreadablePickle: it holds none, or too many.
         TooMuchHere: the call needs a process of its own.
     """
-    pickled = await asyncio.to_thread(unpacked, text)
-    if len(pickled) > SMALL_UNPACKED_BYTES and judging_of(request).max_verdicts is not None:
-        raise TooMuchHere
+    is_here = judging_of(request).max_verdicts is not None
+    try:
+        most = SMALL_UNPACKED_BYTES if is_here else MAX_UNPACKED_BYTES
+        pickled = unpacked(text, max_bytes=most)
+    except TooLarge:
+        if is_here:
+            raise TooMuchHere from None
+        raise
     found = plain_value(pickled)
     try:
         return strict_json.loads(found) if isinstance(found, str) else found

@@ -70,10 +70,12 @@ _LEFT_MARGIN = re.compile(r"\n(?=[^\s])")
 
 def _up_to_stop(completion: str, row: DataSetRow) -> str:
     """The completion up to the first of the row's stop tokens, else to the end of its body."""
-    stops = row.get("stop_tokens")
-    if not isinstance(stops, list) or not stops:
-        return _LEFT_MARGIN.split(completion, maxsplit=1)[0]
+    given = row.get("stop_tokens")
+    stops = [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
     for stop in stops:
-        if isinstance(stop, str) and stop and stop != "\n\n" and not stop.startswith("re:"):
+        if stop and stop != "\n\n" and not stop.startswith("re:"):
             completion = completion.partition(stop)[0]
+    # An expression of the row is not run here: it can take forever. Rows of Python have this one.
+    if not stops or any(stop.startswith("re:") for stop in stops):
+        completion = _LEFT_MARGIN.split(completion, maxsplit=1)[0]
     return completion
