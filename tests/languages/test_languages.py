@@ -13,13 +13,13 @@ import os
 import secrets
 import shutil
 import socket
-import tomllib
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from tests.languages.programs import PROGRAMS
 from verifier_service.code import languages
 from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
 from verifier_service.code.reference_tests import Stdio
@@ -33,10 +33,6 @@ from verifier_service.verifiers.code import Code
 
 T = TypeVar("T")
 
-PROGRAMS = {
-    path.stem: tomllib.loads(path.read_text())
-    for path in sorted(Path(__file__).parent.glob("*.toml"))
-}
 NUMBERS = [{"stdin": "3\n1 2 3\n", "stdout": "6\n"}, {"stdin": "1\n5\n", "stdout": "5\n"}]
 OPTIONS: dict[str, dict[str, Any]] = {
     "right": {},
