@@ -1,4 +1,4 @@
-"""Languages where the sandbox has fewer layers: as another user, and where namespaces are refused."""
+"""Languages where the sandbox has fewer layers: another user, or no namespaces."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verifier import Judgement
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.code_format import CodeFormat
 
@@ -246,6 +247,7 @@ def test_every_tag_opens_a_block_of_its_language(name: str, tag: str) -> None:
     text = f"<think>\n1\n</think>\n<answer>\n```{tag.upper()}\nprogram\n```\n</answer>"
     assert Code.model_validate({"language": name}).program_in(text) == "program\n"
     judged = CodeFormat.model_validate({"language": name}).prepare({})(Completion(text))
+    assert isinstance(judged, Judgement)
     assert judged.score == 1.0
 
 
