@@ -13,30 +13,29 @@ import os
 import secrets
 import shutil
 import socket
-import tomllib
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from tests.languages.programs import PROGRAMS
 from verifier_service.code import languages
 from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
-from verifier_service.code.reference_tests import Stdio
+from verifier_service.code.reference_tests import Asserts, Stdio
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.toolchains import ToolchainError
 from verifier_service.code.verdicts import judge_program
+from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
 from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Verdict
+from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verifier import Judgement
 from verifier_service.verifiers.code import Code
+from verifier_service.verifiers.code_format import CodeFormat
 
 T = TypeVar("T")
 
-PROGRAMS = {
-    path.stem: tomllib.loads(path.read_text())
-    for path in sorted(Path(__file__).parent.glob("*.toml"))
-}
 NUMBERS = [{"stdin": "3\n1 2 3\n", "stdout": "6\n"}, {"stdin": "1\n5\n", "stdout": "5\n"}]
 OPTIONS: dict[str, dict[str, Any]] = {
     "right": {},
@@ -215,3 +214,58 @@ def test_a_source_that_attacks_its_compiler_is_no_program(
     assert isinstance(failure, CompileFailure), failure
     assert SECRET not in failure.message
     assert SECRET.encode() not in failure.execution.stdout + failure.execution.stderr
+
+
+def test_the_image_can_have_every_language() -> None:
+    script = Path(__file__).parents[2] / "docker" / "install-languages"
+    (named,) = [line for line in script.read_text().splitlines() if line.startswith("ALL=")]
+    assert {"python", *named.removeprefix("ALL=").split(",")} == LANGUAGES.keys()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_functions_are_tested_in_python_only(judge: Judge, name: str) -> None:
+    judge.language(name)
+    code = Code.model_validate({"language": name})
+    asked = Asserts.model_validate({"type": "asserts", "code": "assert f(1) == 1"})
+    verdict = judge.wait(judge_program(judge.runner, code, asked, "x"))
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNVERIFIABLE, "unsupported_test")
+
+
+def test_no_two_languages_share_a_name_or_a_tag() -> None:
+    for names in (
+        [name for one in LANGUAGES.values() for name in (one.name, *one.aliases)],
+        [tag for one in LANGUAGES.values() for tag in one.tags],
+    ):
+        assert sorted(names) == sorted(set(names))
+        assert names == [name.lower() for name in names]
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"), [(one.name, tag) for one in LANGUAGES.values() for tag in one.tags]
+)
+def test_every_tag_opens_a_block_of_its_language(name: str, tag: str) -> None:
+    text = f"<think>\n1\n</think>\n<answer>\n```{tag.upper()}\nprogram\n```\n</answer>"
+    assert Code.model_validate({"language": name}).program_in(text) == "program\n"
+    judged = CodeFormat.model_validate({"language": name}).prepare({})(Completion(text))
+    assert isinstance(judged, Judgement)
+    assert judged.score == 1.0
+
+
+def test_a_class_with_any_name_in_any_package_is_started(judge: Judge) -> None:
+    source = "package a.b; interface Aaa { } class Zzz { public static void main(String[] a) {"
+    run = judge.run("java", f"{source} System.out.println(1); }} }}")
+    assert run.stdout.split() == [b"1"], run
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'import { readFileSync } from "fs";\nconsole.log(readFileSync(0, "utf8").length);',
+        'import fs from "fs"\nconsole.log(fs.readFileSync(0, "utf8").length)',
+        'const fs = require("fs");\nconsole.log(fs.readFileSync(0, "utf8").length);',
+        'const text = "import x from \'y\'";\nconsole.log(require("fs").readFileSync(0).length);',
+    ],
+)
+def test_modules_and_scripts_are_told_apart(judge: Judge, source: str) -> None:
+    run = judge.run("javascript", source)
+    assert run.stdout == b"0\n", run

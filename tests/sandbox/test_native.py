@@ -195,7 +195,9 @@ def test_a_tool_that_is_not_what_it_seems_can_only_write_its_file(
         given = Tools(executable=(path,), readable=())
         async with Runner(1, tools=lambda _: given) as runner:
             payload = tool_payload([str(path)], "main.cpp", b"")
-            program = Program(payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,))
+            program = Program(
+                payload=payload, entry="tool", fetched_files=(OUTPUT_FILE,), toolchain="given"
+            )
             return await runner.run(program, TOOL)
 
     execution = asyncio.run(run_it())
@@ -298,7 +300,8 @@ def test_a_link_in_the_toolchain_leads_nowhere_else(sandbox: Sandbox, canary: Pa
 
     async def run_it() -> Execution:
         async with Runner(1, tools=lambda _: given) as runner:
-            return await runner.run(Program(payload=payload, entry="tool"), TOOL)
+            program = Program(payload=payload, entry="tool", toolchain="given")
+            return await runner.run(program, TOOL)
 
     execution = asyncio.run(run_it())
     assert not execution.succeeded

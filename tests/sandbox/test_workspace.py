@@ -7,6 +7,8 @@ import dataclasses
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
+from verifier_service.compat.programs import check_files
+from verifier_service.sandbox import pack
 from verifier_service.sandbox.execution import MAX_FETCHED_FILES
 
 SCRATCH = dataclasses.replace(LIMITS, file_bytes=2**20)
@@ -65,13 +67,39 @@ def test_files_that_exclude_each_other_end_the_program_and_nothing_else(sandbox:
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "../a", "/a", "a/../../b", "a/", "a\0b", "a" * 201, "\ud800"]
+    "name", ["", ".", "..", "../a", "/a", "a/../../b", "a//", "a\0b", "a" * 201, "\ud800"]
 )
 def test_names_that_lead_elsewhere_are_refused(sandbox: Sandbox, name: str) -> None:
     with pytest.raises(ValueError, match="no name of a file"):
         sandbox.run("pass", limits=SCRATCH, files={name: b""})
     with pytest.raises(ValueError, match="no name of a file"):
         sandbox.run("pass", limits=SCRATCH, fetched_files=(name,))
+
+
+def test_a_name_with_a_slash_at_its_end_is_that_of_a_directory(sandbox: Sandbox) -> None:
+    with pytest.raises(ValueError, match="no name of a file"):
+        sandbox.run("pass", limits=SCRATCH, files={"a/": b""})
+    with pytest.raises(ValueError, match="no name of a file"):  # as clients name them
+        check_files({}, ["a/"])
+    source = """
+import os
+os.makedirs("a/b/c")
+for name in ("a/1", "a/b/2", "a/b/c/3", "other"):
+    with open(name, "w") as file:
+        file.write(name * 3)
+os.makedirs("a/" + "d/" * 300)
+"""
+    execution = sandbox.run(source, limits=SCRATCH, fetched_files=("a/", "other", "none/"))
+    assert execution.files.keys() == {"a/", "other"}
+    assert pack.unpack(execution.files["a/"]) == {
+        name: f"a/{name}".encode() * 3 for name in ("1", "b/2", "b/c/3")
+    }
+
+
+def test_a_file_is_no_directory(sandbox: Sandbox) -> None:
+    source = "open('a', 'w').write('x'); import os; os.mkdir('b')"
+    execution = sandbox.run(source, limits=SCRATCH, fetched_files=("a/", "b"))
+    assert execution.files == {}
 
 
 def test_as_many_files_as_fit_into_a_message_can_be_fetched(sandbox: Sandbox) -> None:

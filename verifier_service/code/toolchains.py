@@ -185,7 +185,7 @@ def rust() -> Toolchain:
     )
     steps = (
         Step(arguments=compiling, input_name="main.rs"),
-        Step(arguments=tuple(linking), input_name="main.o", files={"shim.o": shim}),
+        Step(arguments=(*linking, "-s"), input_name="main.o", files={"shim.o": shim}),
     )
     libraries = [Path(sysroot, "lib/rustlib"), *directories, *runtime.system_libraries()]
     tools = dataclasses.replace(

@@ -352,7 +352,7 @@ class Runner:
         if self._directory is None:
             raise SandboxError("the runner is closed")
         packages = packages_of(kind)
-        tools = self._tools(toolchain) if kind is ZygoteKind.NATIVE else _NO_TOOLS
+        tools = self._tools(toolchain) if toolchain else _NO_TOOLS
         self._num_zygotes += 1
         directory = self._directory / str(self._num_zygotes)
         directory.mkdir(mode=0o711)

@@ -1,0 +1,145 @@
+"""Programs of each language, compiled and run, beside the plain toolchain in `subprocess.run`.
+
+The peer is what people type (`g++ -O2`, `rustc -O`, `node main.js`), and confines nothing. Both run
+the same program on the same input, in turns. A run is one of a program that is compiled already;
+the compilation has a column of its own. Times are on the clock; the ratio is runs per second of
+ours to those of the peer, the median of its rounds. Run it with nothing else on the machine:
+
+    python benchmarks/languages.py            all that are installed
+    python benchmarks/languages.py java go    some
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.languages.programs import PROGRAMS
+from verifier_service.code.languages import LANGUAGES, tools
+from verifier_service.sandbox.execution import Limits, Program
+from verifier_service.sandbox.runner import Runner
+
+NUM_ROUNDS, NUM_RUNS = 5, 10
+STDIN, STDOUT = b"3\n1 2 3\n", b"6"
+LIMITS = Limits(cpu_seconds=20, wall_seconds=60)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """How people compile and run a program."""
+
+    file: str
+    run: tuple[str, ...]
+    compile: tuple[tuple[str, ...], ...] = ()
+
+
+PEERS = {
+    "bash": Peer("main.sh", ("bash", "main.sh")),
+    "c": Peer("main.c", ("./main",), (("gcc", "-O2", "-w", "main.c", "-o", "main"),)),
+    "cpp": Peer(
+        "main.cpp", ("./main",), (("g++", "-std=gnu++20", "-O2", "-w", "main.cpp", "-o", "main"),)
+    ),
+    "go": Peer(
+        "main.go",
+        ("./main",),
+        (
+            ("/usr/lib/go-1.19/bin/go", "tool", "compile", "-o", "main.a", "-p", "main", "main.go"),
+            ("/usr/lib/go-1.19/bin/go", "tool", "link", "-o", "main", "main.a"),
+        ),
+    ),
+    "java": Peer("Sum.java", ("java", "Sum"), (("javac", "Sum.java"),)),
+    "javascript": Peer("main.js", ("node", "main.js")),
+    "lua": Peer("main.lua", ("lua5.4", "main.lua")),
+    "perl": Peer("main.pl", ("perl", "main.pl")),
+    "php": Peer("main.php", ("php", "main.php")),
+    "python": Peer("main.py", (sys.executable, "-I", "main.py")),
+    "r": Peer("main.R", ("Rscript", "main.R")),
+    "ruby": Peer("main.rb", ("ruby", "main.rb")),
+    "rust": Peer("main.rs", ("./main",), (("/usr/bin/rustc", "--edition=2021", "-O", "main.rs"),)),
+    "typescript": Peer(
+        "main.ts",
+        ("node", "main.js"),
+        # With an option that skips the check of types, as far as tsc has one.
+        (("tsc", "--isolatedModules", "--noResolve", "--skipLibCheck", "main.ts"),),
+    ),
+}
+PYTHON = "print(sum(map(int, open(0).read().split()[1:])))"
+
+
+def main() -> None:
+    """Print a row for each language."""
+    asked = sys.argv[1:] or sorted(PEERS)
+    print(f"{'':12}{'compile, ms':>22}{'run, ms':>22}{'runs/s':>8}")
+    print(f"{'language':12}{'ours':>11}{'peer':>11}{'ours':>11}{'peer':>11}{'ratio':>8}")
+    with asyncio.Runner() as loop:
+        runner = Runner(1, tools=tools)
+        loop.run(runner.__aenter__())
+        try:
+            for name in asked:
+                missing = loop.run(LANGUAGES[name].missing(runner))
+                print(missing or measured(loop, runner, name), flush=True)
+        finally:
+            loop.run(runner.__aexit__(None, None, None))
+
+
+def measured(loop: asyncio.Runner, runner: Runner, name: str) -> str:
+    """The row of a language."""
+    source = PROGRAMS[name]["right"] if name in PROGRAMS else PYTHON
+    language, peer = LANGUAGES[name], PEERS[name]
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, peer.file).write_text(source)
+
+        def build() -> Program:
+            built = loop.run(language.build(runner, source.encode()))
+            assert isinstance(built, Program), built
+            return replace(built, stdin=STDIN)
+
+        def build_of_peer() -> None:
+            for command in peer.compile:
+                if shutil.which(command[0]) is not None:
+                    subprocess.run(command, cwd=directory, capture_output=True, check=False)
+
+        compiling, building = seconds(build), seconds(build_of_peer)
+        if not Path(directory, "main.js").exists() and name == "typescript":
+            return f"{name:12} needs tsc for its peer"
+        program, limits = build(), language.run_limits(LIMITS)
+
+        def run() -> None:
+            assert loop.run(runner.run(program, limits)).stdout.strip() == STDOUT
+
+        def run_of_peer() -> None:
+            done = subprocess.run(
+                peer.run, cwd=directory, input=STDIN, capture_output=True, check=True
+            )
+            assert done.stdout.strip() == STDOUT
+
+        rounds = [(many(run), many(run_of_peer)) for _ in range(NUM_ROUNDS + 1)][1:]
+    ratio = statistics.median(theirs / ours for ours, theirs in rounds)
+    ours, theirs = (1000 * statistics.median(column) for column in zip(*rounds, strict=True))
+    compiled = f"{1000 * compiling:11.0f}{1000 * building:11.0f}" if peer.compile else " " * 22
+    return f"{name:12}{compiled}{ours:11.1f}{theirs:11.1f}{ratio:8.2f}"
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Seconds of a call, the better of two."""
+    return min(many(work, 1), many(work, 1))
+
+
+def many(work: Callable[[], object], num_calls: int = NUM_RUNS) -> float:
+    """Seconds of a call, the mean of some."""
+    start = time.perf_counter()
+    for _ in range(num_calls):
+        work()
+    return (time.perf_counter() - start) / num_calls
+
+
+if __name__ == "__main__":
+    main()
