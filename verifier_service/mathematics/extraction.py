@@ -453,6 +453,8 @@ _BEFORE_NUMBER = re.compile(
 
 def _number_of_sentence(statement: str) -> str:
     """The one number in an announced sentence of prose: the `13` of `It will take 13 years`."""
+    if statement.count(" ") < 2:
+        return statement
     numbers = list(_NUMBER.finditer(statement))
     if len(numbers) != 1 or "\\" in statement or _REFUSED.search(statement):
         return statement
@@ -490,7 +492,10 @@ def _rest_behind(text: str, end: int) -> str:
     marks = text[end : len(text) - len(rest)]
     if "**" in marks:
         rest = _END_OF_BOLD.sub("", rest, count=1)
-    return _ADVERB.sub("", without_opening(rest) if "\n" in marks else rest)
+    if "\n" in marks:
+        rest = without_opening(rest)
+    adverb = _ADVERB.match(rest)
+    return rest[adverb.end() :] if adverb else rest
 
 
 # The end of bold text before a word: the `**` of `18** apples`.
@@ -593,7 +598,8 @@ def _without_reason(statement: str) -> str:
     """A statement in prose without the reason behind it."""
     if "$" in statement:
         return statement
-    statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub("", statement))
+    if statement.endswith(")"):
+        statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub("", statement))
     statement = _trimmed(_BECAUSE.sub("", statement))
     return statement[:-1] if _EXCLAIMED.search(statement) else statement
 
@@ -890,7 +896,7 @@ def _last_expression(text: str) -> Extraction | None:
         return None
     if (either := offered_in_line(line)) is not None:
         return Extraction("last_expression", either, "or")
-    if (formula := _closing_formula(line)) is not None:
+    if (formula := _closing_formula(line, *numbers[-1].span())) is not None:
         return Extraction("last_expression", (formula,))
     listed = _listed_at_end(line, numbers)
     if len(listed) > 2 or (len(listed) == 2 and _LEADS_TO_LIST.search(line, 0, listed[0].start())):
@@ -927,8 +933,21 @@ _MAX_FORMULA = 100
 """Most characters of a formula at the end of a line of prose."""
 
 
-def _closing_formula(line: str) -> str | None:
-    """The formula with which a line of prose ends; None where it ends with a mere number."""
+_BEFORE_FACTOR = frozenset("-−+*/^√(·×÷=πxto")
+_BEHIND_FACTOR = frozenset("-−+*/^√()·×÷π²³⁴⁵⁶⁷⁸⁹ⁿxyznab\\s")
+
+
+def _closing_formula(line: str, start: int, end: int) -> str | None:
+    """The formula with which a line of prose ends; None where it ends with a mere number.
+
+    Args:
+        line: a line.
+        start: the start of its last number.
+        end: the end of that.
+    """
+    before, behind = line[:start].rstrip()[-1:], line[end:].lstrip()[:1]
+    if before not in _BEFORE_FACTOR and behind not in _BEHIND_FACTOR:
+        return None
     match = _CLOSING_FORMULA.search(line, max(0, len(line) - _MAX_FORMULA))
     if match is None:
         return None

@@ -95,8 +95,8 @@ def _value(text: str) -> str:
 # One announcement twice, each with a value in a line of its own: `Answer: 5`, `Answer: 6`.
 _REPEATED = re.compile(
     r"(?:\A|\n)[ \t*#]*(?P<label>(?:the[ ]|my[ ])?(?:final[ ])?(?:answer|result|solution))\**"
-    r"(?:\s*[:=]|[ ]is)[ ]*\**[ ]*\$?(?P<first>-?\d[\d.,/]*?)\$?\**\.?[ \t]*\n\s*"
-    r"[*#]{0,4}[ ]?(?P=label)\**(?:\s*[:=]|[ ]is)[ ]*\**[ ]*\$?"
+    r"\s*:[ ]*\**[ ]*\$?(?P<first>-?\d[\d.,/]*?)\$?\**\.?[ \t]*\n\s*"
+    r"[*#]{0,4}[ ]?(?P=label)\**\s*:[ ]*\**[ ]*\$?"
     r"(?P<second>-?\d[\d.,/]*?)\$?\**\.?\s*\Z",
     re.IGNORECASE,
 )
@@ -108,8 +108,12 @@ def repeated_answers(text: str) -> tuple[str, ...]:
     >>> repeated_answers("Answer: 5\\nAnswer: 6"), repeated_answers("Answer: 5\\nWait.\\nAnswer: 6")
     (('5', '6'), ())
     """
-    start = max(0, len(text) - 2 * MAX_CHARACTERS)
-    match = _REPEATED.search(text, start)
+    line = text.rfind("\n", 0, len(text) - 1) + 1
+    if not line or len(text) - line > MAX_CHARACTERS:
+        return ()
+    if ":" not in text[line:] or ":" not in text[max(0, line - MAX_CHARACTERS) : line]:
+        return ()
+    match = _REPEATED.search(text, max(0, len(text) - 2 * MAX_CHARACTERS))
     if match is None or _amount(match["first"]) == _amount(match["second"]):
         return ()
     return match["first"], match["second"]

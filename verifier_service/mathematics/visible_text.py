@@ -32,13 +32,12 @@ def visible_text(text: str, tags: tuple[str, ...] = ()) -> str:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "~~" in text:
         text = _STRUCK.sub("", text)
-    if "](" in text:
-        text = _LINK.sub(r"\g<words>", _IMAGE.sub("", text))
-    if "%" in text or "]:" in text or "comment" in text or "\\if" in text:
+    if "%" in text:
         text = _COMMENT.sub("", text)
-    if "\\color" in text and _WHITE.search(text):
-        text = _without_white(text)
-    if "\\" in text and _HIDING.search(text):
+    if "]" in text and _MARKED.search(text):
+        text = _COMMENT.sub("", _LINK.sub(r"\g<words>", _IMAGE.sub("", text)))
+    if "\\" in text and _MAY_HIDE.search(text):
+        text = _without_white(_COMMENT.sub("", text))
         text = _without_hidden_arguments(text)
     return text
 
@@ -88,14 +87,24 @@ _COMMENT = re.compile(
     re.MULTILINE,
 )
 _COLOUR = r"(?:\[\w{1,10}\]\s*)?\{\s*(?:white|transparent|[Ff]{6}|1\s*,\s*1\s*,\s*1)\s*\}"
+_MACRO = r"\*?\s*(?:\{\s*\\\w{1,40}\s*\}|\\\w{1,40})\s*(?:\[\d\]\s*)?"
 # A command whose argument is not to be seen, is struck out or only defines another command:
 # `\phantom{5}`, `\cancel{5}`, `\newcommand{\five}{5}`, the `\href{5}` of `\href{5}{a link}`.
 _HIDING = re.compile(
-    rf"\\(?:[hv]?phantom|[bx]?cancel|cancelto\s*\{{[^{{}}]*\}}|sout|st|textcolor\s*{_COLOUR}"
-    r"|enclose\s*\{[^{}]*strike[^{}]*\}|(?:opacity|scalebox)\s*\{0(?:\.0*)?\}|class\{hid[^{}]*\}"
-    r"|(?:(?:re)?newcommand|providecommand)\*?\s*(?:\{\s*\\\w{1,40}\s*\}|\\\w{1,40})\s*(?:\[\d\]\s*)?"
-    r"|[egx]?def\s*\\[A-Za-z]{1,40}|label|href)\s*(?=\{)"
+    r"\\(?:[hv]?phantom|[bx]?cancel|cancelto\s*\{[^{}]*\}|sout|st|label|href"
+    rf"|textcolor\s*{_COLOUR}|enclose\s*\{{[^{{}}]*strike[^{{}}]*\}}|class\{{hid[^{{}}]*\}}"
+    r"|(?:opacity|scalebox)\s*\{0(?:\.0*)?\}"
+    rf"|(?:(?:re)?new|provide)command{_MACRO}|[egx]?def\s*\\[A-Za-z]{{1,40}})\s*(?=\{{)"
 )
+# The beginning of any such command, of a colour or of a comment. It is sought in every text, so
+# each alternative begins with letters, by which most commands are passed over.
+_MAY_HIDE = re.compile(
+    r"\\(?:phantom|hphantom|vphantom|cancel|bcancel|xcancel|sout|st\b|label|href|textcolor|enclose"
+    r"|class|opacity|scalebox|newcommand|renewcommand|providecommand|def|edef|gdef|xdef|color|iffalse"
+    r"|if\s?0|begin\{comment)"
+)
+# A bracket of a link or of a definition in Markdown: the `](` of `![5](figure.png)`.
+_MARKED = re.compile(r"\][(:]")
 # A command that makes white what follows in its group: the `\color{white}` of `{\color{white}5}`.
 _WHITE = re.compile(rf"\\color\s*{_COLOUR}")
 # A token that ends a completion: `</s>`, `<|im_end|>`.
