@@ -282,15 +282,33 @@ def export(
         Literal["float32", "bfloat16"] | None,
         typer.Option(help="of the weights; default: as trained"),
     ] = None,
+    push_to_hub: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OWNER/NAME",
+            help="upload the folder with a model card to a private repository of the Hugging Face "
+            "hub; log in with `hf auth login` or HF_TOKEN",
+        ),
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="with --push-to-hub: a repository that all can see")
+    ] = False,
 ) -> None:
     """Write a checkpoint as a model folder.
 
     An adapter is merged into its base model.
     """
+    if public and push_to_hub is None:
+        raise ConfigError("--public needs --push-to-hub OWNER/NAME")
     from trainer_client.export import export as export_checkpoint
 
     chosen = export_checkpoint(run_dir, output, checkpoint=checkpoint, dtype=dtype)
     CONSOLE.print(f"step {chosen.step}: {output}", soft_wrap=True)
+    if push_to_hub is not None:
+        from trainer_client.hub import push_model
+
+        address = push_model(output, push_to_hub, run_dir, chosen.step, public=public)
+        CONSOLE.print(f"uploaded: {address}", soft_wrap=True)
 
 
 @app.command(epilog=_example("trainer-client memory examples/gsm8k.yaml"))

@@ -48,6 +48,10 @@ FORMS = {
 """The forms that a text must have, by the patterns of the sections, in the words of a message."""
 
 
+BoardName = Literal["tensorboard", "wandb", "trackio", "mlflow"]
+"""A place that shows metrics (`trainer_client.run.boards`)."""
+
+
 class ConfigError(TrainerError):
     """The configuration cannot be used; the message names the key and what was expected."""
 
@@ -69,6 +73,8 @@ class Config(Section):
     guards: GuardConfig = GuardConfig()
     evaluation: tuple[EvaluationConfig, ...] = ()
     sft: SftConfig = SftConfig()
+    logging: tuple[BoardName, ...] = ("tensorboard",)
+    """Places that show metrics and, but TensorBoard, rollouts, beside `metrics.jsonl`."""
 
     @property
     def num_updates(self) -> int:
@@ -115,6 +121,12 @@ class Config(Section):
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return [value] if isinstance(value, dict) else () if value is None else value
+
+    @field_validator("logging", mode="before")
+    @classmethod
+    def _each_board_once(cls, value: Any) -> Any:
+        listed = [value] if isinstance(value, str) else value
+        return list(dict.fromkeys(listed)) if isinstance(listed, list | tuple) else listed
 
     @field_serializer("dataset")
     def _one_without_a_list(self, value: tuple[TrainingDatasetConfig, ...]) -> Any:

@@ -166,7 +166,12 @@ EQUIVALENTS: dict[str, str] = {
     "kl_cov_ratio": "loss.covariance.share",
     "ppo_kl_coef": "loss.covariance.kl_coefficient",
     "stop_strings": "rollout.stop",
-    "report_to": "nothing: metrics.jsonl and TensorBoard are always written",
+    "report_to": "logging",
+    "push_to_hub": "the flag --push-to-hub of trainer-client export",
+    "hub_model_id": "the flag --push-to-hub of trainer-client export",
+    "hub_private_repo": "the flag --public of trainer-client export",
+    "wandb_project": "nothing: logging wandb reads the environment's WANDB_PROJECT",
+    "wandb_entity": "nothing: logging wandb reads the environment's WANDB_ENTITY",
 }
 """Their name -> the name here, or "nothing: " and why no setting is needed."""
 
@@ -180,9 +185,6 @@ _REASONS: dict[str, str] = {
     "tools": "completions have one turn",
     "max_tool_calling_iterations": "completions have one turn",
     "environment_factory": "completions have one turn",
-    "push_to_hub": "trainer-client export writes a folder that `hf upload` takes",
-    "wandb_project": "metrics.jsonl and TensorBoard are written",
-    "wandb_entity": "metrics.jsonl and TensorBoard are written",
     "use_liger_kernel": "the output layer is computed in chunks without it",
     "torch_compile": "layers are not compiled",
     "load_in_8bit": "model.quantization has 4bit alone",
@@ -222,9 +224,7 @@ NOT_AVAILABLE: dict[str, str] = _REASONS | dict.fromkeys(
         "full_determinism",
         "gradient_checkpointing_kwargs",
         "greater_is_better",
-        "hub_model_id",
         "hub_model_revision",
-        "hub_private_repo",
         "hub_strategy",
         "hub_token",
         "include_num_input_tokens_seen",

@@ -6,10 +6,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import torch
 from rich.console import Console
@@ -22,12 +22,12 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from torch.utils.tensorboard import SummaryWriter
 
 from reward_verifier.verdict import Verdict
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.reward.rewards import main_of, service_keys, sources_of
+from trainer_client.run.boards import Board, TensorBoard
 from trainer_client.run.console import CONSOLE
 from trainer_client.run.json_lines import keep_lines, read_lines, write_lines
 from trainer_client.run.rollout_log import SolveRate, solve_rate
@@ -54,7 +54,7 @@ def progress_bar(console: Console = CONSOLE) -> Progress:
 
 
 class MetricsLog:
-    """Writes each step's metrics to `metrics.jsonl`, TensorBoard and, in short, the console.
+    """Writes each step's metrics to `metrics.jsonl`, to boards and, in short, the console.
 
     `history` has a row for every logged step, those before the run was resumed included.
 
@@ -65,6 +65,7 @@ class MetricsLog:
         first_step: the step that the run goes on after; rows of later steps are dropped.
         log_every_steps: distance of the steps that the console shows.
         console_keys: metrics that the console shows, each with the word it shows it with.
+        boards: other places that show the metrics, by name; None: TensorBoard alone.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class MetricsLog:
         first_step: int = 0,
         log_every_steps: int,
         console_keys: Mapping[str, str],
+        boards: Mapping[str, Board] | None = None,
     ) -> None:
         run_dir.mkdir(parents=True, exist_ok=True)
         keep_lines(run_dir / "metrics.jsonl", last_step=first_step)
@@ -83,7 +85,9 @@ class MetricsLog:
         self.history: list[dict[str, float]] = read_lines(run_dir / "metrics.jsonl")
         self._path = run_dir / "metrics.jsonl"
         self._warnings_path = run_dir / "warnings.jsonl"
-        self._board = SummaryWriter(str(run_dir / "tensorboard"), purge_step=first_step + 1)
+        if boards is None:
+            boards = {"tensorboard": TensorBoard(run_dir, first_step=first_step)}
+        self._boards = dict(boards)
         self._progress = progress_bar()
         self._task = self._progress.add_task(title, total=num_steps, completed=first_step)
         self._num_steps = num_steps
@@ -103,8 +107,9 @@ class MetricsLog:
     ) -> None:
         STEP.end()
         STEP.show_on(None)
+        for name in list(self._boards):
+            self._on_board(name, lambda board: board.close())
         self._progress.stop()
-        self._board.close()
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
         """Record a finished step, once; steps are counted from 1, and 0 is before the first.
@@ -142,8 +147,23 @@ class MetricsLog:
         )
 
     def _draw(self, step: int, metrics: Mapping[str, float]) -> None:
-        for name, value in metrics.items():
-            self._board.add_scalar(name, value, step)
+        for name in list(self._boards):
+            self._on_board(name, lambda board: board.draw(step, metrics))
+
+    def show_rollouts(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Show completions of a step on the boards that have tables."""
+        for name in list(self._boards):
+            self._on_board(name, lambda board: board.show_rollouts(step, rows))
+
+    def _on_board(self, name: str, work: Callable[[Board], None]) -> None:
+        """Do work on a board; one that fails, as without its server, is left out from then on."""
+        try:
+            work(self._boards[name])
+        # Each package has its own errors, and none of them is worth the run.
+        except Exception as error:  # noqa: BLE001
+            del self._boards[name]
+            step = int(self.history[-1]["step"]) if self.history else 0
+            self.warn(step, f"logging: {name} has failed and gets nothing more: {error}")
 
     def _print(self, step: int, metrics: Mapping[str, float]) -> None:
         parts = [

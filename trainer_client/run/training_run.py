@@ -32,6 +32,7 @@ from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer
 from trainer_client.reward.rewards import service_keys
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS
+from trainer_client.run.boards import open_boards
 from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
@@ -49,9 +50,10 @@ from trainer_client.run.guards import (
     warnings_at_start,
 )
 from trainer_client.run.interruption import Interruption, catch_interruptions, name_of
-from trainer_client.run.json_lines import keep_lines
+from trainer_client.run.json_lines import keep_lines, read_lines
 from trainer_client.run.logged_run import STEP_OF_MODEL
 from trainer_client.run.metrics import MetricsLog
+from trainer_client.run.rollout_log import rollouts_path
 from trainer_client.run.starts import record_start
 
 EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
@@ -123,7 +125,14 @@ class TrainingRun:
         if sync_steps is not None and step % sync_steps == 0:
             self.learner.sync_reference()
         self.log.log(step, metrics)
+        path = rollouts_path(self.config.output_dir, step)
+        if self.learner.processes.leads and self._shows_rollouts and path.exists():
+            self.log.show_rollouts(step, read_lines(path))
         self.position = Position(step, next_problem, RandomState.now())
+
+    @property
+    def _shows_rollouts(self) -> bool:
+        return set(self.config.logging) != {"tensorboard"}
 
     def evaluate_if_due(self) -> None:
         """Add the evaluations that are due to the step's metrics; stop the run when they fail."""
@@ -311,6 +320,8 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
         first_step=first_step,
         log_every_steps=config.train.log_every_steps,
         console_keys=CONSOLE_KEYS,
+        # Other processes have no run of their own elsewhere: one would stand there for each.
+        boards=open_boards(config, folder, first_step=first_step) if processes.leads else None,
     )
     # Guards and the best step follow from the history, so all processes need the same one; a
     # process that was not part of the run before has none.
