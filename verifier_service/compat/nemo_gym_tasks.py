@@ -11,12 +11,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from verifier_service.mathematics.answer_sources import Source
-from verifier_service.mathematics.extraction import extract
 from verifier_service.profiles import Verifiers
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.instruction_following import InstructionFollowing
-from verifier_service.verifiers.multiple_choice import MultipleChoice
+from verifier_service.verifiers.multiple_choice import MultipleChoice, StatementSource
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tool_calls import ToolCalls
@@ -47,7 +45,7 @@ UNSERVED_RULES = (
     "n_choices_required",
 )
 """Fields of tasks whose rule is not served here, or needs a model."""
-MCQA_SOURCES: dict[str, tuple[Source, ...]] = {
+MCQA_SOURCES: dict[str, tuple[StatementSource, ...]] = {
     "strict_single_letter_boxed": ("boxed",),
     "lenient_boxed": ("boxed",),
     "lenient_answer_colon": ("answer_phrase",),
@@ -157,11 +155,9 @@ def _choice(task: GymTask, text: str) -> TaskPlan:
         return [MultipleChoice(weight=1.0)], reference, text
     if mode not in MCQA_SOURCES:
         raise OtherRule(f"`grading_mode` {str(mode)[:50]!r} is not served with `options`")
-    found = extract(text, MCQA_SOURCES[mode])
-    inside = "" if found is None else rf"\boxed{{{found.text}}}"
     if mode == "strict_single_letter_boxed":
         reference["choices"] = dict.fromkeys(reference["choices"] or {}, "")
-    return [MultipleChoice(weight=1.0)], reference, inside
+    return [MultipleChoice(weight=1.0, extract=MCQA_SOURCES[mode])], reference, text
 
 
 _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
+
+from pydantic import Field
 
 from verifier_service.answer_text import after_reasoning
 from verifier_service.completion import Completion
@@ -15,6 +17,9 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 # The API process imports this module for its options and should start soon. So modules that compile
 # many patterns are imported inside the functions that use them.
+
+
+StatementSource = Literal["answer_tag", "boxed", "answer_phrase", "last_line"]
 
 
 class MultipleChoiceReason(Reason):
@@ -38,6 +43,12 @@ class MultipleChoice(TextVerifier):
     reasons: ClassVar[Iterable[Reason]] = MultipleChoiceReason
 
     type: Literal["multiple_choice"] = "multiple_choice"
+    extract: tuple[StatementSource, ...] = Field(
+        default=get_args(StatementSource),
+        min_length=1,
+        description="where to look for the statement that names an option, as in `accuracy`; "
+        "last_line: the last line of the completion, if no other source has one",
+    )
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
@@ -47,7 +58,7 @@ class MultipleChoice(TextVerifier):
         right = _right_letter(reference, choices)
 
         def judge(completion: Completion) -> Judgement:
-            answer = final_answer(completion.text)
+            answer = final_answer(completion.text, self.extract)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
             letters = named_letters(answer.text, choices, is_announced=answer.is_announced)
@@ -71,7 +82,9 @@ class FinalAnswer:
     """Whether a tag, a box or words announce the statement; else it is the last line."""
 
 
-def final_answer(text: str) -> FinalAnswer | None:
+def final_answer(
+    text: str, sources: Sequence[StatementSource] = get_args(StatementSource)
+) -> FinalAnswer | None:
     """The statement that should name an option: `accuracy`'s final answer, or else the last line.
 
     Alternatives behind the statement in its line are part of it. None where the completion has no
@@ -86,7 +99,9 @@ def final_answer(text: str) -> FinalAnswer | None:
     after = after_reasoning(text)
     if after is None:
         return None
-    found = extract(text, ("answer_tag", "boxed", "answer_phrase"))
+    found = extract(text, [source for source in sources if source != "last_line"])
+    if found is None and "last_line" not in sources:
+        return None
     if found is None:
         lines = [line.strip() for line in after.split("\n") if line.strip()]
         last = lines[-1][-MAX_STATEMENT_CHARACTERS:] if lines else ""
