@@ -142,6 +142,15 @@ class CompletionGroup:
         return {"verifiers": wire_verifiers(self.verifiers)}
 
 
+def row_reference(row: Mapping[str, Any], reference_format: str) -> dict[str, Any]:
+    """The `reference` for a row as its data set ships it, which the service reads.
+
+    >>> row_reference({"problem": "1 + 1", "solution": "2"}, "auto")
+    {'reference_row': {'problem': '1 + 1', 'solution': '2'}, 'reference_format': 'auto'}
+    """
+    return {"reference_row": dict(row), "reference_format": reference_format}
+
+
 def wire_verifiers(verifiers: Sequence[str | Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Verifiers in the form of the wire: a type alone becomes an object."""
     return [{"type": one} if isinstance(one, str) else one for one in verifiers]

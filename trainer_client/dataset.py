@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from reward_verifier.protocol import row_reference
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.reward.selection import ProblemReward, VerifierSelection
@@ -64,10 +65,7 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
             completions cannot form one group (`on_conflict: error`).
     """
     rows = load_rows(config)
-    named = {config.problem_column, *config.reference_columns.values()}
-    if config.verifiers_column is not None:
-        named.add(config.verifiers_column)
-    missing = named - set(rows.column_names)
+    missing = config.named_columns - set(rows.column_names)
     if missing and len(rows):
         raise DatasetError(
             f"{config.path} has no column {sorted(missing)}; its columns are "
@@ -196,6 +194,24 @@ def _in_solve_rate_range(problems: list[Problem], config: DatasetConfig) -> list
 
 
 def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
+    messages = messages_of(row, index, config)
+    return Problem(
+        _id(row, config),
+        tuple(messages),
+        _reference(row, index, config),
+        dict(row),
+        config.chat_template_kwargs,
+        _own_verifiers(row, index, config),
+    )
+
+
+def _reference(row: dict[str, Any], index: int, config: DatasetConfig) -> dict[str, Any]:
+    """The reference in the columns of a row; raises DatasetError."""
+    if config.reference_format is not None:
+        kept = {name: row[name] for name in row if name not in {"id", *config.named_columns}}
+        for column, value in kept.items():
+            _check_is_json(value, index, column, config)
+        return row_reference(kept, config.reference_format)
     reference = {}
     for key, column in config.reference_columns.items():
         value = row[column]
@@ -204,15 +220,7 @@ def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
         _check_is_json(value, index, column, config)
         # The text of a number or a truth value is that of JSON: true, not True.
         reference[key] = json.dumps(value) if isinstance(value, int | float) else value
-    messages = messages_of(row, index, config)
-    return Problem(
-        _id(row, config),
-        tuple(messages),
-        reference,
-        dict(row),
-        config.chat_template_kwargs,
-        _own_verifiers(row, index, config),
-    )
+    return reference
 
 
 def _own_verifiers(

@@ -36,18 +36,6 @@ def reference_of(label: Any) -> dict[str, Any]:
     return {"tests": dict(label)} if is_tests else dict(label)
 
 
-def row_reference(row: Mapping[str, Any], reference_format: str) -> dict[str, Any]:
-    """The `reference` for a row as its data set ships it, which the service reads.
-
-    Columns of verifiers and profiles, which are no part of the reference, are left out.
-
-    >>> row_reference({"problem": "1 + 1", "solution": "2", "profile": "math"}, "auto")
-    {'reference_row': {'problem': '1 + 1', 'solution': '2'}, 'reference_format': 'auto'}
-    """
-    kept = {name: value for name, value in row.items() if name not in ("profile", "verifiers")}
-    return {"reference_row": kept, "reference_format": reference_format}
-
-
 def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
     """The verifiers that a row of a data set names for itself; None where it names none.
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from reward_verifier.protocol import row_reference
 from verifier_adapters.client import Completion, Judgement, Verifier
-from verifier_adapters.reference import reference_of, row_reference, selections_in
+from verifier_adapters.reference import reference_of, selections_in
 
 
 class RewardFunction:
@@ -100,6 +101,8 @@ async def verifier_reward(
 
 _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
 """Arguments of a reward function that are no columns of the data set."""
+_OF_SELECTIONS = frozenset({"profile", "verifiers"})
+"""Columns that are no part of a row's reference."""
 
 
 def _references(
@@ -122,7 +125,7 @@ def _names(columns: Mapping[str, Any]) -> list[str]:
 
 
 def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    names = _names(columns)
+    names = [name for name in _names(columns) if name not in _OF_SELECTIONS]
     rows = zip(*(columns[name] for name in names), strict=True)
     return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -19,6 +19,7 @@ from trainer_client.config.sections import SYSTEM_PROMPT, DatasetConfig
 from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.problem_order import ProblemOrder
 from trainer_client.rows import DatasetError
+from verifier_service.reference_formats.reading import read_row
 
 
 def jsonl(folder: Path, *rows: dict[str, Any]) -> str:
@@ -68,6 +69,24 @@ def test_column_names_are_configurable(tmp_path: Path) -> None:
     (problem,) = load_problems(config)
     assert problem.text == "1+1=?"
     assert problem.reference == {"answer": "2", "tests": ["a"]}
+
+
+def test_rows_can_be_references_as_their_data_set_ships_them(tmp_path: Path) -> None:
+    row = {"id": 3, "problem": "1+1=?", "solution": r"It is $\boxed{2}$.", "source": None}
+    again = {**row, "id": 4}
+    config = DatasetConfig(path=jsonl(tmp_path, row, again), reference_format="auto")
+    (problem,) = load_problems(config)
+    assert problem.reference == {
+        "reference_row": {"solution": r"It is $\boxed{2}$.", "source": None},
+        "reference_format": "auto",
+    }
+    assert read_row(problem.reference["reference_row"]).verifier == "accuracy"
+
+
+def test_references_have_columns_or_a_format(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, *rows(1))
+    with pytest.raises(ValueError, match="either reference_columns or reference_format"):
+        DatasetConfig(path=path, reference_format="auto", reference_columns={"answer": "answer"})
 
 
 def test_a_row_that_brings_its_own_system_message_keeps_it(tmp_path: Path) -> None:

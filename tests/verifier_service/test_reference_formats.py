@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from reward_verifier.protocol import row_reference
 from tests.data_set_rows import CALLS, CASES, DATA_SET_ROWS, TESTS, DataSetRow, packed
-from verifier_adapters.reference import row_reference
 from verifier_service.reference_formats.reading import FORMATS, read_row, resolved
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers import VERIFIERS
@@ -84,7 +84,7 @@ def test_the_command_reads_rows_too(tmp_path: Path) -> None:
 
 
 def test_an_adapters_reference_stands_for_the_row(http: httpx.Client) -> None:
-    row = {"problem": "2 + 2?", "solution": r"It is $\boxed{4}$.", "profile": None}
+    row = {"problem": "2 + 2?", "solution": r"It is $\boxed{4}$."}
     group = {"reference": row_reference(row, "auto"), "completions": [r"\boxed{4}"]}
     body = {"verifiers": [{"type": "accuracy"}], "groups": [group]}
     response = http.post("/v1/score", json=body).raise_for_status()

@@ -6,7 +6,7 @@ Units are in the names; a description adds what the name cannot say.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -105,6 +105,11 @@ class DatasetConfig(Section):
         default={"answer": "answer"},
         description="what verifiers judge by: key of the reference -> column of the data set",
     )
+    reference_format: str | None = Field(
+        default=None,
+        description="instead of reference_columns: the service reads the reference from the row's "
+        "other columns, in this format of docs/datasets.md; auto: the one that fits",
+    )
     verifiers_column: str | None = Field(
         default=None,
         description="column with a row's own verifiers: a list of them with weights, or the name "
@@ -140,6 +145,20 @@ class DatasetConfig(Section):
         default=(0.0, 1.0),
         description="problems outside the range, or without a rate, are left out",
     )
+
+    @model_validator(mode="after")
+    def _one_way_to_the_reference(self) -> DatasetConfig:
+        if self.reference_format is not None and "reference_columns" in self.model_fields_set:
+            raise ValueError("give either reference_columns or reference_format")
+        return self
+
+    @property
+    def named_columns(self) -> set[str]:
+        """Columns that every row must have."""
+        named = {self.problem_column, self.verifiers_column} - {None}
+        if self.reference_format is None:
+            named |= set(self.reference_columns.values())
+        return cast("set[str]", named)
 
     @field_validator("chat_template_kwargs")
     @classmethod
