@@ -589,7 +589,7 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
         ("assert Point(1) + Point(2)", "unsupported_test"),
         ("assert check(lambda: 1)", "unsupported_test"),
         ("def f(): pass\nassert count(f)", "unsupported_test"),
-        ("import pytest\nassert Point(1) == pytest.approx(1)", "wrong_answer"),
+        ("import pytest\nassert Point(1) == pytest.approx(1)", "unsupported_test"),
         ("import pandas as pd\nassert pd.isna(count(1))", "unsupported_test"),
         ("from unittest.mock import patch\nwith patch('print'): assert LIMIT", "unsupported_test"),
         ("from unittest import mock\nassert LIMIT == 9", "unsupported_test"),
