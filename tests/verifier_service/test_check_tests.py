@@ -67,7 +67,7 @@ def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
 
 
 NO_KNOWN_FORM = [
-    ({"type": "pytest"}, "tests: no type 'pytest'; there are 'stdio', 'function', 'asserts'"),
+    ({"type": "pytest"}, "tests: no type 'pytest'; there are 'stdio', 'interactive', "),
     ({"cases": []}, "tests: it has no 'type'; tests are {type: stdio, cases}, "),
     ("assert f()", "tests: Input should be "),
     ({"inputs": ["1"], "outputs": []}, "tests: `inputs` and `outputs` must be lists of the "),

@@ -594,7 +594,7 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
         ("from unittest.mock import patch\nwith patch('print'): assert LIMIT", "unsupported_test"),
         ("from unittest import mock\nassert LIMIT == 9", "unsupported_test"),
         ("import sys, io\nsys.stdout = io.StringIO()\nassert LIMIT == 9", "unsupported_test"),
-        ("def test_prints(capsys):\n    assert LIMIT == 9", "unsupported_test"),
+        ("def test_writes(tmp_path):\n    assert LIMIT == 9", "unsupported_test"),
         (
             "import io, contextlib\nprinted = io.StringIO()\n"
             "with contextlib.redirect_stdout(printed): check(Point(1))\n"

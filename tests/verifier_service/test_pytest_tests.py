@@ -235,3 +235,33 @@ def test_capsys_needs_no_import(http: httpx.Client) -> None:
     code = "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == '1\\n'"
     right, wrong = judged(http, code, "def f(): print(1)", "def f(): print(2)")
     assert (right["score"], wrong["score"]) == (1.0, 0.0)
+
+
+NEAR = [
+    ("0.1 + 0.2", "0.3", True),
+    ("0.3001", "0.3", False),
+    ("{'a': 1.0000001}", "{'a': 1}", True),
+    ("{'a': 1, 'b': 2}", "{'a': 1}", False),
+    ("(1, 2)", "[1, 2]", True),
+    ("[1]", "[1, 2]", False),
+    ("1 + 1e-7j", "1", True),
+    ("float('inf')", "float('inf')", True),
+    ("1e308", "float('inf')", False),
+    ("float('nan')", "1", False),
+    ("'a'", "1", False),
+    ("None", "None", True),
+    ("Fraction(1, 3)", "1 / 3", True),
+    ("Decimal('0.5')", "Decimal('0.5000001')", True),
+    ("np.array([0.1, 0.2]) * 3", "[0.3, 0.6]", True),
+    ("[0.3, 0.6]", "np.array([0.1, 0.2]) * 3", True),
+    ("np.float32(0.5)", "0.5", True),
+]
+
+
+def test_nearness_is_pytests(http: httpx.Client) -> None:
+    imports = "from fractions import Fraction\nfrom decimal import Decimal\nimport numpy as np\n"
+    for found, expected, near in NEAR:
+        code = f"import pytest\n{imports}assert f() == pytest.approx({expected})"
+        (verdict,) = judged(http, code, f"{imports}def f(): return {found}")
+        assert verdict["outcome"] == "scored", (found, verdict)
+        assert verdict["score"] == float(near), (found, expected, verdict)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from verifier_service.verifiers.code import Code
 
 ID_COLUMNS = ("id", "task_id")
-MAX_DETAIL_CHARACTERS = 200
+MAX_DETAIL_CHARACTERS = 240
 MAX_SHOWN_ROWS = 10
 
 

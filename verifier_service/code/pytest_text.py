@@ -33,8 +33,10 @@ _SETUPS = {
 }
 _APPROX = "_is_near"
 _HELPER = f"""
+import numbers
 _size = abs
 def {_APPROX}(found, expected, rel=None, abs=None):
+    # arrays
     if isinstance(expected, dict):
         return isinstance(found, dict) and found.keys() == expected.keys() and all(
             [{_APPROX}(found[key], expected[key], rel, abs) for key in expected])
@@ -43,17 +45,25 @@ def {_APPROX}(found, expected, rel=None, abs=None):
             [{_APPROX}(one, other, rel, abs) for one, other in zip(found, expected)])
     if found == expected:
         return True
-    numbers = (int, float, complex)
-    if not isinstance(found, numbers) or not isinstance(expected, numbers):
+    if not isinstance(found, numbers.Number) or not isinstance(expected, numbers.Number):
         return False
-    size = _size(expected)
-    if not size < float("inf"):
+    try:
+        size = float(_size(expected))
+        if not size < float("inf"):
+            return False
+        share = 0.0 if rel is None and abs is not None else (1e-6 if rel is None else rel) * size
+        return _size(found - expected) <= max(share, 1e-12 if abs is None else abs)
+    except (TypeError, OverflowError):
         return False
-    share = 0.0 if rel is None and abs is not None else (1e-6 if rel is None else rel) * size
-    return _size(found - expected) <= max(share, 1e-12 if abs is None else abs)
 """
 """pytest's `approx`: near by a share of the expected number, or by 1e-12."""
 
+_ARRAYS = """
+    found = found.tolist() if type(found).__module__ == "numpy" else found
+    expected = expected.tolist() if type(expected).__module__ == "numpy" else expected
+"""
+"""Lines for texts that name numpy. In others the program would answer for `tolist`."""
+_NUMPY = re.compile(r"\b(?:np|numpy)\b")
 _CAPTURES = frozenset({"capsys", "capfd"})
 _CAPTURE = "_Captured"
 _CAPTURE_HELPER = f"""
@@ -95,7 +105,9 @@ def in_unittest(code: str) -> str:
     rewriting = _Rewriting(names)
     tree.body = [rewriting.visit(statement) for statement in body]
     _check_rest(tree, names)
-    helpers = [_HELPER] * rewriting.uses_approx + [_CAPTURE_HELPER] * rewriting.uses_capture
+    arrays = _ARRAYS if _NUMPY.search(code) else ""
+    near = _HELPER.replace("    # arrays\n", arrays)
+    helpers = [near] * rewriting.uses_approx + [_CAPTURE_HELPER] * rewriting.uses_capture
     imports = ast.parse("\n".join(["import unittest", *helpers])).body
     first = _num_head(tree.body)
     tree.body[first:first] = imports
