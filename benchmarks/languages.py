@@ -5,8 +5,9 @@ the same program on the same input, in turns. A run is one of a program that is 
 the compilation has a column of its own. Times are on the clock; the ratio is runs per second of
 ours to those of the peer, the median of its rounds. Run it with nothing else on the machine:
 
-    python benchmarks/languages.py            all that are installed
-    python benchmarks/languages.py java go    some
+    python benchmarks/languages.py
+
+Names of languages after it choose some; without, all that are installed are measured.
 """
 
 from __future__ import annotations

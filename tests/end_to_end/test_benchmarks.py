@@ -29,7 +29,7 @@ def test_a_script_of_make_bench_says_how_it_runs_without_an_argument(name: str) 
 def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> None:
     """It is named at the end, and `make bench` fails."""
     python = tmp_path / "python"
-    python.write_text("#!/bin/sh\ntest $1 != benchmarks/cpp.py\n")
+    python.write_text("#!/bin/sh\ntest $1 != benchmarks/languages.py\n")
     python.chmod(0o755)
     # Environments count as made: nothing is installed here.
     installed = ["install", ".venv-interop/installed", ".venv-vllm/installed"]
@@ -38,7 +38,7 @@ def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> No
     result = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True)
     *run, last = result.stdout.split("\n")[:-1]
     assert run == [f"benchmarks/{name}.py" for name in SCRIPTS]
-    assert last == "failed: benchmarks/cpp.py"
+    assert last == "failed: benchmarks/languages.py"
     assert result.returncode != 0
 
 

@@ -6,7 +6,8 @@
 | the tests in a reference | `reference_tests` |
 | from settings to limits, from findings to a verdict | `verdicts` |
 | run the program against its tests, count the results | `run_tests`, `findings` |
-| compile: Python, C++ | `languages` |
+| the table of languages, their toolchains on this machine | `languages`, `toolchains` |
+| programs that are compiled already | `compiled_programs` |
 | compare the output of a whole program with the expected one | `output_checkers` |
 | from how a process ended (`ExitReason`) to the verdict's reason | `reasons` |
 

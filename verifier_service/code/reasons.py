@@ -40,7 +40,7 @@ class CodeReason(Reason):
     )
     MISSING_TOOLCHAIN = (
         "missing_toolchain",
-        "unverifiable: this machine has no compiler of the language; `details` says what to "
+        "unverifiable: this machine has no toolchain of the language; `details` says what to "
         "install.",
     )
     SANDBOX_ERROR = "sandbox_error", "failed: the sandbox cannot run programs, or not this time."
