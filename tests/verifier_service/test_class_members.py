@@ -650,5 +650,5 @@ def test_a_reference_is_read_as_its_class_is(
 
 
 def test_each_class_has_members_enough() -> None:
-    tables = (BOXED, WRITTEN, FORMS, REFERENCES)
+    tables: list[dict[str, list[Any]]] = [BOXED, WRITTEN, FORMS, REFERENCES]
     assert min(len(members) for table in tables for members in table.values()) >= MIN_MEMBERS

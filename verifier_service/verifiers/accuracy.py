@@ -157,7 +157,8 @@ class Accuracy(SettlingVerifier):
         default="value",
         description="value: only the value counts; evaluated: an answer must not leave an "
         "operation to do that the reference does not have: 37*24 for 888; same: nor have another "
-        "form: (x+1)^2 for x^2+2x+1",
+        "form: (x+1)^2 for x^2+2x+1. Choose evaluated where the task is to compute or solve, same "
+        "where it is the form itself (expand, factor, reduce), value to compare with other graders",
     )
 
     @model_validator(mode="after")
