@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,17 +146,24 @@ class ScoreRequest(_Request):
         has_verifiers = "verifiers" in self.model_fields_set
         if self.profile is not None and has_verifiers:
             raise ValueError("give either `verifiers` or `profile`")
-        if self.profile is None and not has_verifiers and not self._is_chosen_by_groups():
+        choosing = self.choosing_groups
+        is_chosen = bool(choosing) and len(choosing) == len(self.groups)
+        if self.profile is None and not has_verifiers and not is_chosen:
             raise ValueError("give either `verifiers` or `profile`, here or in every group")
-        for index, group in enumerate(self.groups):
+        for index in choosing:
+            group = self.groups[index]
             if group.profile is not None and group.verifiers is not None:
                 raise ValueError(f"groups.{index}: give either `verifiers` or `profile`")
         return self
 
-    def _is_chosen_by_groups(self) -> bool:
-        return bool(self.groups) and all(
-            group.profile is not None or group.verifiers is not None for group in self.groups
-        )
+    @cached_property
+    def choosing_groups(self) -> list[int]:
+        """The indices of the groups that name verifiers or a profile of their own."""
+        return [
+            index
+            for index, group in enumerate(self.groups)
+            if group.verifiers is not None or group.profile is not None
+        ]
 
     @property
     def num_completions(self) -> int:
@@ -166,12 +173,9 @@ class ScoreRequest(_Request):
     @property
     def num_verdicts(self) -> int:
         """Verdicts on the completions of all groups."""
+        if not self.choosing_groups:
+            return self.num_completions * len(self.verifiers)
         return sum(len(group.completions) * len(self.chosen_for(group)) for group in self.groups)
-
-    @property
-    def has_mixed_groups(self) -> bool:
-        """Whether a group has verifiers of its own."""
-        return any(group.verifiers is not None for group in self.groups)
 
     def chosen_for(self, group: Group) -> Verifiers:
         """The verifiers of a group: its own, else the request's. Profiles have been looked up."""

@@ -20,6 +20,7 @@ BEYOND_THE_SCHEMA = (
     "verifiers with the same name",
     "give either `verifiers` or `profile`",
     "no message has the role 'assistant'",
+    "has no `content`, a text, and no `tool_calls`",
     "no profile",
     "not enabled here",
     "no effect in mode",

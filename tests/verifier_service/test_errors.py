@@ -156,7 +156,10 @@ def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field
             "truncated (and 1 more)",
         ),
         ({"text": 3}, "groups.0.completions.0.text: Input should be a valid string"),
-        ([{"role": "assistant"}], "groups.0.completions.0.0.content: Field required"),
+        (
+            [{"role": "assistant"}],
+            "groups.0.completions.0: message 0 has no `content`, a text, and no `tool_calls`",
+        ),
         (
             [{"role": "user", "content": "It is 2."}],
             "groups.0.completions.0: no message has the role 'assistant', whose last one is judged;"
@@ -176,7 +179,10 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
 @pytest.mark.parametrize(
     ("request_body", "message"),
     [
-        ({"groups": []}, "body: give either `verifiers` or `profile`"),
+        (
+            {"groups": []},
+            "body: give either `verifiers` or `profile`, here or in every group",
+        ),
         ({"verifiers": [{}], "groups": []}, "verifiers.0: it has no 'type'"),
         (
             {"verifiers": [{"type": "json_schema", "schema": 3}], "groups": []},
@@ -185,7 +191,7 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
         (
             {"verifiers": FORMAT, "groups": [{"completions": [], "format": 1, "str": 1}]},
             "groups.0.format: there is no such field; there are id, prompt, reference, "
-            "completions (and 1 more)",
+            "completions, verifiers, profile (and 1 more)",
         ),
     ],
 )

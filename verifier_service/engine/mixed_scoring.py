@@ -25,7 +25,7 @@ def scoring_of(
     request: ScoreRequest, engine: Engine, *, on_group: OnGroup | None = None
 ) -> Scoring | MixedScoring:
     """The scoring of a request; arguments as of `Scoring`."""
-    kind = MixedScoring if request.has_mixed_groups else Scoring
+    kind = MixedScoring if request.choosing_groups else Scoring
     return kind(request, engine, on_group=on_group)
 
 

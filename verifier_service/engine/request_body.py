@@ -112,9 +112,9 @@ def read_request(
     limits.check_num_completions(request.num_completions)
     request = _with_profiles(request, profiles)
     limits.check_enabled(verifier.type for verifier in request.verifiers)
-    for group in request.groups:
-        if group.verifiers is not None:
-            limits.check_enabled(verifier.type for verifier in group.verifiers)
+    for index in request.choosing_groups:
+        chosen = request.chosen_for(request.groups[index])
+        limits.check_enabled(verifier.type for verifier in chosen)
     if request.explain:
         limits.check_num_explained(request.num_verdicts)
     return request
@@ -127,7 +127,7 @@ def _with_profiles(
     found: dict[str, Any] = {}
     if request.profile is not None:
         found["verifiers"] = profile_named(request.profile, profiles())
-    if any(group.profile is not None for group in request.groups):
+    if any(request.groups[index].profile is not None for index in request.choosing_groups):
         known = profiles()
         found["groups"] = [_with_profile(group, known) for group in request.groups]
     return request.model_copy(update=found) if found else request

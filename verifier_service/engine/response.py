@@ -66,7 +66,8 @@ async def respond(
             the whole does.
     """
     counts = VerdictCounts()
-    profiles = ProfileRewards() if any(group.profile for group in request.groups) else None
+    named = any(request.groups[index].profile for index in request.choosing_groups)
+    profiles = ProfileRewards() if named else None
 
     def on_group(index: int) -> None:
         completions = scoring.group_verdicts(index)
