@@ -97,20 +97,41 @@ def check_processes(config: Config, processes: Processes) -> None:
             f"rollout.prompts_per_step {config.rollout.prompts_per_step} is not a multiple of the "
             f"{processes.size} processes"
         )
-    alone = {
-        "train.offload": config.train.offload,
-        "model.lora": config.model.lora is not None,
-        "rollout.engine vllm (use vllm_server)": config.rollout.engine == "vllm",
-        "train.one_step_off with rollout.max_refills (a thread beside the update cannot count the "
-        "refills of all processes)": config.train.one_step_off and config.rollout.max_refills > 0,
-        "train.minibatches above 1 with dropped groups or completions": config.train.minibatches > 1
-        and "drop" in (config.advantage.zero_variance, config.advantage.unjudged),
-        "train.minibatches above the prompts of a process": config.train.minibatches
-        > config.rollout.prompts_per_step // processes.size,
-    }
-    for setting, given in alone.items():
+    for setting, (given, reason) in _of_one_process(config, processes.size).items():
         if given:
-            raise ConfigError(f"{setting}: not with {processes.size} processes")
+            raise ConfigError(f"{setting}: not with {processes.size} processes, because {reason}")
+
+
+def _of_one_process(config: Config, size: int) -> dict[str, tuple[bool, str]]:
+    """Settings that need one process: whether each is given, and the reason."""
+    drops = "drop" in (config.advantage.zero_variance, config.advantage.unjudged)
+    rollout, train = config.rollout, config.train
+    return {
+        "train.offload": (
+            train.offload,
+            "each process has parts of the weights, which are not moved",
+        ),
+        "model.lora": (
+            config.model.lora is not None,
+            "a frozen base model is not split among processes",
+        ),
+        "rollout.engine vllm": (
+            rollout.engine == "vllm",
+            "an engine in one of them would need the others' parts of the weights; use vllm_server",
+        ),
+        "train.one_step_off with rollout.max_refills": (
+            train.one_step_off and rollout.max_refills > 0,
+            "a thread beside the update cannot count the refills of all of them",
+        ),
+        "train.minibatches above 1 with dropped groups or completions": (
+            train.minibatches > 1 and drops,
+            "they would take different numbers of optimizer steps",
+        ),
+        "train.minibatches above the prompts of a process": (
+            train.minibatches > rollout.prompts_per_step // size,
+            "a process would have no group for some optimizer steps",
+        ),
+    }
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -221,17 +222,34 @@ def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
     assert issubclass(OtherProcessFailed, TrainerError)
 
 
-def test_settings_that_need_one_process_are_named(task: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"model": {"path": "m", "lora": {}}}, r"model\.lora: .* a frozen base model is not split"),
+        ({"train": {"offload": True}}, r"train\.offload: .* parts of the weights"),
+        ({"rollout": {"engine": "vllm"}}, r"rollout\.engine vllm: .* use vllm_server"),
+        ({"train": {"minibatches": 8}}, "above the prompts of a process: .* no group"),
+        (
+            {"train": {"minibatches": 2}, "advantage": {"zero_variance": "drop"}},
+            "dropped groups or completions: .* different numbers of optimizer steps",
+        ),
+        (
+            {
+                "train": {"one_step_off": True},
+                "rollout": {"engine": "vllm_server", "max_refills": 1},
+                "advantage": {"zero_variance": "drop"},
+                "loss": {"importance": {"mode": "token_truncate"}},
+            },
+            r"one_step_off with rollout\.max_refills: .* cannot count the refills",
+        ),
+    ],
+)
+def test_settings_that_need_one_process_are_named_with_the_reason(
+    sections: dict[str, Any], message: str
+) -> None:
     """The check needs the configuration alone, so it comes before a model is loaded."""
-    config = make_config(
-        {
-            "output_dir": str(tmp_path),
-            "model": {"path": str(task / "model"), "lora": {}},
-            "dataset": {"path": "unused"},
-        }
-    )
+    minimal = {"output_dir": "r", "model": {"path": "m"}, "dataset": {"path": "unused"}}
+    config = make_config({**minimal, **sections})
     check_processes(config, Processes())
-    with pytest.raises(ConfigError, match=r"model\.lora: not with 2 processes"):
+    with pytest.raises(ConfigError, match=message):
         check_processes(config, Processes(0, 2))
-    with pytest.raises(ConfigError, match="prompts_per_step 8 is not a multiple of the 3"):
-        check_processes(config, Processes(0, 3))
