@@ -21,6 +21,7 @@ from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.guards import new_warnings
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.rollout_log import SolveRate
+from trainer_client.sft import Example, ExampleDraw
 from trainer_client.solve_rates import MeasuredSolveRates
 from trainer_client.train import train
 
@@ -407,3 +408,10 @@ def test_two_processes_mix_choose_and_refill_together(task: Path, tmp_path: Path
     assert [row["completion/count"] for row in metrics(tmp_path / "run")] == [48, 48]
     first = [row["id"] for row in read_lines(tmp_path / "run" / "solve_rates.jsonl")][:12]
     assert len(set(first)) == 12
+
+
+def test_supervised_examples_are_drawn_by_shares() -> None:
+    first, second = ([Example([index], [place]) for place in range(4)] for index in (1, 2))
+    drawn = ExampleDraw([first, second], [3.0, 1.0], seed=0).take(2000)
+    assert sum(one.prompt_ids == [1] for one in drawn) / 2000 == pytest.approx(0.75, abs=0.03)
+    assert {one.completion_ids[0] for one in drawn} == {0, 1, 2, 3}
