@@ -248,6 +248,8 @@ def test_a_completion_without_one_answer_is_refused_for_its_reason(
         r"\sqrt2+10^{-900}",
         r"\sqrt2+10^{-9000}",
         r"\sqrt2\cos(10^{-45})",
+        r"\sqrt2\cos(10^{-100})",
+        r"\sqrt2\cos(10^{-900})",
         r"\sqrt{2+10^{-90}}",
         r"2^{\frac12+10^{-90}}",
         r"\sqrt2+\frac{1}{100!}",
@@ -270,6 +272,10 @@ def test_a_constant_that_is_too_small_for_fixed_digits_is_seen(near: str) -> Non
         (r"e^{-100}\pi", r"\frac{\pi}{e^{100}}"),
         (r"\sqrt2+\sqrt3", r"\sqrt{5+2\sqrt6}"),
         ("0", r"\sin\pi"),
+        (
+            r"\frac{(2+\sqrt{3})^{2016}+(2-\sqrt{3})^{2016}}{2}",
+            r"\frac{1}{2}\left((2+\sqrt{3})^{2016}+(2-\sqrt{3})^{2016}\right)",
+        ),
     ],
 )
 def test_equal_values_with_such_constants_are_equal(reference: str, same: str) -> None:

@@ -46,7 +46,7 @@ MORE_DIGITS = 80
 """Precision at which a small difference of two values is computed again."""
 LEAST_LOST_DIGITS = 20
 """Distance from 1, in decimal digits, from which parts can hide in the digits of others."""
-MAX_LOST_DIGITS = 4_000
+MAX_LOST_DIGITS = 20_000
 """Most digits that are computed to see the smallest part; beyond them values count as different."""
 MAX_EXPONENT_BITS = 4_000_000
 """Largest binary exponent of a numeric value; functions of larger values would take seconds."""
@@ -687,18 +687,20 @@ def _agree_further(
 def _num_lost_digits(expression: Expression) -> int:
     """How many digits constants far from 1 can hide from others: twice those of `10^{-90}`.
 
-    Twice, because functions square a small argument: the cosine of 10^-45 is 10^-90 below 1.
+    Twice, because half of them are left to rounding. An argument of a function counts twice that:
+    functions square a small one, and the cosine of 10^-45 is 10^-90 below 1.
     """
     lost = 0
     for part in walk(expression):
         inside: tuple[Expression, ...] = ()
+        times = 4 if isinstance(part, Call) else 2
         if isinstance(part, Sum | Product):
             inside = part.terms if isinstance(part, Sum) else part.factors
         elif isinstance(part, Call):
             inside = part.arguments
         elif isinstance(part, Power):
             inside = (part.exponent,)
-        lost += sum(2 * _num_digits_from_one(one) for one in inside)
+        lost += sum(times * _num_digits_from_one(one) for one in inside)
     return lost
 
 
