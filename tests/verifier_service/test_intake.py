@@ -44,6 +44,12 @@ RIGHT = "so \\boxed{4}"
 MESSAGE = {"type": "message", "role": "assistant", "content": RIGHT}
 SQUARE = "print(int(input()) ** 2)"
 CASES = [{"input": "3", "output": "9"}, {"input": "4", "output": "15"}]
+MBPP = {
+    "id": 11,
+    "content": "Write a function that doubles a number.",
+    "labels": '{"test_setup_code": "", "challenge_test_list": []}',
+    "test_list": ["assert twice(2) == 4"],
+}
 CALLS: dict[str, dict[str, Any]] = {
     "/v1/score": {
         "verifiers": [{"type": "accuracy"}],
@@ -60,6 +66,17 @@ CALLS: dict[str, dict[str, Any]] = {
     "/test_program_stdio": {"program": SQUARE, "tests": CASES},
     "/api/v2/execute": {"language": "python", "files": [{"content": SQUARE}], "stdin": "3"},
     "/execute_batch": {"scripts": ["print(1)"]},
+    "/run_jupyter": {"cells": ["a = 1", "a"]},
+    "/list_ids": {"dataset": "mbpp", "config": {"provided_data": [MBPP]}},
+    "/get_prompts": {"dataset": "mbpp", "config": {"provided_data": [MBPP]}},
+    "/get_prompt_by_id": {"dataset": "mbpp", "id": 11, "config": {"provided_data": MBPP}},
+    "/get_metrics": {"dataset": "mbpp", "config": {}, "results": []},
+    "/submit": {
+        "dataset": "mbpp",
+        "id": 11,
+        "completion": "```python\ndef twice(n):\n    return 2 * n\n```",
+        "config": {"provided_data": MBPP},
+    },
 }
 """A call of each route that takes a body."""
 
@@ -120,7 +137,7 @@ def test_calls_of_many_values_or_verdicts_have_a_process_too(
         ("/get_reward", {"query": ["4"], "labels": ["4", "5"]}, 422, "2 labels for 1 queries"),
         ("/verify", {"response": {"output": []}, "verifier": 1}, 422, "tasks with ['verifier']"),
         ("/test_program", {"program": "", "tests": ["x"] * 1001}, 413, "1001 tests"),
-        ("/api/v2/execute", {"language": "c", "files": [{"content": ""}]}, 400, "runtime"),
+        ("/api/v2/execute", {"language": "d", "files": [{"content": ""}]}, 400, "runtime"),
         ("/api/v2/execute", {"language": "python"}, 422, "files: "),
     ],
 )
