@@ -7,7 +7,16 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
 from verifier_service.explanation import DecidingStage
 from verifier_service.profiles import Verifiers
@@ -92,6 +101,14 @@ def _known_format(name: str) -> str:
     return name
 
 
+FormatName = Annotated[
+    str,
+    AfterValidator(_known_format),
+    WithJsonSchema({"type": "string", "enum": [AUTO, *FORMATS]}),
+]
+"""Name of a format of references; an unknown one is told the nearest."""
+
+
 class Group(_Request):
     """One problem and its completions."""
 
@@ -101,7 +118,7 @@ class Group(_Request):
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
     )
-    reference_format: Annotated[str, AfterValidator(_known_format)] | None = Field(
+    reference_format: FormatName | None = Field(
         default=None,
         description="the reference is a row as its data set ships it, in this format: a name of "
         "docs/datasets.md, or `auto` for the one that fits; null: it is what verifiers need",
