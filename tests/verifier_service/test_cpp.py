@@ -178,7 +178,7 @@ def test_functions_cannot_be_tested(http: httpx.Client, tests: dict[str, Any]) -
     source = block("int f(int n) { return n; }")
     (verdict,) = verdicts(http, {"type": "code", "language": "cpp"}, source, tests=tests)
     assert (verdict["outcome"], verdict["reason"]) == ("unverifiable", "unsupported_test")
-    message = f"programs in cpp have tests of type stdio, found {tests['type']}"
+    message = f"programs in cpp have tests of type stdio or interactive, found {tests['type']}"
     assert verdict["details"]["message"] == message
 
 

@@ -191,7 +191,7 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
         (
             {"verifiers": FORMAT, "groups": [{"completions": [], "format": 1, "str": 1}]},
             "groups.0.format: there is no such field; there are id, prompt, reference, "
-            "completions, verifiers, profile (and 1 more)",
+            "reference_format, completions, verifiers, profile (and 1 more)",
         ),
     ],
 )
