@@ -25,6 +25,8 @@ CAUSES = (
     (r"test_(cuda|python_gpu|torch_op)\b", "asks for a GPU"),
     (r"test_isolation\.py::test_isolation_network_external", "asks for the outside network"),
     (r"No module named '[\w.]+'", "a package that programs do not have"),
+    (r"MODULE_NOT_FOUND|luaunit|Can't locate|javatuples", "a package that programs do not have"),
+    (r"fork: Operation not permitted|test_lua_timeout", "a command, which programs cannot start"),
     (r"test_isolation\.py", "asks for a private network, which the machine does not permit"),
     (r"test_python_fetch_files", "writes outside its working directory"),
     (r"unknown_data_set|test_repobench", "a kind of data sets that is not served"),
