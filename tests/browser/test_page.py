@@ -12,7 +12,7 @@ import pytest
 from tests.browser.conftest import KEY, NARROW, WIDE, OpenPage
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -204,6 +204,18 @@ def test_the_reference_of_the_api_stands_at_docs(open_page: OpenPage) -> None:
     page.locator("#api").get_by_text("/v1/score", exact=True).click()
     page.locator("#api").get_by_role("link", name="ScoreRequest").first.click()
     page.get_by_role("group", name="Fields of ScoreRequest").get_by_text("explain").wait_for()
+
+
+def test_what_is_opened_stays_open_when_the_verifiers_come_late(open_page: OpenPage) -> None:
+    page = open_page("/docs")
+    held: list[Route] = []
+    page.route("**/v1/verifiers", lambda route: held.append(route))
+    page.reload()
+    page.locator("#api").get_by_text("/v1/score", exact=True).click()
+    held[0].continue_()
+    page.locator("#examples button").first.wait_for(state="attached")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("#api details[open]").count() == 1
 
 
 @pytest.mark.parametrize("language", ["curl", "Python", "TRL"])
