@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
 from verifier_service.completion import Completion
-from verifier_service.mathematics import comparison, extraction, plain_text, visible_text
+from verifier_service.mathematics import boxes, comparison, extraction, plain_text, visible_text
 from verifier_service.verifier import Judge, Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -53,11 +53,11 @@ def test_every_announcement_has_its_keyword(announcement: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.from_regex(extraction._BOX, fullmatch=True))
+@given(st.from_regex(boxes._BOX, fullmatch=True))
 @example("\x08oxed{")
 @example("boxed{")
 def test_every_box_has_the_word(box: str) -> None:
-    assert extraction._boxes(f"{box}5}}") is not None
+    assert boxes.boxes_in(f"{box}5}}") is not None
 
 
 @given(

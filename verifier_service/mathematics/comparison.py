@@ -18,10 +18,10 @@ from verifier_service.mathematics.chemistry import (
     read_chemistry,
     same_chemistry,
 )
+from verifier_service.mathematics.closing_statement import Joint
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.expressions import Number
-from verifier_service.mathematics.extraction import Joint
 from verifier_service.mathematics.form import (
     joins_sets,
     leaves_more,

@@ -139,3 +139,8 @@ def listed_values(text: str) -> tuple[str, ...]:
         items.append(without_marks(value))
         end = start - 1
     return tuple(reversed(items)) if len(items) > 1 else ()
+
+
+def trimmed(line: str) -> str:
+    """A line without Markdown, spaces, stars and full stops around it."""
+    return without_marks(line.strip()).strip("*").strip().rstrip(".").strip()

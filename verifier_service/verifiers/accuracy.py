@@ -36,8 +36,9 @@ from verifier_service.verifier import (
 from verifier_service.verifiers.format import TagName
 
 if TYPE_CHECKING:
+    from verifier_service.mathematics.closing_statement import Joint
     from verifier_service.mathematics.comparison import AnswerReading
-    from verifier_service.mathematics.extraction import Extraction, Joint
+    from verifier_service.mathematics.extraction import Extraction
 
 # The API process imports this module for its options, must stay free of sympy and mpmath, and
 # should start soon. So modules that need those, or compile many patterns, are imported inside the

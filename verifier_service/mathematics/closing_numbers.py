@@ -1,0 +1,103 @@
+"""Numbers, lists and formulas with which a line of prose ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
+NUMBER = re.compile(
+    r"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
+        (?: \d+\s+\d+/\d+
+          | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
+          | \d+(?:\s*:\s*\d+)+
+          | \d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+(?:\.\d+)?)?
+          | \.\d+ )
+        (?:\s*(?:\\?%|percent))?(?![A-Za-z0-9_])
+      | (?<![A-Za-z0-9_.,])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?
+      | \\d?frac\{-?\d+\}\{-?\d+\}""",
+    re.VERBOSE,
+)
+
+# A part of a formula in plain text: a number, a letter, a function, a root, an exponent, a bracket.
+_FACTOR_OF_FORMULA = (
+    r"(?:\d+(?:\.\d+)?(?!\d)|(?:sqrt|sin|cos|tan|ln|log|pi|exp|[a-zπθ])(?![A-Za-z])|√|[²³⁴⁵⁶⁷⁸⁹ⁿ]"
+    r"|\\(?:pi|sqrt|d?frac|cdot|times)(?![A-Za-z])|[(){}!^])"
+)
+
+# A formula that ends a sentence in plain text, perhaps with a unit in words behind it: the `36π
+# square units` of `The area is 36π square units.`, the `3 to 4` of `The ratio is 3 to 4.`
+_CLOSING_FORMULA = re.compile(
+    r"(?:\b(?:is|are|equals?|be|becomes|get|obtain|gives?|yields?|to)\s+|[=≈]\s*|:\s+)"
+    rf"(?P<formula>[-−+±]?\s?{_FACTOR_OF_FORMULA}+(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{_FACTOR_OF_FORMULA}+)*)"
+    r"(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
+    r"|miles?|radians?)(?:\^?[23]|[²³])?){0,3})[.!]?\s*$"
+    r"|\b(?:ratio|odds)\b[^.]*\s(?:is|are|=)\s+(?P<ratio>\d+\s+to\s+\d+)[.!]?\s*$"
+)
+
+# A sign that only a formula has; a letter behind a number alone may be a unit: `5m`.
+_OF_FORMULA = re.compile(
+    r"[π√^²³⁴⁵⁶⁷⁸⁹ⁿ]|(?<![A-Za-z])(?:sqrt|pi)(?![A-Za-z])|[xyznab](?![A-Za-z])"
+)
+
+_MAX_FORMULA = 100
+"""Most characters of a formula at the end of a line of prose."""
+
+_BEFORE_FACTOR = frozenset("-−+*/^√(·×÷=πxto")
+
+_BEHIND_FACTOR = frozenset("-−+*/^√()·×÷π²³⁴⁵⁶⁷⁸⁹ⁿxyznab\\s")
+
+
+def closing_formula(line: str, start: int, end: int) -> str | None:
+    """The formula with which a line of prose ends; None where it ends with a mere number.
+
+    Args:
+        line: a line.
+        start: the start of its last number.
+        end: the end of that.
+    """
+    before, behind = line[:start].rstrip()[-1:], line[end:].lstrip()[:1]
+    if before not in _BEFORE_FACTOR and behind not in _BEHIND_FACTOR:
+        return None
+    match = _CLOSING_FORMULA.search(line, max(0, len(line) - _MAX_FORMULA))
+    if match is None:
+        return None
+    if match["ratio"]:
+        return str(match["ratio"])
+    formula = match["formula"]
+    return f"{formula}{match['words']}" if _OF_FORMULA.search(formula) else None
+
+
+# Words or a bracket before a list of two numbers: `values are `, `average of `, `choice([`.
+LEADS_TO_LIST = re.compile(
+    r"(?:[:(\[{]|\b(?:are|were|is|be|both|either|neither|values?|answers?|options?|numbers?|roots?"
+    r"|solutions?|candidates?|possibilities|choose|pick|say|of|equals?|try)\b[:*]*)[\s*$]*$",
+    re.IGNORECASE,
+)
+
+# The text between two numbers of a list: `, `, ` and `, `, and `.
+_LISTED = re.compile(r"[,;&]|(?:,\s*)?and", re.IGNORECASE)
+
+
+def listed_at_end(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The numbers of the list with which a line ends: those of `Possible values: 5, 6, 7`."""
+    listed = [numbers[-1]]
+    for match in reversed(numbers[:-1]):
+        # The pattern of a number takes a comma behind it: the `5,` of `5, 6`.
+        between = line[match.start() + len(match[0].rstrip(",")) : listed[-1].start()].strip()
+        if not _LISTED.fullmatch(between):
+            break
+        listed.append(match)
+    return listed[::-1]
+
+
+# The `or` between two numbers, in any language: `3, or 4`.
+OR_BETWEEN = re.compile(
+    r"(?:,\s*)?(?:or|oder|ou|o|u|или|либо|lub|of|eller|veya|atau|hoặc|或者?|还是|または|もしくは|또는|혹은)",
+    re.IGNORECASE,
+)
+
+
+def number_text(text: str) -> str:
+    """A number as it stands in prose, without the comma behind it."""
+    return text.strip().rstrip(",").replace("−", "-")

@@ -1,0 +1,91 @@
+r"""Mathematics between delimiters: `$5$`, `\[x = 2\]`, `\begin{align}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from verifier_service.mathematics.closing_statement import FILLED
+from verifier_service.mathematics.markdown import trimmed
+
+ENVIRONMENTS = ("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray")
+
+# The beginning of mathematics: `$`, `\[`, `\begin{align}`.
+OPENING = re.compile(
+    r"\$\$|(?<!\\)\$|(?<!\\)\\\[|(?<!\\)\\\(|\\begin\{(?:align|equation|gather)\*?\}|\\begin\{eqnarray\}"
+)
+
+_CLOSING = {"$$": "$$", "$": "$", "\\[": "\\]", "\\(": "\\)"} | {
+    f"\\begin{{{name}}}": f"\\end{{{name}}}" for name in ENVIRONMENTS
+}
+
+
+@dataclass(frozen=True)
+class DelimitedMath:
+    """Mathematics between delimiters: its start and end with them, its text without them."""
+
+    start: int
+    end: int
+    inside: str
+
+
+def delimited(text: str) -> list[DelimitedMath]:
+    """Mathematics between delimiters, in order, in time linear in the text.
+
+    An opening sign that is never closed is looked for once: `unclosed` has such signs.
+    """
+    found: list[DelimitedMath] = []
+    unclosed: set[str] = set()
+    position = 0
+    while (match := OPENING.search(text, position)) is not None:
+        opening = match[0]
+        position = match.end()
+        if opening in unclosed:
+            continue
+        end = text.find(_CLOSING[opening], position)
+        if opening == "$" and end >= 0:
+            line_end = text.find("\n", position, end)
+            if line_end >= 0:  # the sign of money
+                continue
+        if end < 0:
+            unclosed.add(opening)
+        elif text[position:end].strip():
+            found.append(
+                DelimitedMath(match.start(), end + len(opening), text[position:end].strip())
+            )
+            position = end + len(opening)
+    return found
+
+
+def without_spans(text: str, spans: Sequence[DelimitedMath]) -> str:
+    """The text around its mathematics."""
+    parts, position = [], 0
+    for span in spans:
+        parts.append(text[position : span.start])
+        position = span.end
+    return " ".join([*parts, text[position:]])
+
+
+# The end of displayed mathematics at the start of a line: `\]`, `$$`.
+DISPLAY_END = re.compile(r"\s*(?:\\\]|\$\$|\\end\{)")
+
+
+def has_open_display(rest: str) -> bool:
+    """Whether displayed mathematics begins in a text."""
+    opening = OPENING.search(rest)
+    return opening is not None and opening[0] != "$"
+
+
+def final_side(statement: str) -> str:
+    """The last row of several, and the end of a chain of equations."""
+    if "\\begin" not in statement:
+        rows = [row for row in statement.split("\\\\") if FILLED.search(row)]
+        if len(rows) > 1 and "&" in statement:
+            statement = rows[-1].strip()
+            if statement.startswith("&"):
+                statement = statement.replace("&", " ").strip().removeprefix("=").strip()
+        statement = statement.replace("&", " ")
+    if statement.count("=") > 1 and "$" not in statement:
+        return statement.rpartition("=")[2].strip()
+    return trimmed(statement)

@@ -1,0 +1,127 @@
+"""The statement of a sentence: what it says, without the reasons and asides around that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
+from verifier_service.mathematics.closing_statement import JOINT_WORDS
+from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
+from verifier_service.mathematics.markdown import trimmed
+
+# The end of a sentence, but neither the point of `3.5` nor that of `p. m.`.
+_SENTENCE_END = re.compile(
+    r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
+)
+
+# A reason or aside at the end of a sentence: `, since x > 0`, `(see above)`, `, not 3`.
+_BECAUSE = re.compile(
+    r"\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
+    r"|,\s+(?:and\s+)?not\b.*"
+    r"|(?:,|(?<!\s))\s+"
+    r"(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def stated(rest: str) -> str:
+    """The first sentence of a text, or the mathematics in it."""
+    if rest.startswith(("\\[", "$$")) and (spans := delimited(rest[:MAX_ANSWER_CHARACTERS])):
+        return spans[0].inside
+    line = without_aside(rest.split("\n", 1)[0])
+    end = _SENTENCE_END.search(line)
+    if end is not None and line[: end.start()].strip() and not _is_time(line, end.start()):
+        line = line[: end.start()]
+    return sentence_math(line) or trimmed(line)
+
+
+def without_reason(statement: str) -> str:
+    """A statement in prose without the reason behind it."""
+    if "$" in statement:
+        return statement
+    if statement.endswith(")"):
+        statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub("", statement))
+    statement = trimmed(_BECAUSE.sub("", statement))
+    return statement[:-1] if _EXCLAIMED.search(statement) else statement
+
+
+# A remark of three words or more behind a number: `7 (8 counts the empty set)`.
+_ASIDE_IN_BRACKETS = re.compile(
+    r"(?<=\d)\s+\((?![^()]*\b(?:or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base"
+    r"|also|too|otherwise|alternatively)\b)[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
+    r"\s[A-Za-z]{2,}[^()]*\)\s*$",
+    re.IGNORECASE,
+)
+
+# A computation in brackets behind its result: the ` (6*7)` of `42 (6*7)`.
+_COMPUTATION = re.compile(
+    r"(?<=\d)\s+\((?:=[-−+*/×·÷=\d\s.,$]+"
+    r"|(?:since|as|because|i\.e\.,?)?\s*\$?\d[\d\s.,$]*"
+    r"(?:\s[-−/]\s|[-−+*/×·÷=]*[+*×·÷=])[-−+*/×·÷=\d\s.,$]*)\)\s*$"
+)
+
+# An exclamation mark behind a number at the end of a sentence in prose: no factorial.
+_EXCLAIMED = re.compile(r"\d\**!$")
+
+# The beginning of a clause that explains: `, since`, ` where`.
+_ASIDE = re.compile(r",?\s(?:because|since|where|when|as|which|given|so\s+we)(?=\s)", re.IGNORECASE)
+
+
+def without_aside(line: str) -> str:
+    """A sentence without the clause that explains it, if there is mathematics before that."""
+    num_dollars, position = line.count("$"), 0
+    for aside in _ASIDE.finditer(line):
+        num_dollars -= line.count("$", position, aside.end())
+        position = aside.end()
+        if num_dollars % 2 == 0:  # it does not begin inside mathematics
+            return line[: aside.start()] if "$" in line[: aside.start()] else line
+    return line
+
+
+# The half of the day, from the sign before its first point: ` a.m.`, `pm.`.
+_HALF_OF_DAY = re.compile(r"\s?[ap]\.?m?\.", re.IGNORECASE)
+
+
+def _is_time(line: str, position: int) -> bool:
+    """Whether the point at a position belongs to a time of day."""
+    return bool(_HALF_OF_DAY.match(line, max(0, position - 1)))
+
+
+def sentence_math(line: str) -> str:
+    """The mathematics of a sentence, if the rest is prose that only surrounds it."""
+    found = delimited(line)
+    if not found:
+        return ""
+    outside = without_spans(line, found)
+    if len(found) == 1:
+        after = line[found[0].end :].strip(" .*")
+        before = line[: found[0].start].strip(" *")
+        if any(character.isdigit() for character in outside) or (
+            after and len(after) < 30 and not before
+        ):
+            return trimmed(line)
+        return found[0].inside
+    words = JOINT_WORDS.findall(outside)
+    if _CONCLUDES.search(line[found[-2].end : found[-1].start]):
+        return found[-1].inside
+    if any(word.lower() in ("and", "or") for word in words) or not words or _is_list(line, found):
+        return line[found[0].start : found[-1].end]
+    return found[-1].inside
+
+
+def _is_list(line: str, spans: Sequence[DelimitedMath]) -> bool:
+    """Whether mathematics is a list of three values or more: `$5$, $6$, $7$`."""
+    gaps = [line[one.end : other.start] for one, other in pairwise(spans)]
+    return (
+        len(spans) > 2
+        and not any("=" in one.inside for one in spans)
+        and (all(gap.strip() == "," for gap in gaps))
+    )
+
+
+# A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.
+_CONCLUDES = re.compile(
+    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b", re.IGNORECASE
+)
