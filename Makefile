@@ -82,10 +82,7 @@ check: install  ## lint, format, types, and the rules of the house
 	$(BIN)/python -m pytest -q tests/house
 
 bench: install $(INTEROP)/installed $(VLLM_VENV)/installed  ## what the README claims, measured
-	@failed=; for script in benchmarks/[a-z]*.py; do \
-		case $$script in */generation.py) bin=$(VLLM_BIN);; *) bin=$(BIN);; esac; \
-		echo "$$script"; $$bin/python $$script || failed="$$failed $$script"; done; \
-		test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+	@scripts/bench $(BIN)/python $(VLLM_BIN)/python
 
 install: $(VENV)/installed
 

@@ -21,12 +21,15 @@ from pathlib import Path
 from math_verify import parse, verify
 from math_verify.errors import TimeoutException
 
+from benchmarks._readme_row import readme_row
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from tests.verifier_service.judging import judge
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
 
-SETS = ("human_labelled", "expert_tests", "rg_computed", "real_answers", "evouna_text")
+FREE_TEXT = "evouna_text"
+"""The set of free texts, which neither can judge."""
+SETS = ("human_labelled", "expert_tests", "rg_computed", "real_answers", FREE_TEXT)
 DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
 _WRONG_LABEL = re.compile(r"\| `pairs_(\w+)` \| ([\w-]+) \|")
 
@@ -117,14 +120,16 @@ def main() -> None:
         f"{'set':16}{'judge':13}{'rows':>5}{'FN':>5}{'FP':>5}{'precision':>11}{'recall':>8}{'F1':>7}"
     )
     totals = {"math-verify": 0, "accuracy": 0}
+    num_pairs = 0
     for name in SETS:
         try:
             rows, num_left_out = rows_of(name)
         except SharedDataMissing as missing:
             raise SystemExit(f"nothing to measure: {missing}") from missing
+        num_pairs += len(rows) * (name != FREE_TEXT)
         for title, accepts in (("math-verify", math_verify), ("accuracy", ours)):
             found = rates(rows, accepts)
-            if name != "evouna_text":  # free text, which neither can judge
+            if name != FREE_TEXT:
                 totals[title] += found.num_wrong
             print(
                 f"{name:16}{title:13}{len(rows):5}{found.right_refused:5}{found.wrong_accepted:5}"
@@ -134,8 +139,13 @@ def main() -> None:
             print(f"{'':16}({num_left_out} rows left out: wrong labels, see docs/accuracy.md)")
     ratio = totals["accuracy"] / totals["math-verify"]
     print(
-        f"wrong verdicts without evouna_text: math-verify {totals['math-verify']}, accuracy "
+        f"wrong verdicts without {FREE_TEXT}: math-verify {totals['math-verify']}, accuracy "
         f"{totals['accuracy']} (x {ratio:.2f})"
+    )
+    readme_row(
+        f"{num_pairs:,} labelled pairs, wrong verdicts",
+        f"math-verify {totals['math-verify']}",
+        str(totals["accuracy"]),
     )
 
 

@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from benchmarks._readme_row import readme_row
 from benchmarks.accuracy_modes import judging_processes, math_verify_accepts
 from tests.verifier_service.judging import judge
 from verifier_service.verifier import Unverifiable
@@ -147,6 +148,7 @@ def main() -> None:
         found = {name: judged(name, answers, processes) for name in JUDGES}
     show_halves(found)
     show_classes(found["accuracy"], found["math-verify"])
+    show_half_kept_aside(found["accuracy"], found["math-verify"])
     if failures is not None:
         failures.write_text("".join(failure_lines(found["accuracy"])))
 
@@ -182,6 +184,20 @@ def show_classes(
                 wrong = wrong_verdicts(of_kind)
                 cells.append(f"{wrong.right_refused}/{wrong.wrong_accepted} of {len(of_kind)}")
         print(f"{kind:26}" + "".join(f"{cell:>12}" for cell in cells))
+
+
+def show_half_kept_aside(
+    ours: list[tuple[Answer, bool | None]], theirs: list[tuple[Answer, bool | None]]
+) -> None:
+    """Print the README's row: wrong verdicts on the half that nobody mended one by one."""
+    our_rows, their_rows = (
+        [row for row in verdicts if row[0].half == "kept aside"] for verdicts in (ours, theirs)
+    )
+    readme_row(
+        f"{len(our_rows)} answers by another author, wrong verdicts",
+        f"math-verify {wrong_verdicts(their_rows).total / len(their_rows):.1%}",
+        f"{wrong_verdicts(our_rows).total / len(our_rows):.1%}",
+    )
 
 
 def failure_lines(verdicts: Iterable[tuple[Answer, bool | None]]) -> Iterable[str]:

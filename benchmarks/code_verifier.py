@@ -28,6 +28,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks._readme_row import readme_row, spread
 from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
 from verifier_service.code.languages import LANGUAGES
@@ -80,6 +81,8 @@ class Workload:
     num_peer_calls: int
     num_calls: int
     target: float
+    readme: str | None = None
+    """The workload in the README's words, if its table has it."""
 
 
 def stdio(source: bytes, cases: list[tuple[str, str]]) -> Problem:
@@ -99,7 +102,9 @@ def humaneval(row: dict[str, Any]) -> Problem:
 
 def workloads() -> Iterator[Workload]:
     """What is measured."""
-    yield Workload("trivial, stdin", [stdio(TRIVIAL, [("12\n", "144")])], 200, 1200, 3)
+    yield Workload(
+        "trivial, stdin", [stdio(TRIVIAL, [("12\n", "144")])], 200, 1200, 3, "trivial programs"
+    )
     yield Workload("numpy", [stdio(NUMPY, [("12\n", "66")])], 40, 800, 25)
     try:
         rows = read_shared_data("code/humaneval.jsonl.gz")
@@ -111,7 +116,8 @@ def workloads() -> Iterator[Workload]:
         yield Workload("HumanEval", problems, num_calls, num_calls, 1.2)
         # As a trainer sends them: the completions of a problem one after the other.
         grouped = [problem for problem in problems for _ in range(GROUP_SIZE)]
-        yield Workload(f"in groups of {GROUP_SIZE}", grouped, num_calls, num_calls, 1.2)
+        title = f"in groups of {GROUP_SIZE}"
+        yield Workload(title, grouped, num_calls, num_calls, 1.2, f"HumanEval programs {title},")
     cases = [
         (" ".join(map(str, range(n, 0, -1))), " ".join(map(str, range(1, n + 1))))
         for n in range(100, 100 + NUM_CASES)
@@ -202,6 +208,14 @@ async def measure_workload(workload: Workload, ways: dict[tuple[str, int], Judge
             )
             row += f" {ratio:6.2f} {workload.target:7}"
         print(f"{workload.name:16} {way:15} {row}", flush=True)
+    if workload.readme is not None:
+        ours, theirs = (rates[way, max(NUM_WORKERS)] for way in ("worker pool", PEER))
+        ratio = statistics.median(one / peer for one, peer in zip(ours, theirs, strict=True))
+        readme_row(
+            f"{workload.readme} a second, {max(NUM_WORKERS)} workers",
+            f"`{PEER}`, no sandbox {spread(theirs)}",
+            f"{spread(ours)} ({ratio:.2f} x)",
+        )
 
 
 async def times(

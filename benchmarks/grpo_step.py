@@ -37,6 +37,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._readme_row import readme_row, spread
 from benchmarks._trl import TRL_PYTHON, trl_version
 from benchmarks.step.task import CPU, GPU, StepTask, write_inputs
 from trainer_client.service_process import running_service
@@ -51,9 +52,13 @@ class Side:
 
     turns: Sequence[dict[str, Any]]
 
+    def each(self, name: str) -> list[float]:
+        """A figure of every step."""
+        return [float(row[name]) for turn in self.turns for row in turn["steps"]]
+
     def median(self, name: str) -> float:
         """Over all steps."""
-        return statistics.median(float(row[name]) for turn in self.turns for row in turn["steps"])
+        return statistics.median(self.each(name))
 
     def scoring_share(self) -> float:
         """Share of the steps' time that scoring takes, in percent."""
@@ -166,6 +171,17 @@ def _print(console: Console, task: StepTask, ours: Side, theirs: Side, version: 
         row("MiB reserved", ours.peak("reserved"), theirs.peak("reserved"), 0)
     row("mean completion tokens", ours.median("length"), theirs.median("length"), 1)
     console.print(table)
+    ratio = theirs.median("update") / ours.median("update")
+    readme_row(
+        "GRPO update of a small model, seconds",
+        f"TRL {version}: {spread(theirs.each('update'), 2)}",
+        f"{spread(ours.each('update'), 2)} ({ratio:.2f} x)",
+    )
+    readme_row(
+        "memory of that update above the model",
+        f"TRL {version}: {theirs.peak('update'):.0f} MiB",
+        f"{ours.peak('update'):.0f} MiB",
+    )
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchmarks._readme_row import readme_row, spread
 from benchmarks._trl import TRL_PYTHON, LoopTime, TrlLoop, trl_version
 from tests.processes import fork_servers, pid_in, tree
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
@@ -46,6 +47,7 @@ GROUP_SIZE = 16
 CHARACTERS_OF_A_TOKEN = 4
 LENGTHS = (1_500, 6_000, 20_000)
 """Characters of a completion."""
+LENGTH_OF_README = 6_000
 OPENING = "<think>"
 CLOSING = "</think>"
 REQUEST_MODULE = "large_requests.request_process"
@@ -157,6 +159,8 @@ def main() -> None:
             groups = long_groups(rows, arguments.groups, length)
             peers, cases = measure(loop, services, groups, arguments.rounds)
             report(length, peers, cases, len(groups) * GROUP_SIZE)
+            if length == LENGTH_OF_README:
+                report_to_readme(version, peers, cases, len(groups) * GROUP_SIZE)
 
 
 HEADER = """\
@@ -310,7 +314,7 @@ def report(
     peer_rates = [num_completions / one.wall_seconds for one in peers]
     peer_cpu = statistics.median(one.cpu_seconds for one in peers) / num_completions
     print(
-        f"| {length:,} | TRL's loop, one process | {_spread(peer_rates)} | 1 x | | | "
+        f"| {length:,} | TRL's loop, one process | {spread(peer_rates)} | 1 x | | | "
         f"{peer_cpu * 1e6:.0f} | |"
     )
     for case in cases:
@@ -324,15 +328,32 @@ def report(
         )
         requests = statistics.median(one.cpu.requests for one in case.rounds) * 1e6
         print(
-            f"| | {case.title} | {_spread(rates)} | {factor:.1f} x | "
+            f"| | {case.title} | {spread(rates)} | {factor:.1f} x | "
             f"{percentiles[49] * 1e3:.1f}, {percentiles[98] * 1e3:.1f} ms | "
             f"{api + requests:.0f} | {workers:.0f} | {client:.0f} |",
             flush=True,
         )
 
 
-def _spread(rates: Sequence[float]) -> str:
-    return f"{statistics.median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})"
+def report_to_readme(
+    version: str, peers: Sequence[LoopTime], cases: Sequence[Case], num_completions: int
+) -> None:
+    """Print the README's row: CPU time of a completion, TRL's loop beside ours."""
+    theirs = [one.cpu_seconds / num_completions * 1e6 for one in peers]
+    ours = [
+        (one.cpu.api + one.cpu.requests + one.cpu.workers) * 1e6
+        for case in cases
+        if (case.num_workers, case.at_a_time, case.verifiers) == (1, 8, ACCURACY)
+        for one in case.rounds
+    ]
+    if ours:
+        ratio = statistics.median(theirs) / statistics.median(ours)
+        readme_row(
+            f"CPU time of a completion of {LENGTH_OF_README:,} characters, in groups of "
+            f"{GROUP_SIZE} over HTTP",
+            f"TRL {version}: {spread(theirs)} µs",
+            f"{spread(ours)} µs ({ratio:.1f} x)",
+        )
 
 
 if __name__ == "__main__":

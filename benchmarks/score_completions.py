@@ -27,6 +27,7 @@ from typing import Any
 
 import httpx
 
+from benchmarks._readme_row import readme_row, spread
 from benchmarks.accuracy_modes import math_verify_accepts
 from tests.shared_data import Row, SharedDataMissing, read_shared_data
 from trainer_client.service_process import running_service
@@ -61,12 +62,16 @@ def sample(rows: list[Row], limit: int) -> list[Row]:
 def report(name: str, rows: list[Row], *, repeats: int) -> None:
     """Measure and print one file."""
     print(f"\n{name}: {len(rows)} completions, median of {repeats}")
-    peer_rate, peer = timed(lambda: judge_with_peer(rows), len(rows), repeats)
+    peer_rates, peer = timed(lambda: judge_with_peer(rows), len(rows), repeats)
+    peer_rate = statistics.median(peer_rates)
     print(f"  {'math-verify in a loop, 1 process':36}{peer_rate:8.0f} completions/s")
     verdicts: list[Verdict] = []
+    by_workers: dict[int, list[float]] = {}
     for workers in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
         with service(workers) as http:
-            rate, verdicts = timed(lambda http=http: judge(http, rows), len(rows), repeats)  # type: ignore[misc]
+            rates, verdicts = timed(lambda http=http: judge(http, rows), len(rows), repeats)  # type: ignore[misc]
+        rate = statistics.median(rates)
+        by_workers[workers] = rates
         print(
             f"  {f'service over HTTP, {workers} worker(s)':36}{rate:8.0f} completions/s"
             f"{rate / peer_rate:8.2f} x"
@@ -79,18 +84,24 @@ def report(name: str, rows: list[Row], *, repeats: int) -> None:
     unjudged = sum(verdict["score"] is None for verdict in verdicts)
     print(f"  not judged by the service: {unjudged}")
     show_disagreements(rows, verdicts)
+    if name == FILES[0]:
+        readme_row(
+            "real completions a second over HTTP, one worker",
+            f"math-verify {spread(peer_rates)}",
+            f"{spread(by_workers[1])} ({statistics.median(by_workers[1]) / peer_rate:.1f} x)",
+        )
 
 
 def timed(
     work: Callable[[], list[Any]], num_completions: int, repeats: int
-) -> tuple[float, list[Any]]:
-    """Completions per second, the median over repeats, and the last result."""
+) -> tuple[list[float], list[Any]]:
+    """Completions per second in each repeat, and the last result."""
     rates = []
     for _ in range(repeats):
         start = time.perf_counter()
         result = work()
         rates.append(num_completions / (time.perf_counter() - start))
-    return statistics.median(rates), result
+    return rates, result
 
 
 def judge_with_peer(rows: Sequence[Row]) -> list[bool]:
