@@ -27,18 +27,22 @@ def test_a_script_of_make_bench_says_how_it_runs_without_an_argument(name: str) 
 
 
 def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> None:
-    """It is named at the end, and `make bench` fails."""
+    """It is named at the end, under the table of what was measured, and `make bench` fails."""
     python = tmp_path / "python"
-    python.write_text("#!/bin/sh\ntest $1 != benchmarks/languages.py\n")
+    row = "| time (`$(basename $1)`) | 1 s | 2 s |"
+    python.write_text(
+        f'#!/bin/sh\necho "{row}"\ntest $1 != benchmarks/languages.py\n'.replace("`", r"\`")
+    )
     python.chmod(0o755)
     # Environments count as made: nothing is installed here.
     installed = ["install", ".venv-interop/installed", ".venv-vllm/installed"]
     command = ["make", "--no-print-directory", *(f"--old-file={name}" for name in installed)]
     command += ["bench", f"BIN={tmp_path}", f"VLLM_BIN={tmp_path}"]
     result = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True)
-    *run, last = result.stdout.split("\n")[:-1]
-    assert run == [f"benchmarks/{name}.py" for name in SCRIPTS]
-    assert last == "failed: benchmarks/languages.py"
+    ran, table = result.stdout.split("|---|---|---|\n")
+    rows = [f"| time (`{name}.py`) | 1 s | 2 s |" for name in SCRIPTS]
+    assert [line for line in ran.splitlines() if line in rows] == rows
+    assert table.splitlines() == [*rows, "failed: benchmarks/languages.py"]
     assert result.returncode != 0
 
 
