@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -138,3 +140,36 @@ def test_no_other_scorer_runs_an_answer() -> None:
 def test_the_changed_scorers_are_those_that_run_answers() -> None:
     replaced = {*loading._REPLACED, *OWN}
     assert replaced >= SCORERS_THAT_RUN
+
+
+AUDITED = r"""
+import json, sys
+from tests.interop.test_reasoning_gym import HOSTILE, entries, judged
+from verifier_service.gym_scorers.loading import data_set_names
+
+judges = [judged(entries(name)[0]) for name in data_set_names() if name in set(sys.argv[1:])]
+for judge in judges:
+    judge("1 + x")  # what sympy compiles of its own, once
+found = []
+
+
+def hook(event, arguments):
+    if event == "exec" and arguments[0].co_filename == "<string>":
+        found.append(event)
+    elif event in ("open", "os.system", "subprocess.Popen", "os.exec", "os.posix_spawn"):
+        found.append(f"{event} {arguments[0]}")
+
+
+sys.addaudithook(hook)
+for judge in judges:
+    for text in HOSTILE:
+        judge(text)
+print(json.dumps(found))
+"""
+
+
+def test_nothing_of_an_answer_runs() -> None:
+    """Python reports what it runs and opens to an audit hook (PEP 578)."""
+    command = [sys.executable, "-W", "ignore", "-c", AUDITED, *sorted(SCORERS_THAT_RUN)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout) == []
