@@ -32,6 +32,7 @@ LAYERS = (
     ),
     ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words", "plain_pickle"),
     ("schema_validation", "text_similarity", "sqlite_queries", "reference_formats"),
+    ("puzzles", "gym_scorers"),
     # judging one completion
     ("mathematics", "sandbox", "instructions", "tool_calls", "structures"),
     ("code",),

@@ -153,6 +153,6 @@ TASK_FORMATS = (
     ReferenceFormat("bird", "BIRD", ("SQL", "db_id"), "sql", _bird),
     ReferenceFormat("spider", "Spider", ("query", "db_id"), "sql", _spider),
     ReferenceFormat(
-        "reasoning_gym", "reasoning-gym", ("answer", "metadata"), "reasoning_gym", _reasoning_gym
+        "reasoning_gym", "reasoning-gym", ("metadata",), "reasoning_gym", _reasoning_gym
     ),
 )
