@@ -34,6 +34,8 @@ ARC = {"puzzle": "grid", "grid": [[1, 0, 2], [0, 0, 0]]}
 ORDER = {"puzzle": "order", "order": ["Ann", "Bob", "Cy"]}
 NODES = {"puzzle": "set", "items": ["a", "b", "c"]}
 EDGES = {"puzzle": "edges", "edges": [["a", "b"], ["b", "c"]]}
+POINT = {"puzzle": "point", "point": [0.5, 0.3], "max_distance": 0.1, "scale": 1000}
+BOX = {"puzzle": "point", "box": [10, 20, 30, 40]}
 EMPTY_9 = {"puzzle": "sudoku", "grid": [[0] * 9 for _ in range(9)]}
 
 
@@ -68,6 +70,8 @@ RIGHT: list[tuple[dict[str, Any], str]] = [
     (ARC, "[[1, 0, 2], [0, 0, 0]]"),
     (ARC, "Input:\n1 1 1\n0 0 0\nOutput:\n1 0 2\n0 0 0"),
     (ARC, "```\n102\n000\n```"),
+    (ARC, "Input:\n```\n3 2\n```\nSo \\boxed{[[1,0,2],[0,0,0]]}"),
+    (ARC, "Input:\n```\n3 2\n```\nSo [[1,0,2],[0,0,0]]."),
     (ORDER, '["Ann", "Bob", "Cy"]'),
     (ORDER, "The order is Ann, then ...\nOrder: Ann > Bob > Cy"),
     (ORDER, "1. Ann\n2. **Bob**\n3. Cy"),
@@ -76,6 +80,9 @@ RIGHT: list[tuple[dict[str, Any], str]] = [
     (NODES, '["a", "b", "c", "a"]'),
     (EDGES, '[["b", "a"], ["c", "b"]]'),
     (EDGES, "The edges: (b, c), (a, b)"),
+    (POINT, "Not (1, 1) but <point>(500, 300)</point>"),
+    (POINT, "[500, 300.0]"),
+    (BOX, "click(10, 40)"),
 ]
 
 
@@ -141,6 +148,14 @@ HOSTILE: list[tuple[dict[str, Any], str, str]] = [
     (NODES, "[" + "a, " * 15_000 + "]", "malformed"),
     (NODES, '{"a": 1, "b": 2}', "different"),
     (EDGES, "(a, b), (b, c), (a, c)", "different"),
+    (POINT, "(500, 300) or (1, 1)", "different"),
+    (POINT, "(0.5, 0.3)", "different"),
+    (POINT, "(nan, nan)", "malformed"),
+    (POINT, "(1e999, 300)", "malformed"),
+    (POINT, "(" + "9" * 40_000 + ", 300)", "malformed"),
+    (POINT, "( " * 20_000 + " " * 9_000, "malformed"),
+    (BOX, "(10, 41)", "different"),
+    (BOX, "10, 40", "malformed"),
     (EDGES, "(" * 40_000, "malformed"),
     (EDGES, "(a," * 12_000, "malformed"),
     (EDGES, json.dumps(list(map(list, product("abc", repeat=2)))), "different"),
@@ -171,12 +186,21 @@ def test_a_hostile_answer_scores_0_at_once(
         (EDGES, "(a, b), (b, c), (a, c)", 4 / 5),
         (EDGES | {"directed": True}, "(b, a), (b, c)", 1 / 2),
         (COUNTDOWN, "3 * 5 + 7 - 2", 0),
+        (POINT, "(601, 300)", 0),
+        (BOX, "(0, 0)", 0),
     ],
 )
 def test_a_part_has_its_share(reference: dict[str, Any], text: str, share: float) -> None:
     found = judge(Puzzle(scoring="parts"), reference, text)
     assert found.score == pytest.approx(share)
     assert outcome(reference, text)[0] == 0
+
+
+def test_a_near_point_is_a_solution_whose_part_falls_with_the_distance() -> None:
+    assert outcome(POINT, "(550, 300)") == (1, "solved")
+    found = judge(Puzzle(scoring="parts"), POINT, "(550, 300)")
+    assert found.score == pytest.approx(0.25)
+    assert found.reason.value == "partly_solved"
 
 
 @pytest.mark.parametrize(
@@ -221,6 +245,13 @@ def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
         ({"puzzle": "set", "items": [None]}, "neither text nor number"),
         ({"puzzle": "edges", "edges": [["a"]]}, "a list of pairs"),
         ({**EDGES, "directed": 1}, "expected true or false"),
+        ({"puzzle": "point"}, "reference.point is needed"),
+        ({"puzzle": "point", "point": [1, 2]}, "reference.max_distance: found null"),
+        ({**POINT, "max_distance": 0}, "a number above 0"),
+        ({**POINT, "scale": 0}, "a number above 0"),
+        ({**POINT, "point": [1]}, "expected 2 numbers"),
+        ({**BOX, "box": [3, 2, 1, 0]}, "[left, top, right, bottom]"),
+        ({**BOX, "box": [1, 2, "3", 4]}, "found a text"),
     ],
 )
 def test_a_wrong_reference_is_named(reference: dict[str, Any], message: str) -> None:
@@ -255,7 +286,7 @@ def test_an_expression_has_pythons_value(text: str) -> None:
 
 @given(
     st.text(max_size=60),
-    st.sampled_from([COUNTDOWN, SUDOKU, ZEBRA, ARC, ORDER, NODES, EDGES, EMPTY_9]),
+    st.sampled_from([COUNTDOWN, SUDOKU, ZEBRA, ARC, ORDER, NODES, EDGES, POINT, BOX, EMPTY_9]),
 )
 def test_any_text_has_a_score(text: str, reference: dict[str, Any]) -> None:
     assert 0 <= outcome(reference, text, scoring="parts")[0] <= 1

@@ -8,13 +8,18 @@ reward that looks right.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from verifier_service.mathematics.boxes import boxes_in
 from verifier_service.profiles import Verifiers
+from verifier_service.reference_formats.json_values import json_value
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 from verifier_service.verifiers.multiple_choice import MultipleChoice, StatementSource
+from verifier_service.verifiers.puzzle import Puzzle
+from verifier_service.verifiers.reasoning_gym import ReasoningGym
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tool_calls import ToolCalls
@@ -28,7 +33,6 @@ UNSERVED_RULES = (
     "rubric",
     "rubrics",
     "rubric_json",
-    "max_dist",
     "follow_ups",
     "llm_judge",
     "verifier",
@@ -52,6 +56,8 @@ MCQA_SOURCES: dict[str, tuple[StatementSource, ...]] = {
     "lenient_answer_colon_md": ("answer_phrase",),
 }
 """The only places of an answer, by the `grading_mode` of mcqa."""
+# A point of gui_coordinate: `<point>(480, 210)</point>`.
+_POINT_TAG = re.compile(r"<point>\s*\[?\s*\(\s*\d{1,9}\s*,\s*\d{1,9}\s*\)\s*\]?\s*</point>")
 MATH_TYPES = ("math_with_judge",)
 """Values of `verifier_type` that are `accuracy`."""
 
@@ -77,6 +83,9 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
     verifier_type = task.get("verifier_type")
     if verifier_type is not None and verifier_type not in MATH_TYPES:
         raise OtherRule(f"`verifier_type` {str(verifier_type)[:50]!r} is not served")
+    metadata = task.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get("source_dataset") is not None:
+        return _reasoning_gym(task, text)
     for field, plan in _PLANS.items():
         if task.get(field) is not None:
             return plan(task, calls if plan is _tool_call else text)
@@ -148,6 +157,36 @@ def _tool_call(task: GymTask, calls: str) -> TaskPlan:
     return [ToolCalls(weight=1.0, form="tagged")], {"tool_calls": wanted}, calls
 
 
+def _reasoning_gym(task: GymTask, text: str) -> TaskPlan:
+    """The scorer of a data set; its server reads a box where the response has no answer tag."""
+    boxes = boxes_in(text)
+    if boxes and "<answer>" not in text:
+        text = boxes[-1][2]
+    entry = {name: task.get(name) for name in ("question", "answer", "metadata")}
+    return [ReasoningGym(weight=1.0)], {"entry": entry}, text
+
+
+def _arc(task: GymTask, text: str) -> TaskPlan:
+    """arc_agi and nvarc: the grid itself, where no program is asked for that makes it."""
+    mode = task.get("agent_mode")
+    if mode not in (None, "transductive"):
+        raise OtherRule(f"`agent_mode` {str(mode)[:50]!r} is not served; transductive is")
+    return [Puzzle(weight=1.0)], {"puzzle": "grid", "grid": task["expected_output"]}, text
+
+
+def _point(task: GymTask, text: str) -> TaskPlan:
+    """gui_coordinate: a point in thousandths, in its tag, near the expected one."""
+    tag = _POINT_TAG.search(text)
+    x, _, y = str(task.get("expected_answer", "")).partition(",")
+    reference = {
+        "puzzle": "point",
+        "point": json_value(f"[{x}, {y}]"),
+        "max_distance": task["max_dist"],
+        "scale": 1000,
+    }
+    return [Puzzle(weight=1.0, scoring="parts")], reference, tag[0] if tag else ""
+
+
 def _choice(task: GymTask, text: str) -> TaskPlan:
     mode = task.get("grading_mode")
     reference = {"choices": _merged(task["options"]), "answer": task.get("expected_answer")}
@@ -169,6 +208,8 @@ _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
     "match_type": _retrieval,
     "expected_action": _tool_call,
     "options": _choice,
+    "expected_output": _arc,
+    "max_dist": _point,
 }
 """The plan for the first of these fields that a task has."""
 

@@ -9,6 +9,7 @@
 | `order` | `order` | the items in this order |
 | `set` | `items` | the items in any order: nodes of a graph |
 | `edges` | `edges`, `directed` | the pairs in any order: edges of a graph |
+| `point` | `point`, `max_distance` or `box`, `scale` | a point near the wanted one, or in a box |
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
-from math import isqrt
+from math import dist, isqrt
 from typing import Any
 
 from verifier_service.puzzles.arithmetic import BadExpression, read_arithmetic
@@ -31,6 +32,7 @@ from verifier_service.puzzles.reading import (
     last_value,
     pairs_in,
     plain,
+    point_in,
 )
 from verifier_service.reference import bad, kind, missing
 from verifier_service.reference_formats.json_values import json_value
@@ -227,6 +229,50 @@ def _undirected(pairs: list[tuple[str, str]]) -> set[tuple[str, str]]:
     return {(min(pair), max(pair)) for pair in pairs}
 
 
+def point(reference: Reference) -> PuzzleChecker:
+    """The checker of points: nearer than a distance, or in a box (edges included).
+
+    A share is that of NeMo Gym's gui_coordinate: (1 - distance / max_distance)^2.
+    """
+    scale = _number(reference.get("scale", 1), "scale")
+    if scale <= 0:
+        raise bad("scale", "expected a number above 0")
+    if reference.get("box") is not None:
+        left, top, right, bottom = _numbers(reference, "box", 4)
+        if left > right or top > bottom:
+            raise bad("box", "expected [left, top, right, bottom]")
+
+        def is_inside(text: str) -> PuzzleFinding:
+            x, y = (one / scale for one in point_in(text))
+            return PuzzleFinding(float(left <= x <= right and top <= y <= bottom))
+
+        return is_inside
+    wanted = _numbers(reference, "point", 2)
+    reach = _number(reference.get("max_distance"), "max_distance")
+    if reach <= 0:
+        raise bad("max_distance", "expected a number above 0")
+
+    def is_near(text: str) -> PuzzleFinding:
+        distance = dist([one / scale for one in point_in(text)], wanted)
+        share = max(0.0, 1 - distance / reach) ** 2
+        return PuzzleFinding(share, is_solved=distance < reach)
+
+    return is_near
+
+
+def _numbers(reference: Reference, key: str, length: int) -> list[float]:
+    values = _values(reference, key)
+    if len(values) != length:
+        raise bad(key, f"expected {length} numbers")
+    return [_number(one, key) for one in values]
+
+
+def _number(value: Any, key: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MAX_NUMBER:
+        raise bad(key, f"found {kind(value)}, expected a number up to 10^12")
+    return float(value)
+
+
 def _values(reference: Reference, key: str) -> list[Any]:
     """The list under a key, or in its JSON text. Raises Unverifiable."""
     values = json_value(reference.get(key))
@@ -268,5 +314,6 @@ CHECKERS: Mapping[str, Callable[[Reference], PuzzleChecker]] = {
     "order": order,
     "set": item_set,
     "edges": edges,
+    "point": point,
 }
 """The checkers by the kind of their puzzle."""

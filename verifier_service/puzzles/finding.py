@@ -12,7 +12,10 @@ class PuzzleReason(Reason):
     """Reasons of `puzzle`."""
 
     SOLVED = "solved", "1: the answer solves the puzzle."
-    PARTLY_SOLVED = "partly_solved", "Between 0 and 1: the share that is right (`scoring: parts`)."
+    PARTLY_SOLVED = (
+        "partly_solved",
+        "Between 0 and 1: the share that is right, or near (`scoring: parts`).",
+    )
     DIFFERENT = "different", "0: the answer is no solution; `details.share` has what is right."
     OTHER_NUMBERS = (
         "other_numbers",
@@ -33,6 +36,8 @@ class PuzzleFinding:
     """A number from 0 to 1; 1 is a solution."""
     fault: PuzzleReason = PuzzleReason.DIFFERENT
     """The reason where the score is 0."""
+    is_solved: bool = False
+    """Whether a smaller share is a solution too: a point near the wanted one."""
 
 
 PuzzleChecker = Callable[[str], PuzzleFinding]

@@ -23,6 +23,10 @@ _BORDER_SIGNS = frozenset("-+=|:─┼ ")
 _CELL = re.compile(r"[0-9]{1,3}|[._]")
 # A pair of names: `(a, b)`.
 _PAIR = re.compile(r"\(([^(),]*),([^(),]*)\)")
+# A point: `(12, 7.5)`, `[480, 210]`.
+_POINT = re.compile(
+    r"[(\[]\s*(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*,\s*(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*[)\]]"
+)
 # What stands before an item in a list of lines: `1. `, `- `.
 _ITEM_MARK = re.compile(r"(?:[-*•]|[0-9]{1,3}[.)])[ \t]+")
 # What stands between items in one line: `a > b`, `a -> b`, `a, b`.
@@ -128,6 +132,18 @@ def pairs_in(text: str) -> list[tuple[str, str]]:
     if len(found) > MAX_VALUES:
         raise UnreadableSolution(f"more than {MAX_VALUES} pairs")
     return found
+
+
+def point_in(text: str) -> tuple[float, float]:
+    """The last point in an answer.
+
+    >>> point_in("Click <point>(480, 210)</point>")
+    (480.0, 210.0)
+    """
+    points = _POINT.findall(text)
+    if not points:
+        raise UnreadableSolution("no point such as (480, 210)")
+    return float(points[-1][0]), float(points[-1][1])
 
 
 def grid_in(text: str, *, height: int, width: int) -> CellRows:

@@ -30,7 +30,8 @@ class Puzzle(TextVerifier):
     purpose: ClassVar[str] = (
         "1 if the answer solves the puzzle of reference.puzzle, else 0 or a share: countdown "
         "(numbers, target), sudoku (grid: any solution that keeps the clues), cells (the value of "
-        "each cell of a logic grid or board), grid (ARC), order, set (items), edges"
+        "each cell of a logic grid or board), grid (ARC), order, set (items), edges, point (near "
+        "another, or in a box)"
     )
     needs: ClassVar[tuple[str, ...]] = ("puzzle",)
     reasons: ClassVar[Iterable[Reason]] = PuzzleReason
@@ -39,7 +40,7 @@ class Puzzle(TextVerifier):
     scoring: Literal["all", "parts"] = Field(
         default="all",
         description="parts: the share of right cells, places, or of whole rows, columns and boxes; "
-        "F1 of sets and edges; all: 1 or 0",
+        "F1 of sets and edges; (1 - distance / max_distance)^2 of a point; all: 1 or 0",
     )
     part: AnswerPart = Field(default="answer", description=PART_DESCRIPTION)
 
@@ -79,7 +80,7 @@ class Puzzle(TextVerifier):
         return judge
 
     def _judgement(self, found: PuzzleFinding, solution: str) -> Judgement:
-        if found.share == 1:
+        if found.share == 1 or (found.is_solved and self.scoring == "all"):
             return Judgement(1.0, PuzzleReason.SOLVED, solution)
         details = {"share": round(found.share, 6)}
         if self.scoring == "parts" and found.share > 0:
@@ -88,9 +89,13 @@ class Puzzle(TextVerifier):
 
 
 def _solution(answer: str) -> str:
-    """The last fenced block of an answer, else its last box, else all of it."""
-    block = last_block(answer, BLOCK_TAGS)
-    if block is not None:
-        return block.strip()
+    """The last box of an answer, else its last fenced block, else all of it.
+
+    A block with a list or object after it shows something else, such as the input.
+    """
     boxes = boxes_in(answer)
-    return boxes[-1][2] if boxes else answer
+    if boxes:
+        return boxes[-1][2]
+    block = last_block(answer, BLOCK_TAGS)
+    after = answer.rpartition("```")[2]
+    return answer if block is None or "]" in after or "}" in after else block.strip()
