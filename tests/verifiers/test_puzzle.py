@@ -35,6 +35,7 @@ ORDER = {"puzzle": "order", "order": ["Ann", "Bob", "Cy"]}
 NODES = {"puzzle": "set", "items": ["a", "b", "c"]}
 EDGES = {"puzzle": "edges", "edges": [["a", "b"], ["b", "c"]]}
 POINT = {"puzzle": "point", "point": [0.5, 0.3], "max_distance": 0.1, "scale": 1000}
+TAGGED = {**POINT, "tagged": True}
 BOX = {"puzzle": "point", "box": [10, 20, 30, 40]}
 EMPTY_9 = {"puzzle": "sudoku", "grid": [[0] * 9 for _ in range(9)]}
 
@@ -83,6 +84,7 @@ RIGHT: list[tuple[dict[str, Any], str]] = [
     (POINT, "Not (1, 1) but <point>(500, 300)</point>"),
     (POINT, "[500, 300.0]"),
     (BOX, "click(10, 40)"),
+    (TAGGED, "(1, 1) <point> [(500, 300)] </point> (2, 2)"),
 ]
 
 
@@ -154,6 +156,11 @@ HOSTILE: list[tuple[dict[str, Any], str, str]] = [
     (POINT, "(1e999, 300)", "malformed"),
     (POINT, "(" + "9" * 40_000 + ", 300)", "malformed"),
     (POINT, "( " * 20_000 + " " * 9_000, "malformed"),
+    (TAGGED, "(500, 300)", "malformed"),
+    (TAGGED, "<point>(500, 300)", "malformed"),
+    (TAGGED, "<point>" + " " * 45_000, "malformed"),
+    (TAGGED, "<point>" * 7_000, "malformed"),
+    (TAGGED, "<point>(" + " " * 20_000 + "1" + " " * 20_000 + "</point>", "malformed"),
     (BOX, "(10, 41)", "different"),
     (BOX, "10, 40", "malformed"),
     (EDGES, "(" * 40_000, "malformed"),
@@ -250,6 +257,7 @@ def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
         ({**POINT, "max_distance": 0}, "a number above 0"),
         ({**POINT, "scale": 0}, "a number above 0"),
         ({**POINT, "point": [1]}, "expected 2 numbers"),
+        ({**POINT, "tagged": 1}, "expected true or false"),
         ({**BOX, "box": [3, 2, 1, 0]}, "[left, top, right, bottom]"),
         ({**BOX, "box": [1, 2, "3", 4]}, "found a text"),
     ],

@@ -8,11 +8,9 @@ reward that looks right.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from verifier_service.mathematics.boxes import boxes_in
 from verifier_service.profiles import Verifiers
 from verifier_service.reference_formats.json_values import json_value
 from verifier_service.verifiers.code import Code
@@ -56,8 +54,6 @@ MCQA_SOURCES: dict[str, tuple[StatementSource, ...]] = {
     "lenient_answer_colon_md": ("answer_phrase",),
 }
 """The only places of an answer, by the `grading_mode` of mcqa."""
-# A point of gui_coordinate: `<point>(480, 210)</point>`.
-_POINT_TAG = re.compile(r"<point>\s*\[?\s*\(\s*\d{1,9}\s*,\s*\d{1,9}\s*\)\s*\]?\s*</point>")
 MATH_TYPES = ("math_with_judge",)
 """Values of `verifier_type` that are `accuracy`."""
 
@@ -158,10 +154,6 @@ def _tool_call(task: GymTask, calls: str) -> TaskPlan:
 
 
 def _reasoning_gym(task: GymTask, text: str) -> TaskPlan:
-    """The scorer of a data set; its server reads a box where the response has no answer tag."""
-    boxes = boxes_in(text)
-    if boxes and "<answer>" not in text:
-        text = boxes[-1][2]
     entry = {name: task.get(name) for name in ("question", "answer", "metadata")}
     return [ReasoningGym(weight=1.0)], {"entry": entry}, text
 
@@ -176,15 +168,15 @@ def _arc(task: GymTask, text: str) -> TaskPlan:
 
 def _point(task: GymTask, text: str) -> TaskPlan:
     """gui_coordinate: a point in thousandths, in its tag, near the expected one."""
-    tag = _POINT_TAG.search(text)
     x, _, y = str(task.get("expected_answer", "")).partition(",")
     reference = {
         "puzzle": "point",
         "point": json_value(f"[{x}, {y}]"),
         "max_distance": task["max_dist"],
         "scale": 1000,
+        "tagged": True,
     }
-    return [Puzzle(weight=1.0, scoring="parts")], reference, tag[0] if tag else ""
+    return [Puzzle(weight=1.0, scoring="parts")], reference, text
 
 
 def _choice(task: GymTask, text: str) -> TaskPlan:

@@ -9,7 +9,7 @@
 | `order` | `order` | the items in this order |
 | `set` | `items` | the items in any order: nodes of a graph |
 | `edges` | `edges`, `directed` | the pairs in any order: edges of a graph |
-| `point` | `point`, `max_distance` or `box`, `scale` | a point near the wanted one, or in a box |
+| `point` | `point`, `max_distance` or `box`, `scale`, `tagged` | a point near, or in a box |
 """
 
 from __future__ import annotations
@@ -237,13 +237,20 @@ def point(reference: Reference) -> PuzzleChecker:
     scale = _number(reference.get("scale", 1), "scale")
     if scale <= 0:
         raise bad("scale", "expected a number above 0")
+    tagged = reference.get("tagged", False)
+    if not isinstance(tagged, bool):
+        raise bad("tagged", f"found {kind(tagged)}, expected true or false")
+
+    def given(text: str) -> list[float]:
+        return [one / scale for one in point_in(text, tagged=tagged)]
+
     if reference.get("box") is not None:
         left, top, right, bottom = _numbers(reference, "box", 4)
         if left > right or top > bottom:
             raise bad("box", "expected [left, top, right, bottom]")
 
         def is_inside(text: str) -> PuzzleFinding:
-            x, y = (one / scale for one in point_in(text))
+            x, y = given(text)
             return PuzzleFinding(float(left <= x <= right and top <= y <= bottom))
 
         return is_inside
@@ -253,7 +260,7 @@ def point(reference: Reference) -> PuzzleChecker:
         raise bad("max_distance", "expected a number above 0")
 
     def is_near(text: str) -> PuzzleFinding:
-        distance = dist([one / scale for one in point_in(text)], wanted)
+        distance = dist(given(text), wanted)
         share = max(0.0, 1 - distance / reach) ** 2
         return PuzzleFinding(share, is_solved=distance < reach)
 

@@ -134,12 +134,14 @@ def pairs_in(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def point_in(text: str) -> tuple[float, float]:
-    """The last point in an answer.
+def point_in(text: str, *, tagged: bool = False) -> tuple[float, float]:
+    """The last point in an answer, or in its last `<point>`.
 
     >>> point_in("Click <point>(480, 210)</point>")
     (480.0, 210.0)
     """
+    if tagged:
+        text = text.rpartition("</point>")[0].rpartition("<point>")[2] if "<point>" in text else ""
     points = _POINT.findall(text)
     if not points:
         raise UnreadableSolution("no point such as (480, 210)")
