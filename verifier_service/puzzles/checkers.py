@@ -162,7 +162,7 @@ def cells(reference: Reference) -> PuzzleChecker:
         raise bad("cells", "it has no cell")
 
     def check(text: str) -> PuzzleFinding:
-        given = cells_of(last_value(text))
+        given = cells_of(last_value(text, "}"))
         right = sum(given.get(keys) == value for keys, value in wanted.items())
         return PuzzleFinding(right / len(wanted.keys() | given.keys()))
 

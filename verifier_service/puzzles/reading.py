@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from verifier_service.reference_formats.json_values import json_value
 
@@ -50,13 +50,17 @@ def plain(value: Any) -> str:
     return " ".join(str(value).split()).casefold()
 
 
-def last_value(text: str) -> Any:
+def last_value(text: str, closing: Literal["]", "}"] = "]") -> Any:
     """The list or object, in JSON or as a Python literal, that stands last in a text.
 
     >>> last_value("So the answer is ['a', 'b'].")
     ['a', 'b']
+
+    Args:
+        text: of the answer.
+        closing: the sign at its end, which tells a list from an object.
     """
-    end = max(text.rfind("]"), text.rfind("}"))
+    end = text.rfind(closing)
     depth = 0
     for index in range(end, -1, -1):
         depth += (text[index] in "]}") - (text[index] in "[{")
@@ -105,7 +109,9 @@ def _items_of_lines(text: str) -> list[str]:
         marked.append(line[mark.end() :])
     if marked:
         return [plain(line.strip("*` .")) for line in reversed(marked)]
-    last = (lines or [""])[-1].rpartition(":")[2]
+    last = (lines or [""])[-1].rpartition(":")[2].strip(" *`.$\\{}")
+    if last.startswith("(") and last.endswith(")"):
+        last = last[1:-1]
     return [item for one in _BETWEEN.split(last) if (item := plain(one.strip(" *`.\"'")))]
 
 
