@@ -59,6 +59,7 @@ RIGHT: list[tuple[dict[str, Any], str]] = [
     (SUDOKU, "The grid:\n1 2 | 3 4\n3 4 | 1 2\n----+----\n2 1 | 4 3\n4 3 | 2 1\n"),
     (SUDOKU, "1234\n3412\n2143\n4321"),
     (SUDOKU, "| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n| 3 | 4 | 1 | 2 |\n|2|1|4|3|\n|4|3|2|1|"),
+    ({**SUDOKU, "grid": ["1..4", "__1_", "0100", "4..1"]}, json.dumps(SOLVED_4)),
     (ZEBRA, json.dumps(HOUSES)),
     (
         ZEBRA,
@@ -253,6 +254,7 @@ def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
         ({"puzzle": "grid", "grid": [[1] * 10_001]}, "at most 10000 cells"),
         ({"puzzle": "order", "order": "Ann"}, "expected a list"),
         ({"puzzle": "set", "items": []}, "reference.items is empty"),
+        ({"puzzle": "set", "items": ["a", " "]}, "an item is empty"),
         ({"puzzle": "set", "items": [None]}, "neither text nor number"),
         ({"puzzle": "edges", "edges": [["a"]]}, "a list of pairs"),
         ({**EDGES, "directed": 1}, "expected true or false"),

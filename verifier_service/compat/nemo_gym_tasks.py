@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from verifier_service.profiles import Verifiers
-from verifier_service.reference_formats.json_values import json_value
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 from verifier_service.verifiers.multiple_choice import MultipleChoice, StatementSource
@@ -168,10 +167,9 @@ def _arc(task: GymTask, text: str) -> TaskPlan:
 
 def _point(task: GymTask, text: str) -> TaskPlan:
     """gui_coordinate: a point in thousandths, in its tag, near the expected one."""
-    x, _, y = str(task.get("expected_answer", "")).partition(",")
     reference = {
         "puzzle": "point",
-        "point": json_value(f"[{x}, {y}]"),
+        "point": f"[{task.get('expected_answer', '')}]",
         "max_distance": task["max_dist"],
         "scale": 1000,
         "tagged": True,

@@ -293,7 +293,10 @@ def _values(reference: Reference, key: str) -> list[Any]:
 
 
 def _items(reference: Reference, key: str) -> list[str]:
-    return [_item(one, key) for one in _values(reference, key)]
+    items = [_item(one, key) for one in _values(reference, key)]
+    if "" in items:
+        raise bad(key, "an item is empty")
+    return items
 
 
 def _item(value: Any, key: str) -> str:
@@ -304,8 +307,13 @@ def _item(value: Any, key: str) -> str:
 
 
 def _grid(reference: Reference) -> list[list[str]]:
-    """The rows under `grid`; null is an empty cell. Raises Unverifiable."""
+    """The rows under `grid`: lists, where null is an empty cell, or texts such as `5..1`.
+
+    Raises:
+        Unverifiable: they are none.
+    """
     rows = _values(reference, "grid")
+    rows = [list(row) if isinstance(row, str) else row for row in rows]
     if not all(isinstance(row, list) and row for row in rows):
         raise bad("grid", "expected a list of rows")
     if sum(map(len, rows)) > MAX_VALUES:
