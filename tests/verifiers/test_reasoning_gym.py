@@ -202,6 +202,8 @@ def test_an_entry_that_cannot_be_used_is_named(entry: dict[str, Any], message: s
 @needs_package
 def test_an_answer_has_its_part_of_a_score() -> None:
     assert outcome(COINS, "<think>0.1</think><answer>0.109375</answer>") == (1, "solved")
+    assert outcome(COINS, r"So \boxed{7/64}.") == (1, "solved")
+    assert outcome(COINS, r"\boxed{7/64} <answer>1</answer>") == (0, "different")
     assert outcome(COINS, "0.1")[1] == "partly_solved"
     assert outcome(COINS, "0.1", scoring="solved") == (0, "partly_solved")
     assert outcome(COINS, "I guess") == (0, "different")

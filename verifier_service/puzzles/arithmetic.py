@@ -15,7 +15,8 @@ MAX_DEPTH = 60
 _TOKEN = re.compile(r"[ \t\n]*(?:([0-9]+)|([-+*/()]))")
 # What people write for the signs: `3 × 4 ÷ 2 − 1`.
 _SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")"})
-_LATEX = {r"\times": "*", r"\cdot": "*", r"\div": "/", r"\left": "", r"\right": ""}
+_LATEX = {r"\times": "*", r"\cdot": "*", r"\div": "/"}
+_LATEX |= dict.fromkeys((r"\left", r"\right", r"\(", r"\)", r"\[", r"\]", r"\,"), "")
 
 
 class BadExpression(ValueError):

@@ -1,4 +1,4 @@
-"""Rows of instructions, tool calls, queries and puzzles."""
+"""Rows of instructions, tool calls, queries and reasoning-gym."""
 
 from __future__ import annotations
 
@@ -117,15 +117,6 @@ def _reasoning_gym(row: DataRow) -> RowReading | None:
         return None
     entry = {**row, "metadata": metadata}
     return RowReading("reasoning_gym", {"dataset": name, "entry": entry})
-
-
-def countdown_reading(value: Any) -> RowReading | None:
-    """The reading of TinyZero's countdown: numbers, each to be used once, and a target."""
-    found = json_value(value)
-    if not isinstance(found, dict) or not found.keys() >= {"target", "numbers"}:
-        return None
-    given = {"target": found["target"], "numbers": found["numbers"]}
-    return RowReading("countdown", given) if isinstance(found["numbers"], list) else None
 
 
 TASK_FORMATS = (

@@ -20,6 +20,7 @@ from verifier_service.verifiers.instruction_following import InstructionFollowin
 from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.verifiers.length import Length
 from verifier_service.verifiers.multiple_choice import MultipleChoice
+from verifier_service.verifiers.puzzle import Puzzle
 from verifier_service.verifiers.reasoning_gym import ReasoningGym
 from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.regex import Regex
@@ -47,6 +48,7 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "structured_output": StructuredOutput,
     "string_similarity": StringSimilarity,
     "sql": Sql,
+    "puzzle": Puzzle,
     "reasoning_gym": ReasoningGym,
     "soft_overlong": SoftOverlong,
     "cosine_length": CosineLength,

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.completion import Completion
+from verifier_service.mathematics.boxes import boxes_in
 from verifier_service.reason import Reason
 from verifier_service.reference import MAX_KEY_CHARACTERS, bad, kind, missing
 from verifier_service.validation import did_you_mean
@@ -87,6 +88,7 @@ class ReasoningGym(TextVerifier):
                 return Judgement(0.0, ReasoningGymReason.AMBIGUOUS_ANSWER)
             if answer is None:
                 return Judgement(0.0, ReasoningGymReason.NO_ANSWER)
+            answer = _without_box(answer, completion.text)
             if len(answer) > MAX_ANSWER_CHARACTERS:
                 return Judgement(0.0, ReasoningGymReason.TOO_LONG)
             try:
@@ -108,6 +110,12 @@ class ReasoningGym(TextVerifier):
         details = {"score": round(score, 6)}
         paid = score if self.scoring == "source" else 0.0
         return Judgement(paid, ReasoningGymReason.PARTLY_SOLVED, answer, details)
+
+
+def _without_box(answer: str, text: str) -> str:
+    """The content of the last box of an answer that has no tag, as NeMo Gym reads it."""
+    boxes = None if "<answer>" in text else boxes_in(answer)
+    return boxes[-1][2] if boxes else answer
 
 
 def _entry(reference: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
