@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
 import msgspec
 
 from verifier_service.model_judge.calls import CallFailed, JudgeReply, call
+from verifier_service.model_judge.clients import Clients
 from verifier_service.model_judge.endpoints import Endpoint, Rotation
 from verifier_service.model_judge.open_answer import OpenAnswer
 from verifier_service.model_judge.reasons import JudgeReason
@@ -66,12 +66,9 @@ class ModelJudge:
 
     Args:
         options: whom to ask, and how often.
-        transport: of HTTP, for tests.
     """
 
-    def __init__(
-        self, options: JudgeOptions, *, transport: httpx.AsyncBaseTransport | None = None
-    ) -> None:
+    def __init__(self, options: JudgeOptions) -> None:
         self.max_questions = options.max_questions_per_request
         self.num_decided = 0
         """Answers that the model has scored."""
@@ -85,15 +82,10 @@ class ModelJudge:
         self._secret = secrets.token_bytes(32)
         self._minute = 0
         self._num_in_minute = 0
-        self._client = httpx.AsyncClient(
-            transport=transport,
-            timeout=options.seconds,
-            limits=httpx.Limits(max_connections=options.num_calls_at_once),
-            headers={"Authorization": f"Bearer {options.key}"} if options.key else None,
-        )
+        key = {"Authorization": f"Bearer {options.key}"} if options.key else {}
+        self._clients = Clients(headers=key, seconds=options.seconds)
 
     async def __aenter__(self) -> Self:
-        await self._client.__aenter__()
         return self
 
     async def __aexit__(
@@ -102,7 +94,7 @@ class ModelJudge:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._client.__aexit__(kind, error, traceback)
+        await self._clients.close()
 
     async def ask(self, question: str) -> Verdict:
         """The verdict on an `OpenAnswer` in JSON."""
@@ -166,7 +158,8 @@ class ModelJudge:
     async def _decision(self, content: dict[str, Any]) -> bool:
         """The decision of one call. Raises CallFailed."""
         self._spend_call()
-        reply = await call(self._client, self._rotation.take(), content)
+        with self._clients.borrowed() as client:
+            reply = await call(client, self._rotation.take(), content)
         self._count(reply)
         is_equal = self._options.template.decision(reply.text)
         if is_equal is None:  # at temperature 0, it would say the same again

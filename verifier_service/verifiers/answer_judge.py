@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
+from verifier_service.answer_text import SeveralAnswers, answer_part
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.model_judge.open_answer import (
@@ -39,6 +40,8 @@ from verifier_service.verifiers.accuracy import Accuracy
 if TYPE_CHECKING:
     from verifier_service.mathematics.comparison import AnswerReading
 
+MAX_SENTENCE_CHARACTERS = 1000
+"""Longest text after the reasoning that is the answer as a whole."""
 BY_RULES: Mapping[str, Any] = {"by": "rules"}
 """Details of a verdict that rules decide."""
 
@@ -81,10 +84,10 @@ class AnswerJudge(AskingVerifier):
                 found = rules(completion)
                 judgement = settled(found.question) if isinstance(found, Undecided) else found
             except Unverifiable:
-                judgement = _unread(completion, readings)
-            if judgement.reason != JudgeReason.DIFFERENT:
+                judgement = _UNREAD
+            if judgement.reason not in (JudgeReason.DIFFERENT, JudgeReason.NO_ANSWER):
                 return replace(judgement, details={**BY_RULES})
-            answer = cleaned(judgement.extracted or "")
+            answer = _statement(completion.text, readings)
             by_rules = _refuted(answer, readings)
             if by_rules is not None:
                 return by_rules
@@ -105,30 +108,59 @@ class AnswerJudge(AskingVerifier):
 _RULES = Accuracy()
 
 
-def _unread(completion: Completion, readings: list[AnswerReading]) -> Judgement:
-    """The judgement where rules cannot read the reference: the answer differs, as far as they see.
+_UNREAD = Judgement(0.0, JudgeReason.DIFFERENT)
+"""The judgement where rules cannot read the reference: the answer differs, as far as they see."""
 
-    It has an answer then: rules look at the reference after it.
+
+def _statement(text: str, readings: list[AnswerReading]) -> str:
+    """The text that states the answer, cleaned; empty without one.
+
+    Mostly it is the final answer of `accuracy`. An answer in a sentence is none there, or its last
+    number: then it is all that follows the reasoning, if that is short. Only where each reference
+    is another number, the last one decides.
     """
-    found = _RULES.final_answer(completion.text, readings)
-    assert found is not None
-    return Judgement(0.0, JudgeReason.DIFFERENT, found.text)
+    from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
+
+    found = _RULES.final_answer(text, readings)
+    extracted = "" if found is None else cleaned(found.text)
+    is_stated = found is not None and found.source != "last_expression"
+    if is_stated or _is_other_number(extracted, readings):
+        return extracted
+    try:
+        whole = cleaned(visible_text(answer_part(text) or "", ("answer",)))
+    except SeveralAnswers:
+        return extracted
+    return whole if len(whole) <= MAX_SENTENCE_CHARACTERS else extracted
 
 
 def _refuted(answer: str, readings: list[AnswerReading]) -> Judgement | None:
     """The judgement on an answer that rules refute; None where a model may find it right."""
-    from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
     from verifier_service.mathematics.plain_text import unwrapped  # noqa: PLC0415
-    from verifier_service.mathematics.refutation import is_refuted  # noqa: PLC0415
 
     if says_nothing(unwrapped(answer)):
         return Judgement(0.0, JudgeReason.NO_ANSWER, answer, {**BY_RULES})
     if len(answer) > MAX_JUDGED_CHARACTERS:
         return Judgement(0.0, EngineReason.TOO_LARGE, answer, {**BY_RULES})
-    reading = read_answer(answer)
-    if all(is_refuted(one, reading, _RULES.rules) for one in readings):
+    if _is_refuted(answer, readings):
         return Judgement(0.0, JudgeReason.DIFFERENT, answer, {**BY_RULES})
     return None
+
+
+def _is_other_number(extracted: str, readings: list[AnswerReading]) -> bool:
+    """Whether all are numbers in digits, which differ for certain."""
+    from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
+
+    numbers = [read_answer(extracted), *readings]
+    return all(one.number for one in numbers) and _is_refuted(extracted, readings)
+
+
+def _is_refuted(answer: str, readings: list[AnswerReading]) -> bool:
+    """Whether an answer differs from each reference for certain."""
+    from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
+    from verifier_service.mathematics.refutation import is_refuted  # noqa: PLC0415
+
+    reading = read_answer(answer)
+    return all(is_refuted(one, reading, _RULES.rules) for one in readings)
 
 
 def _problem(reference: Mapping[str, Any]) -> str | None:
