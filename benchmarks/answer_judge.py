@@ -73,8 +73,8 @@ def measure_throughput() -> None:
         try:
             assert endpoint.stdout is not None
             url = endpoint.stdout.readline().strip()
-            flags = ("--judge-url", url, "--judge-model", "standin")
-            flags += ("--enabled", "answer_judge", "--judge-calls-at-once", str(CALLS_AT_ONCE))
+            flags = [*("--judge-url", url, "--judge-model", "standin", "--enabled", "answer_judge")]
+            flags += ["--judge-calls-at-once", str(CALLS_AT_ONCE)]
             with running_service(Path(folder, "log"), *flags) as base_url:
                 _measure(base_url)
         finally:

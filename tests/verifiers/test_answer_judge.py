@@ -16,6 +16,7 @@ import pytest
 from tests.judge_endpoint import Judge, Mode, serving
 from tests.verifier_service.test_score import verdicts
 from trainer_client.service_process import running_service
+from verifier_service.cli import run
 from verifier_service.completion import Completion
 from verifier_service.model_judge import model_judge
 from verifier_service.model_judge.endpoints import Endpoint, read_endpoint
@@ -370,6 +371,22 @@ def test_the_deadline_ends_a_question(tmp_path: Path) -> None:
         many = scores(http, body(OPEN, CLOSED, num_copies=600, deadline_seconds=1.0))
     assert found == [("failed", None, "deadline"), EQUAL]
     assert many == found * 600
+
+
+def test_a_file_is_scored_with_the_judge(tmp_path: Path) -> None:
+    file, out = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
+    file.write_bytes(msgspec.json.encode({"answer": "Paris", "completions": [OPEN, CLOSED]}))
+    with serving(Judge()) as url:
+        command = ["score", str(file), "--out", str(out), "--verifier", "answer_judge"]
+        with pytest.raises(SystemExit) as ended:
+            run([*command, "--workers", "1", "--judge-url", url, "--judge-model", "standin"])
+    assert not ended.value.code
+    completions = msgspec.json.decode(out.read_bytes())["completions"]
+    found = [one["verdicts"]["answer_judge"] for one in completions]
+    assert [(one["score"], one["details"]["by"]) for one in found] == [
+        (1.0, "model"),
+        (1.0, "rules"),
+    ]
 
 
 def test_without_a_judge_an_open_answer_is_unverifiable(http: httpx.Client) -> None:

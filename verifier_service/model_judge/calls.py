@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 MAX_REPLY_BYTES = 2**18
 """Largest body of a reply; a larger one is no answer to a question of yes or no."""
+_CUT_OFF = ("length", "content_filter")
+"""Reasons why a reply ended before its end."""
 _TIMEOUTS = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.GATEWAY_TIMEOUT)
 
 
@@ -113,12 +115,12 @@ async def _bounded_body(response: httpx.Response) -> bytes:
 
 
 def _read(body: bytes) -> JudgeReply:
-    """The reply in a body. One that ended at its limit of tokens is none."""
+    """The reply in a body. One that was cut off is none."""
     try:
         found = msgspec.json.decode(body, type=_Body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CallFailed(JudgeReason.UNREADABLE) from error
-    if len(found.choices) != 1 or found.choices[0].finish_reason not in (None, "stop"):
+    if len(found.choices) != 1 or found.choices[0].finish_reason in _CUT_OFF:
         raise CallFailed(JudgeReason.UNREADABLE, may_pass=False)
     usage = found.usage or _Usage()
     text = found.choices[0].message.content or ""

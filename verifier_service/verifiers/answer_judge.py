@@ -31,7 +31,7 @@ from verifier_service.verifier import (
     AskingVerifier,
     Judge,
     Judgement,
-    OpenQuestion,
+    Settler,
     Undecided,
     Unverifiable,
 )
@@ -76,13 +76,13 @@ class AnswerJudge(AskingVerifier):
         problem, given = _problem(reference), _given(texts)
 
         @cache
-        def settled(question: OpenQuestion) -> Judgement:
-            return _RULES.settle(reference)(question)
+        def settler() -> Settler:
+            return _RULES.settle(reference)
 
         def judge(completion: Completion) -> Judgement | Undecided:
             try:
                 found = rules(completion)
-                judgement = settled(found.question) if isinstance(found, Undecided) else found
+                judgement = settler()(found.question) if isinstance(found, Undecided) else found
             except Unverifiable:
                 judgement = _UNREAD
             if judgement.reason not in (JudgeReason.DIFFERENT, JudgeReason.NO_ANSWER):
