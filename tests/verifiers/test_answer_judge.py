@@ -49,7 +49,7 @@ def options(*urls: str, template: str = "yes_no", **changed: Any) -> JudgeOption
         model="standin",
         template_name=template,
         template=read_template(template),
-        seconds=5.0,
+        seconds=30.0,
     )
     return replace(default, **changed)
 
@@ -189,12 +189,19 @@ def test_an_endpoint_that_asks_to_wait_is_asked_again() -> None:
     assert found.seconds >= 0.1
 
 
-def test_an_endpoint_that_asks_to_wait_too_long_is_not_waited_for() -> None:
-    judge = Judge(mode="rate_limited", retry_after="3600")
+@pytest.mark.parametrize("retry_after", ["3600", "inf", "Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_an_endpoint_that_asks_to_wait_too_long_is_not_waited_for(retry_after: str) -> None:
+    judge = Judge(mode="rate_limited", retry_after=retry_after)
     with serving(judge) as url:
         (found,) = ask(options(url), RIGHT)
     assert outcomes([found]) == [("failed", None, "judge_rate_limited")]
     assert judge.num_calls == 1
+
+
+@pytest.mark.parametrize("retry_after", ["-5", "nan", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"])
+def test_a_wait_that_is_none_is_short(retry_after: str) -> None:
+    with serving(Judge(mode="rate_limited_once", retry_after=retry_after)) as url:
+        assert outcomes(ask(options(url), RIGHT)) == [EQUAL]
 
 
 def test_calls_go_to_the_next_endpoint() -> None:
@@ -367,8 +374,8 @@ def test_a_large_request_asks_through_its_process(tmp_path: Path) -> None:
 
 def test_the_deadline_ends_a_question(tmp_path: Path) -> None:
     with service(Judge(mode="hangs"), tmp_path / "log") as http:
-        found = scores(http, body(OPEN, CLOSED, deadline_seconds=0.5))
-        many = scores(http, body(OPEN, CLOSED, num_copies=600, deadline_seconds=1.0))
+        found = scores(http, body(OPEN, CLOSED, deadline_seconds=2.0))
+        many = scores(http, body(OPEN, CLOSED, num_copies=600, deadline_seconds=3.0))
     assert found == [("failed", None, "deadline"), EQUAL]
     assert many == found * 600
 

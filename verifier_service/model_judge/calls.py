@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
+import time
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -97,12 +99,21 @@ def _check_status(response: httpx.Response, endpoint: Endpoint) -> None:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Seconds of `Retry-After`; 0 without one, or where it is a date."""
+    """Seconds of `Retry-After`, which may be a date; 0 without one."""
+    text = response.headers.get("retry-after", "0")
     try:
-        seconds = float(response.headers.get("retry-after", "0"))
+        seconds = float(text)
     except ValueError:
-        return 0.0
+        seconds = _seconds_until(text)
     return max(seconds, 0.0) if not math.isnan(seconds) else 0.0
+
+
+def _seconds_until(date: str) -> float:
+    """Seconds from now to a date of HTTP; 0 where it is none."""
+    try:
+        return parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 async def _bounded_body(response: httpx.Response) -> bytes:
