@@ -40,6 +40,7 @@ from verifier_service.file_scoring import (
     with_profiles,
 )
 from verifier_service.http.api_keys import hash_of, new_key
+from verifier_service.judge_model import start_judge
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
@@ -388,7 +389,9 @@ async def _score_rows(
     needed = tuple({verifier.type for verifier in every})
     async with AsyncExitStack() as stack:
         pools = await start_pools(settings.model_copy(update={"enabled": needed}), stack)
-        scheduler = Scheduler(pools, max_cached_verdicts=settings.max_cached_verdicts)
+        judge = await start_judge(settings, stack)
+        cached = settings.max_cached_verdicts
+        scheduler = Scheduler(pools, max_cached_verdicts=cached, model=judge)
         progress = stack.enter_context(_progress())
         bar = progress.add_task("scoring", total=len(groups), completed=len(done))
         await score_rows(

@@ -11,6 +11,7 @@ from pydantic import Field
 from verifier_service.plugins import plugins
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.answer_judge import AnswerJudge
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.code_format import CodeFormat
 from verifier_service.verifiers.cosine_length import CosineLength
@@ -54,6 +55,7 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "cosine_length": CosineLength,
     "length": Length,
     "repetition": Repetition,
+    "answer_judge": AnswerJudge,
 }
 
 PLUGINS = plugins(_SHIPPED)
