@@ -5,7 +5,7 @@ turn with and without open ones. The completions of each round are new, so that 
 the free-text set of shared/data beside the repository, the answers that rules leave open are
 counted by what people said of them.
 
-    .venv/bin/python -m benchmarks.answer_judge
+    python benchmarks/answer_judge.py
 """
 
 from __future__ import annotations

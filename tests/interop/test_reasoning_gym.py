@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.interop.peer import peer
 from verifier_service.completion import Completion
 from verifier_service.gym_scorers import loading
 from verifier_service.gym_scorers.closed import OWN
@@ -26,7 +27,7 @@ from verifier_service.verifiers.reasoning_gym import ReasoningGym
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    reasoning_gym = pytest.importorskip("reasoning_gym")
+    reasoning_gym = peer("reasoning_gym")
 
 pytestmark = pytest.mark.interop
 RUNS_ANSWERS = frozenset({"eval", "exec", "compile", "parse_expr", "sympify"})
