@@ -46,10 +46,11 @@ LAYERS = (
     ("http",),
     ("compat",),
     # what is started
-    ("settings", "settings_options"),
+    ("settings", "settings_options", "console"),
     ("worker_pools",),
     ("app",),
     ("server",),
+    ("inspection",),
     ("cli",),
     ("__main__",),
 )

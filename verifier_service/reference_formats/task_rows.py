@@ -128,7 +128,21 @@ def countdown_reading(value: Any) -> RowReading | None:
     return RowReading("countdown", given) if isinstance(found["numbers"], list) else None
 
 
+def _reference(row: DataRow) -> RowReading | None:
+    """Rows that `verifier-service inspect --write` wrote: the reference, and its verifier."""
+    reference, verifier = json_value(row["reference_json"]), row["verifier"]
+    is_pair = isinstance(reference, dict) and isinstance(verifier, str)
+    return RowReading(verifier, reference) if is_pair else None
+
+
 TASK_FORMATS = (
+    ReferenceFormat(
+        "reference_json",
+        "rows of `verifier-service inspect --write`",
+        ("reward_model", "reference_json", "verifier"),
+        "accuracy",
+        _reference,
+    ),
     ReferenceFormat(
         "if_eval",
         "IFEval, IFBench",
