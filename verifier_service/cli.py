@@ -397,7 +397,9 @@ async def _score_rows(
 
 app.command(
     name="inspect",
-    epilog=example("verifier-service inspect problems.jsonl --write clean.jsonl"),
+    epilog=example(
+        "verifier-service inspect problems.jsonl --report report.html --write clean.jsonl"
+    ),
 )(inspect)
 
 

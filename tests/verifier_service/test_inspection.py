@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import dataclasses
 import gzip
+import hashlib
 import json
+import re
 import subprocess
 import sys
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
+from trainer_client.config.sections import DatasetConfig
+from trainer_client.dataset import load_problems
 from verifier_adapters.reference import reference_of
+from verifier_service.engine.scheduler import Scheduler
 from verifier_service.inspection.columns import language_of, messages_of, prompt_of, solve_rate_of
 from verifier_service.inspection.duplicates import SeenProblems
 from verifier_service.inspection.findings import FindingKind, RowFinding
-from verifier_service.inspection.inspection import Inspection
+from verifier_service.inspection.inspection import Inspection, InspectionOptions, inspect_rows
 from verifier_service.inspection.prepared_row import prepare
 from verifier_service.inspection.probes import ProbeOptions, probes_of
 from verifier_service.inspection.prompts import exact_tokens, loose_tokens, states
-from verifier_service.inspection.row_files import clean_row
+from verifier_service.inspection.report import page
+from verifier_service.inspection.row_files import clean_row, write_clean
 from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
 from verifier_service.inspection.summary import summary_of, summary_text
 from verifier_service.inspection.trivial_programs import trivial_programs
-from verifier_service.reference_formats.reading import read_row
+from verifier_service.reference_formats.reading import read_row, resolved
+from verifier_service.settings import EngineSettings
 from verifier_service.verifiers import VERIFIERS
+from verifier_service.worker_pools import start_pools
 
 OPTIONS = ProbeOptions("boxed", "python", slow_seconds=1.0)
 SOUND = {"problem": "What is 6 times 7?", "answer": "42", "id": "a"}
@@ -208,6 +219,22 @@ def test_every_shape_has_probes(case: DataSetRow) -> None:
     assert len({probe.name for probe in probes}) == len(probes) > 0
 
 
+@pytest.mark.parametrize("name", ["clean.jsonl", "clean.parquet"])
+def test_the_trainer_takes_clean_rows_as_they_are(tmp_path: Path, name: str) -> None:
+    rows = [case for case in DATA_SET_ROWS if case.verifier in VERIFIERS]
+    columns = [case.row | {"prompt": f"Problem {n}?"} for n, case in enumerate(rows)]
+    source = DataSource(str(write(tmp_path / "rows.jsonl", *columns)))
+    options = InspectionOptions(OPTIONS)
+    assert write_clean(tmp_path / name, source, Inspection(), options) == len(rows)
+    (tmp_path / "folder").mkdir()
+    place = (tmp_path / name).rename(tmp_path / "folder" / name)
+    path = place if place.suffix == ".jsonl" else place.parent
+    config = DatasetConfig(path=str(path), problem_column="prompt", reference_format="auto")
+    problems = load_problems(config)
+    readings = [resolved(one.reference) for one in problems]
+    assert readings == [case.reference for case in rows]
+
+
 def test_a_verifier_that_is_not_enabled_judges_nothing() -> None:
     options = dataclasses.replace(OPTIONS, enabled=frozenset({"code"}))
     row = prepare(SourceRow(0, SOUND), options)
@@ -325,6 +352,43 @@ def test_long_problems_take_linear_time(text: str) -> None:
     assert time.process_time() - start < 5
 
 
+ATTACKS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "sound": (SOUND, set()),
+    "nested": (SOUND | {"extra": json.loads("[" * 200 + "]" * 200)}, {"unreadable_row"}),
+    "nested less": (SOUND | {"problem": "b?", "extra": [[[["c"]]]]}, set()),
+    "tower": ({"problem": "How large?", "answer": "10^{10^{10^{10}}}"}, set()),
+    "digits": ({"problem": "How many digits?", "answer": "9" * 4000}, set()),
+    "too long": ({"problem": "How long?", "answer": "9" * 40_000}, {"bad_reference"}),
+    "alternatives": ({"problem": "Which?", "answer": [str(n) for n in range(2000)]}, set()),
+    "boxes": ({"problem": "\\boxed{" * 20_000, "answer": "4"}, set()),
+    "forks": (
+        PLUS | {"question": "Fork.", "solution": "import os\nwhile True: os.fork()"},
+        {"solution_fails", "few_tests"},
+    ),
+    "sign": ({"problem": "\x00\x1b[2J\u202e?", "answer": "4"}, set()),
+    "name": (
+        {"prompt": "?", "reward_model": {}, "reference_json": "{}", "verifier": "\x1b[2J"},
+        {"unknown_shape"},
+    ),
+}
+
+
+def test_what_rows_hold_harms_nothing(tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", *(one for one, _ in ATTACKS.values()))
+
+    async def inspected() -> Inspection:
+        async with AsyncExitStack() as stack:
+            pools = await start_pools(EngineSettings(workers=1, code_workers=1), stack)
+            engine = Scheduler(pools, max_cached_verdicts=0)
+            return await inspect_rows(engine, DataSource(str(data)), InspectionOptions(OPTIONS))
+
+    found = asyncio.run(inspected()).findings
+    kinds = {
+        name: {one.kind.value for one in found.get(index, ())} for index, name in enumerate(ATTACKS)
+    }
+    assert kinds == {name: expected for name, (_, expected) in ATTACKS.items()}
+
+
 def test_a_summary_counts_from_one_and_names_what_to_do() -> None:
     inspection = Inspection(num_rows=4)
     inspection.formats["answer", "accuracy"] = 4
@@ -337,3 +401,40 @@ def test_a_summary_counts_from_one_and_names_what_to_do() -> None:
     assert "1  25.0%  no_prompt (unusable)" in text
     assert "rows 3: name the column by --column prompt=COLUMN" in text
     assert "solve rates of 2 rows:" in text
+
+
+def report_of(tmp_path: Path, inspection: Inspection, *rows: dict[str, Any]) -> str:
+    return page(DataSource(str(write(tmp_path / "<rows>.jsonl", *rows))), inspection)
+
+
+def test_a_report_shows_the_rows_and_runs_nothing_of_theirs(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script> </style> <!--BODY--> /*NAME*/ \u202e\x00 {{7*7}}"
+    inspection = Inspection(num_rows=2)
+    inspection.formats[hostile, "accuracy"] = 2
+    inspection.findings[1].append(RowFinding(FindingKind.GIVEN_AWAY, hostile))
+    inspection.solve_rates.append(0.5)
+    found = report_of(tmp_path, inspection, SOUND, {"problem": hostile, "answer": "1"})
+    assert found.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
+    assert "<script" not in found
+    assert not {"\u202e", "\x00"} & set(found)
+    assert "50.0% <span>of 2 rows are of use</span>" in found
+    assert FindingKind.GIVEN_AWAY.remedy in found
+    assert "<h2>Solve rates</h2>" in found
+    style = found.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'" in found
+    assert not re.search(r"https?://|style=|<[^>]* on\w+=", found)
+
+
+def test_a_report_of_sound_rows_says_so(tmp_path: Path) -> None:
+    inspection = Inspection(num_rows=1)
+    inspection.formats["answer", "accuracy"] = 1
+    assert "every row is usable" in report_of(tmp_path, inspection, SOUND)
+
+
+def test_a_report_shows_the_first_rows_of_many(tmp_path: Path) -> None:
+    inspection = Inspection(num_rows=30)
+    for index in range(30):
+        inspection.findings[index].append(RowFinding(FindingKind.NO_PROMPT))
+    found = report_of(tmp_path, inspection, *([SOUND] * 30))
+    assert "and 10 more; --findings lists all" in found

@@ -19,6 +19,7 @@ from verifier_service.inspection.inspection import (
 )
 from verifier_service.inspection.judging import KeptVerdicts
 from verifier_service.inspection.probes import AnswerFormat, ProbeOptions
+from verifier_service.inspection.report import write_report
 from verifier_service.inspection.row_files import write_clean, write_findings
 from verifier_service.inspection.sources import BadSource, DataSource
 from verifier_service.inspection.summary import summary_of, summary_text
@@ -70,6 +71,9 @@ WriteOption = Annotated[
         help="write the usable rows for the trainer, TRL and verl: .jsonl or .parquet",
     ),
 ]
+ReportOption = Annotated[
+    Path | None, typer.Option(metavar="FILE.html", help="write a page about the findings")
+]
 VerdictsOption = Annotated[
     Path | None,
     typer.Option(
@@ -94,6 +98,7 @@ def inspect(
     limit: LimitOption = None,
     findings: FindingsOption = None,
     write: WriteOption = None,
+    report: ReportOption = None,
     verdicts: VerdictsOption = None,
     settings: EngineSettings,
 ) -> None:
@@ -106,13 +111,16 @@ def inspect(
     try:
         source = DataSource(data, split, subset, _renamed(column or []), limit)
         source.check()
-        _check_outputs(data, findings, write, verdicts)
+        _check_outputs(data, findings, write, report, verdicts)
         if reference_format not in (AUTO, *FORMATS):
             raise BadSource(f"--reference-format: {unknown_format(reference_format)}")
         probes = ProbeOptions(answer_format, language, slow_seconds, frozenset(settings.enabled))
         options = InspectionOptions(probes, reference_format, min_tests)
         inspection = asyncio.run(_inspected(source, options, verdicts, settings))
         print(summary_text(summary_of(inspection)))  # noqa: T201
+        if report is not None:
+            write_report(report, source, inspection)
+            print(f"{report}: the page")  # noqa: T201
         _write_files(source, inspection, options, findings=findings, clean=write)
     except BrokenPipeError:
         raise  # of the output: no file is at fault

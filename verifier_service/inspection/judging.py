@@ -174,25 +174,36 @@ async def judge_probes(
     engine: Engine, work: list[tuple[PreparedRow, list[Probe]]]
 ) -> list[ProbeVerdicts]:
     """The verdicts on the probes of each row."""
-    places: list[tuple[int, Probe]] = []
+    places: list[tuple[int, list[Probe]]] = []
     groups = []
     for number, (row, probes) in enumerate(work):
-        for probe in probes:
+        for some in _by_verifier(probes):
             assert row.reading is not None, "a row without a reference has no probes"
-            places.append((number, probe))
-            groups.append(_group(row.reading.reference, probe))
+            places.append((number, some))
+            groups.append(_group(row.reading.reference, some))
     found: list[ProbeVerdicts] = [{} for _ in work]
     if groups:
         request = ScoreRequest.model_construct(verifiers=[], groups=groups)
         scored = await scoring_of(request, engine).run(math.inf)
-        for (number, probe), (verdicts,) in zip(places, scored.groups, strict=True):
-            found[number][probe.name] = _kept(verdicts[probe.verifier.key])
+        for (number, some), verdicts in zip(places, scored.groups, strict=True):
+            for probe, one in zip(some, verdicts, strict=True):
+                found[number][probe.name] = _kept(one[probe.verifier.key])
     return found
 
 
-def _group(reference: dict[str, Any], probe: Probe) -> Group:
+def _by_verifier(probes: Iterable[Probe]) -> Iterable[list[Probe]]:
+    """The probes in lists of one verifier, so that a large reference is sent once for each."""
+    found: dict[str, list[Probe]] = {}
+    for probe in probes:
+        found.setdefault(probe.verifier.model_dump_json(), []).append(probe)
+    return found.values()
+
+
+def _group(reference: dict[str, Any], probes: list[Probe]) -> Group:
     return Group.model_construct(
-        reference=reference, completions=[probe.completion], verifiers=[probe.verifier]
+        reference=reference,
+        completions=[probe.completion for probe in probes],
+        verifiers=[probes[0].verifier],
     )
 
 

@@ -16,6 +16,9 @@ from verifier_service import strict_json
 PARQUET_ROWS_AT_ONCE = 64
 MAX_LINE_BYTES = 2**28
 """Longest line of a file; a longer one would fill the memory."""
+MAX_SHOWN_COLUMNS = 20
+MAX_DEPTH = 100
+"""Most levels of lists and objects in a row."""
 _SUFFIXES = (".jsonl", ".json", ".parquet", ".jsonl.gz", ".json.gz")
 _SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")
 """Files of a folder that `save_to_disk` wrote; of these, the first is one of several splits."""
@@ -70,7 +73,8 @@ class DataSource:
         missing = sorted({column for _, column in self.renamed} - seen)
         if index >= 0 and missing:
             raise BadSource(
-                f"--column: no row has a column {missing[0]!r}; there are {sorted(seen)}"
+                f"--column: no row has a column {missing[0]!r}; there are "
+                f"{sorted(seen)[:MAX_SHOWN_COLUMNS]}"
             )
 
     def _with_names(self, row: SourceRow) -> SourceRow:
@@ -213,11 +217,14 @@ def _row(index: int, value: Any) -> SourceRow:
         return SourceRow(index, {}, f"found {type(value).__name__}, expected an object")
     try:
         encoded = msgspec.json.encode(value)
+        # Dates, decimals and bytes of Parquet become what JSON has for them.
+        columns = value if _is_plain(value) else msgspec.json.decode(encoded)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         # Half of a surrogate pair, for example, which no UTF-8 has and no worker can be sent.
         return SourceRow(index, {}, f"it cannot be written as JSON: {error}")
-    # Dates, decimals and bytes of Parquet become what JSON has for them.
-    return SourceRow(index, value if _is_plain(value) else msgspec.json.decode(encoded))
+    if _depth(columns) > MAX_DEPTH:
+        return SourceRow(index, {}, f"it is nested more than {MAX_DEPTH} levels deep")
+    return SourceRow(index, columns)
 
 
 def _is_plain(value: Any) -> bool:
@@ -232,3 +239,14 @@ def _is_plain(value: Any) -> bool:
         elif one is not None and type(one) not in (str, int, float, bool):
             return False
     return True
+
+
+def _depth(value: Any) -> int:
+    """The levels of lists and objects in each other; no recursion, which these could exhaust."""
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        level = [
+            inner for one in level for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        depth += 1
+    return depth

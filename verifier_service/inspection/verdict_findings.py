@@ -18,6 +18,8 @@ from verifier_service.verifiers.accuracy import AccuracyReason
 
 MIN_SCORE = 0.99
 """Score from which a completion counts as right."""
+MAX_ANSWERS = 20
+"""Most acceptable answers that are looked for in a problem."""
 _EMPTY_ANSWERS = frozenset(
     {
         *("\\emptyset", "\\varnothing", "∅", "{}", "\\{\\}", "[]", "()", "none", "null", "n/a"),
@@ -91,7 +93,9 @@ def _answer_findings(row: PreparedRow, verdicts: ProbeVerdicts) -> Iterator[RowF
     readable = verdicts.get("readable")
     if readable is not None and readable.score is not None and reading.verifier == "accuracy":
         yield RowFinding(FindingKind.BAD_REFERENCE, "the reference has no final answer")
-    if _is_right(verdicts.get("prompt")) or any(states(row.prompt, one) for one in answers):
+    if _is_right(verdicts.get("prompt")) or any(
+        states(row.prompt, one) for one in answers[:MAX_ANSWERS]
+    ):
         yield RowFinding(FindingKind.GIVEN_AWAY)
     is_empty = answers and all(_bare(one) in _EMPTY_ANSWERS for one in answers)
     if is_empty or reading.reference.get("tool_calls") == []:

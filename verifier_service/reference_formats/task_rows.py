@@ -8,6 +8,8 @@ from typing import Any
 from verifier_service.reference_formats.json_values import json_value
 from verifier_service.reference_formats.reference_format import DataRow, ReferenceFormat, RowReading
 
+MAX_VERIFIER_CHARACTERS = 64
+"""Longest name of a verifier in a row."""
 # A call in ToolRL's answers: `<tool_call>` with an object of JSON in each line.
 _TOOL_CALLS = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 
@@ -131,8 +133,10 @@ def countdown_reading(value: Any) -> RowReading | None:
 def _reference(row: DataRow) -> RowReading | None:
     """Rows that `verifier-service inspect --write` wrote: the reference, and its verifier."""
     reference, verifier = json_value(row["reference_json"]), row["verifier"]
-    is_pair = isinstance(reference, dict) and isinstance(verifier, str)
-    return RowReading(verifier, reference) if is_pair else None
+    if not isinstance(reference, dict) or not isinstance(verifier, str):
+        return None
+    is_name = verifier.isidentifier() and len(verifier) <= MAX_VERIFIER_CHARACTERS
+    return RowReading(verifier, reference) if is_name else None
 
 
 TASK_FORMATS = (
