@@ -176,9 +176,10 @@ def _write_files(
     findings: Path | None,
     clean: Path | None,
 ) -> None:
+    total = inspection.num_rows
     if findings is not None:
         number = write_findings(findings, source, inspection)
-        print(f"{findings}: {number} rows with findings")  # noqa: T201
+        print(f"{findings}: {number} of {total} rows, with findings")  # noqa: T201
     if clean is not None:
         number = write_clean(clean, source, inspection, options)
-        print(f"{clean}: {number} usable rows")  # noqa: T201
+        print(f"{clean}: {number} of {total} rows, usable")  # noqa: T201

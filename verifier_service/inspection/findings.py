@@ -105,7 +105,7 @@ class FindingKind(StrEnum):
     )
     DUPLICATE = (
         "duplicate",
-        "the problem was posed before, with the same reference",
+        "the problem was posed before, and the references agree",
         "--write keeps the first",
         False,
     )
