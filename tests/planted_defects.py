@@ -293,7 +293,14 @@ DATA_SETS: dict[str, tuple[Make, int, int, tuple[Plant, ...]]] = {
             conflicting(lambda c: c | in_verl(verl_answer(c) + "9")),
             given_away(verl_answer),
             bad_reference(in_verl),
-            with_columns(lambda c: in_verl({"target": 24, "numbers": [4, 6]}), "no_verifier"),
+            with_columns(
+                lambda c: {
+                    "reward_model": None,
+                    "task_type": "llm_judgeable_groundtruth_similarity",
+                    "verification_info": json.dumps({"ground_truth": "Because it is."}),
+                },
+                "no_verifier",
+            ),
             with_columns(lambda c: {"reward_model": {"style": "model"}}, "unknown_shape"),
         ),
     ),

@@ -27,6 +27,7 @@ from verifier_service.inspection.columns import language_of, messages_of, prompt
 from verifier_service.inspection.duplicates import SeenProblems
 from verifier_service.inspection.findings import FindingKind, RowFinding
 from verifier_service.inspection.inspection import Inspection, InspectionOptions, inspect_rows
+from verifier_service.inspection.judging import KeptVerdicts
 from verifier_service.inspection.prepared_row import prepare
 from verifier_service.inspection.probes import ProbeOptions, probes_of
 from verifier_service.inspection.prompts import exact_tokens, loose_tokens, states
@@ -151,6 +152,15 @@ def test_a_column_that_no_row_has_is_told(tmp_path: Path) -> None:
         columns_of(DataSource(str(data), renamed=(("answer", "gold"),)))
     moved = columns_of(DataSource(str(data), renamed=(("prompt", "problem"),)))
     assert moved == [{"prompt": SOUND["problem"], "answer": "42", "id": "a"}]
+
+
+@pytest.mark.parametrize("text", ["mine", '{"x": 1}', "1\n"])
+def test_a_file_of_something_else_is_not_cut(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    with pytest.raises(BadSource, match="line 1 is not of an earlier run"):
+        KeptVerdicts(path)
+    assert path.read_text() == text
 
 
 def columns_of(source: DataSource) -> list[dict[str, Any]]:
@@ -361,6 +371,9 @@ ATTACKS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "too long": ({"problem": "How long?", "answer": "9" * 40_000}, {"bad_reference"}),
     "alternatives": ({"problem": "Which?", "answer": [str(n) for n in range(2000)]}, set()),
     "boxes": ({"problem": "\\boxed{" * 20_000, "answer": "4"}, set()),
+    "bad at first": ({"problem": "What is 2 plus 2 here?", "answer": "proof"}, {"bad_reference"}),
+    "good then": ({"problem": "What is 2 plus 2 here?", "answer": "4"}, set()),
+    "good again": ({"problem": "What is 2 plus 2 here?", "answer": "8/2"}, {"duplicate"}),
     "forks": (
         PLUS | {"question": "Fork.", "solution": "import os\nwhile True: os.fork()"},
         {"solution_fails", "few_tests"},

@@ -39,9 +39,8 @@ _SOLUTIONS = (
 MAX_SOLUTIONS = 3
 """Most programs of a row that are tried."""
 _LANGUAGES = ("language", "lang", "programming_language")
-_PYTHON_3, _PYTHON_2 = 3, 1
-"""Numbers of languages in CodeContests."""
-_CODE_CONTESTS: Mapping[int, LanguageName] = {_PYTHON_3: "python", 2: "cpp", 4: "java"}
+_CODE_CONTESTS: Mapping[int, LanguageName] = {2: "cpp", 3: "python", 4: "java"}
+"""Languages by their numbers in CodeContests; 1 is Python 2, which nothing here runs."""
 
 
 def prompt_of(row: Mapping[str, Any]) -> str:

@@ -112,7 +112,9 @@ async def inspect_rows(
     inspection, repeated = Inspection(), RepeatedRows()
     async for row, verdicts in judge_rows(engine, _prepared(source, options), kept):
         inspection._add(row, findings_of(row, verdicts, min_tests=options.min_tests))
-        repeated.add(row)
+        # Else the one good row of a problem would be taken for the repetition of a bad one.
+        if not inspection.is_unusable(row.index):
+            repeated.add(row)
         on_judged()
     if not inspection.num_rows:
         raise BadSource(f"{source.data}: there are no rows")

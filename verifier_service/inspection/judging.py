@@ -53,6 +53,8 @@ class JudgedRow(msgspec.Struct, frozen=True):
 
 
 _decoder = msgspec.json.Decoder(JudgedRow)
+_BEGIN = b'{"row":'
+"""The begin of each line; a last line without it is of another file, which must not be cut."""
 
 
 class KeptVerdicts:
@@ -109,7 +111,7 @@ def _usable_part(path: Path) -> tuple[int, int]:
     num_rows = end = 0
     with path.open("rb") as file:
         for line in file:
-            if not line.endswith(b"\n"):
+            if line.startswith(_BEGIN) and not line.endswith(b"\n"):
                 break
             try:
                 found = _decoder.decode(line)
