@@ -687,6 +687,20 @@ PROGRAM_ROWS = [
 ]
 TASK_ROWS = [
     _of(
+        "a clean row",
+        "reference_json",
+        {
+            "prompt": [{"role": "user", "content": "2 + 2?"}],
+            "reference_json": json.dumps({"answer": "4"}),
+            "verifier": "accuracy",
+            "verifiers": [{"type": "accuracy"}],
+            "reward_model": {"style": "rule", "ground_truth": json.dumps({"answer": "4"})},
+        },
+        "accuracy",
+        {"answer": "4"},
+        BOXED,
+    ),
+    _of(
         "IFEval",
         "if_eval",
         {

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -29,6 +29,7 @@ from verifier_service.code.check_tests import (
     read_rows,
 )
 from verifier_service.code.languages import LanguageName
+from verifier_service.console import example, fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import (
     BadFile,
@@ -40,6 +41,7 @@ from verifier_service.file_scoring import (
     with_profiles,
 )
 from verifier_service.http.api_keys import hash_of, new_key
+from verifier_service.inspection.command import inspect
 from verifier_service.judge_model import start_judge
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
@@ -56,9 +58,6 @@ from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
 from verifier_service.worker_pools import start_pools
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 VERIFIER_JSON = """--verifier '{"type": "format", "weight": 0.1}'"""
 """A verifier with options, as a shell takes it."""
@@ -82,11 +81,6 @@ class Commands(TyperGroup):
         return result
 
 
-def _example(command: str) -> str:
-    """The last lines of a help text; without the mark they are wrapped, and cannot be copied."""
-    return f"\b\nExample:\n  {command}"
-
-
 def _is_broken(output: TextIO) -> bool:
     poll = select.poll()
     poll.register(output.fileno(), 0)  # a broken pipe is reported unasked
@@ -98,7 +92,7 @@ app = typer.Typer(
     help="A reward verifier: judges model completions, in batches, over HTTP.",
     rich_markup_mode=None,  # plain text, in which commands can be copied from lines
     pretty_exceptions_enable=False,
-    epilog=_example("verifier-service serve --port 8080"),
+    epilog=example("verifier-service serve --port 8080"),
 )
 
 
@@ -125,7 +119,7 @@ def _options(
     pass
 
 
-@app.command(epilog=_example("verifier-service serve --port 9000 --enabled accuracy,format"))
+@app.command(epilog=example("verifier-service serve --port 9000 --enabled accuracy,format"))
 @takes_settings(Settings)
 def serve(*, settings: Settings) -> None:
     """Serve the scoring API.
@@ -136,10 +130,10 @@ def serve(*, settings: Settings) -> None:
     try:
         run_server(settings)
     except CannotServe as error:
-        _fail(error)
+        fail(error)
 
 
-@app.command(epilog=_example("verifier-service doctor --require landlock,seccomp,user"))
+@app.command(epilog=example("verifier-service doctor --require landlock,seccomp,user"))
 def doctor(
     require: Annotated[
         str,
@@ -180,7 +174,7 @@ async def _language_lines() -> list[str]:
     return lines
 
 
-@app.command(epilog=_example("verifier-service check-tests problems.jsonl --language cpp"))
+@app.command(epilog=example("verifier-service check-tests problems.jsonl --language cpp"))
 def check_tests(
     file: Annotated[
         Path,
@@ -211,7 +205,7 @@ def check_tests(
         misfits = asyncio.run(_find_misfits(rows, language, workers or usable_cores()))
     except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
         why = error.strerror if isinstance(error, OSError) else None
-        _fail(f"{file}: {why or error}")
+        fail(f"{file}: {why or error}")
     for misfit in misfits:
         print(misfit)  # noqa: T201
     print(misfit_summary(len(rows), misfits))  # noqa: T201
@@ -219,7 +213,7 @@ def check_tests(
 
 
 async def _find_misfits(rows: list[Row], language: LanguageName, num_workers: int) -> list[Misfit]:
-    with _progress() as progress:
+    with progress_bar() as progress:
         bar = progress.add_task("judging", total=len(rows))
         return await find_misfits(
             rows,
@@ -248,7 +242,7 @@ ReferenceFormatOption = Annotated[
 
 
 @app.command(
-    epilog=_example("verifier-service score rows.jsonl --verifier accuracy --out scored.jsonl")
+    epilog=example("verifier-service score rows.jsonl --verifier accuracy --out scored.jsonl")
 )
 @takes_settings(EngineSettings)
 def score(
@@ -300,9 +294,9 @@ def score(
     except BrokenPipeError:
         raise  # of the output: no file is at fault
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else error)
+        fail(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ValueError as error:
-        _fail(error)
+        fail(error)
     raise typer.Exit(status)
 
 
@@ -392,7 +386,7 @@ async def _score_rows(
         judge = await start_judge(settings, stack)
         cached = settings.max_cached_verdicts
         scheduler = Scheduler(pools, max_cached_verdicts=cached, model=judge)
-        progress = stack.enter_context(_progress())
+        progress = stack.enter_context(progress_bar())
         bar = progress.add_task("scoring", total=len(groups), completed=len(done))
         await score_rows(
             scheduler,
@@ -404,7 +398,15 @@ async def _score_rows(
         )
 
 
-@app.command(epilog=_example("verifier-service verifiers accuracy"))
+app.command(
+    name="inspect",
+    epilog=example(
+        "verifier-service inspect problems.jsonl --report report.html --write clean.jsonl"
+    ),
+)(inspect)
+
+
+@app.command(epilog=example("verifier-service verifiers accuracy"))
 def verifiers(
     name: Annotated[
         str | None,
@@ -419,7 +421,7 @@ def verifiers(
         print("\n".join(_options_of(VERIFIERS[name])))  # noqa: T201
     else:
         nearest = did_you_mean(name, VERIFIERS)
-        _fail(f"no verifier {name!r}; there are {', '.join(VERIFIERS)}{nearest}")
+        fail(f"no verifier {name!r}; there are {', '.join(VERIFIERS)}{nearest}")
 
 
 def _described(name: str, verifier: type[Verifier]) -> Iterable[str]:
@@ -452,7 +454,7 @@ def _type_in(schema: dict[str, Any]) -> str:
     return str(schema.get("type", "any"))
 
 
-@app.command(epilog=_example("verifier-service openapi > openapi.json"))
+@app.command(epilog=example("verifier-service openapi > openapi.json"))
 def openapi() -> None:
     """Print the OpenAPI document of the service.
 
@@ -461,7 +463,7 @@ def openapi() -> None:
     print(json.dumps(create_app(Settings()).openapi(), indent=1))  # noqa: T201
 
 
-@app.command(name="new-key", epilog=_example("verifier-service new-key"))
+@app.command(name="new-key", epilog=example("verifier-service new-key"))
 def make_key() -> None:
     """Make an API key and its hash.
 
@@ -469,19 +471,3 @@ def make_key() -> None:
     """
     key = new_key()
     print(f"key:  {key}\nhash: {hash_of(key)}")  # noqa: T201
-
-
-def _progress() -> Progress:
-    """A bar on standard error that goes when it is done; nothing where no terminal shows it."""
-    from rich.console import Console  # noqa: PLC0415  takes a tenth of the start of `serve`
-    from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
-
-    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-
-
-def _fail(message: object) -> NoReturn:
-    """End with status 2 and a line on standard error."""
-    print(message, file=sys.stderr)  # noqa: T201
-    raise typer.Exit(2)

@@ -47,10 +47,11 @@ LAYERS = (
     ("http",),
     ("compat",),
     # what is started
-    ("judge_settings", "settings", "settings_options"),
+    ("judge_settings", "settings", "settings_options", "console"),
     ("worker_pools", "judge_model"),
     ("app",),
     ("server",),
+    ("inspection",),
     ("cli",),
     ("__main__",),
 )

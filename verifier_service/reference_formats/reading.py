@@ -50,21 +50,26 @@ def read_row(row: DataRow, name: str = AUTO) -> RowReading:
     Raises:
         Unverifiable: the row is not of that format; or of none, or of several that differ.
     """
+    return read_named(row, name)[1]
+
+
+def read_named(row: DataRow, name: str = AUTO) -> tuple[str, RowReading]:
+    """The name of the format of a row, and its reading; arguments and errors as of `read_row`."""
     if name != AUTO:
         reading = FORMATS[name].reading_of(row)
         if reading is None:
             raise _no_format(row, [FORMATS[name]], f"it is not of the format {name}")
-        return reading
+        return name, reading
     found = {
         one.name: reading
         for one in FORMATS.values()
         if (reading := one.reading_of(row)) is not None
     }
     found = {one: reading for one, reading in found.items() if not _is_general(one, found)}
-    readings = list(found.values())
+    readings = list(found.items())
     if not readings:
         raise _no_format(row, _nearest(row), "no format fits it")
-    if any(reading != readings[0] for reading in readings):
+    if any(reading != readings[0][1] for _, reading in readings):
         names = " and ".join(found)
         raise Unverifiable(
             EngineReason.BAD_REFERENCE,

@@ -8,6 +8,8 @@ from typing import Any
 from verifier_service.reference_formats.json_values import json_value
 from verifier_service.reference_formats.reference_format import DataRow, ReferenceFormat, RowReading
 
+MAX_VERIFIER_CHARACTERS = 64
+"""Longest name of a verifier in a row."""
 # A call in ToolRL's answers: `<tool_call>` with an object of JSON in each line.
 _TOOL_CALLS = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 
@@ -119,7 +121,23 @@ def _reasoning_gym(row: DataRow) -> RowReading | None:
     return RowReading("reasoning_gym", {"dataset": name, "entry": entry})
 
 
+def _reference(row: DataRow) -> RowReading | None:
+    """Rows that `verifier-service inspect --write` wrote: the reference, and its verifier."""
+    reference, verifier = json_value(row["reference_json"]), row["verifier"]
+    if not isinstance(reference, dict) or not isinstance(verifier, str):
+        return None
+    is_name = verifier.isidentifier() and len(verifier) <= MAX_VERIFIER_CHARACTERS
+    return RowReading(verifier, reference) if is_name else None
+
+
 TASK_FORMATS = (
+    ReferenceFormat(
+        "reference_json",
+        "rows of `verifier-service inspect --write`",
+        ("reward_model", "reference_json", "verifier"),
+        "accuracy",
+        _reference,
+    ),
     ReferenceFormat(
         "if_eval",
         "IFEval, IFBench",

@@ -1,0 +1,453 @@
+"""verifier-service inspect: sources, findings by row, resumption, and the files that it writes."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import dataclasses
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
+from trainer_client.config.sections import DatasetConfig
+from trainer_client.dataset import load_problems
+from verifier_adapters.reference import reference_of
+from verifier_service.engine.scheduler import Scheduler
+from verifier_service.inspection.columns import language_of, messages_of, prompt_of, solve_rate_of
+from verifier_service.inspection.duplicates import SeenProblems
+from verifier_service.inspection.findings import FindingKind, RowFinding
+from verifier_service.inspection.inspection import Inspection, InspectionOptions, inspect_rows
+from verifier_service.inspection.judging import KeptVerdicts
+from verifier_service.inspection.prepared_row import prepare
+from verifier_service.inspection.probes import ProbeOptions, probes_of
+from verifier_service.inspection.prompts import exact_tokens, loose_tokens, states
+from verifier_service.inspection.report import page
+from verifier_service.inspection.row_files import clean_row, write_clean
+from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
+from verifier_service.inspection.summary import summary_of, summary_text
+from verifier_service.inspection.trivial_programs import trivial_programs
+from verifier_service.reference_formats.reading import read_row, resolved
+from verifier_service.settings import EngineSettings
+from verifier_service.verifiers import VERIFIERS
+from verifier_service.worker_pools import start_pools
+
+OPTIONS = ProbeOptions("boxed", "python", slow_seconds=1.0)
+SOUND = {"problem": "What is 6 times 7?", "answer": "42", "id": "a"}
+PLUS: dict[str, Any] = {
+    "question": "Add the numbers.",
+    "tests": {"type": "asserts", "code": "assert add(1, 2) == 3\nassert add(3, 4) == 7"},
+    "solution": "def add(a, b):\n    return a + b",
+}
+
+
+def inspect(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "verifier_service", "inspect", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def write(path: Path, *rows: Any) -> Path:
+    path.write_text(
+        "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in rows)
+    )
+    return path
+
+
+def rows_in(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_command_finds_defects_resumes_and_writes_what_is_usable(tmp_path: Path) -> None:
+    """Every kind of finding has its rows in test_planted_defects."""
+    data = write(
+        tmp_path / "rows.jsonl",
+        SOUND,
+        PLUS,
+        "{broken",
+        {"problem": "Three plus one? (Answer: 4)", "answer": 4},
+        {"problem": "Which is it?", "answer": "proof"},
+        {"image": "x.png", "label": 3},
+        PLUS | {"question": "Add again.", "solution": "def add(a, b):\n    return a - b"},
+    )
+    clean, findings = tmp_path / "clean.jsonl", tmp_path / "findings.jsonl"
+    verdicts = tmp_path / "verdicts.jsonl"
+    flags = ("--write", clean, "--findings", findings, "--verdicts", verdicts, "--min-tests", 2)
+    first = inspect(data, *flags)
+    assert (first.returncode, first.stderr) == (1, "")
+    assert first.stdout.startswith("7 rows: 5 unusable, 2 kept\n")
+    assert "rows 7: mend the tests or the solution" in first.stdout
+    found = {one["row"]: [each["kind"] for each in one["findings"]] for one in rows_in(findings)}
+    assert found == {
+        3: ["unreadable_row"],
+        4: ["given_away"],
+        5: ["bad_reference"],
+        6: ["unknown_shape"],
+        7: ["solution_fails"],
+    }
+    messages = {one["row"]: one["findings"][0]["message"] for one in rows_in(findings)}
+    assert "its columns: image, label; nearest: " in messages[6]
+    assert messages[7] == "wrong_answer in test 1"
+    kept = rows_in(clean)
+    assert [one["id"] for one in kept] == ["a", "1"]
+    assert kept[0]["prompt"] == [{"role": "user", "content": SOUND["problem"]}]
+
+    lines = verdicts.read_text().splitlines(keepends=True)
+    verdicts.write_text("".join(lines[:3]) + lines[3][:-20])
+    again = inspect(data, *flags)
+    assert (again.returncode, again.stdout) == (1, first.stdout)
+    assert len(verdicts.read_text().splitlines()) == 7
+
+    other = write(tmp_path / "other.jsonl", SOUND | {"answer": "43"})
+    refused = inspect(other, "--verdicts", verdicts)
+    assert refused.returncode == 2
+    assert f"{verdicts}: line 1 is of other rows or options; choose another" in refused.stderr
+
+    alone = inspect(clean, "--min-tests", 2)
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    assert "2 rows: 0 unusable, 2 kept" in alone.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("nowhere.jsonl",), "nowhere.jsonl: no such file"),
+        (("{data}", "--column", "answer"), "--column: found 'answer', expected NAME=COLUMN"),
+        (("{data}", "--reference-format", "awnser"), "did you mean 'answer'?"),
+        (("{data}", "--write", "{data}"), "has the rows to be inspected: choose another file"),
+        (("{data}", "--verdicts", "{other}"), "line 1 is not of an earlier run"),
+        (("{empty}",), "empty.jsonl: there are no rows"),
+    ],
+)
+def test_wrong_arguments_end_with_a_line(
+    tmp_path: Path, flags: tuple[str, ...], message: str
+) -> None:
+    places = {
+        "data": write(tmp_path / "rows.jsonl", SOUND),
+        "other": write(tmp_path / "other.jsonl", {"x": 1}),
+        "empty": write(tmp_path / "empty.jsonl"),
+    }
+    result = inspect(*(flag.format(**places) for flag in flags), "--workers", 1)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_column_that_no_row_has_is_told(tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", SOUND)
+    with pytest.raises(BadSource, match="--column: no row has a column 'gold'; there are "):
+        columns_of(DataSource(str(data), renamed=(("answer", "gold"),)))
+    moved = columns_of(DataSource(str(data), renamed=(("prompt", "problem"),)))
+    assert moved == [{"prompt": SOUND["problem"], "answer": "42", "id": "a"}]
+
+
+@pytest.mark.parametrize("text", ["mine", '{"x": 1}', "1\n"])
+def test_a_file_of_something_else_is_not_cut(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    with pytest.raises(BadSource, match="line 1 is not of an earlier run"):
+        KeptVerdicts(path)
+    assert path.read_text() == text
+
+
+def columns_of(source: DataSource) -> list[dict[str, Any]]:
+    return [one.columns for one in source.rows()]
+
+
+def test_every_kind_of_source_has_the_same_rows(tmp_path: Path) -> None:
+    import datasets  # noqa: PLC0415
+
+    rows = [{"problem": f"{number}?", "answer": str(number)} for number in range(5)]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "rows.jsonl").write_text(text)
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    (tmp_path / "rows.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    table = datasets.Dataset.from_list(rows)
+    table.to_parquet(tmp_path / "rows.parquet")
+    table.save_to_disk(str(tmp_path / "saved"))
+    datasets.DatasetDict({"test": table}).save_to_disk(str(tmp_path / "splits"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "train.jsonl").write_text(text)
+    for name in ("rows.jsonl", "rows.json", "rows.jsonl.gz", "rows.parquet", "saved", "folder"):
+        assert columns_of(DataSource(str(tmp_path / name))) == rows, name
+    splits = DataSource(str(tmp_path / "splits"), "test", max_rows=2)
+    assert columns_of(splits) == rows[:2]
+    with pytest.raises(BadSource, match=r"no split 'train'; there are \['test'\]"):
+        columns_of(DataSource(str(tmp_path / "splits")))
+
+
+def test_a_row_that_cannot_be_read_is_a_row_with_a_problem(tmp_path: Path) -> None:
+    lines = ('{"a": "\\ud800"}', "[1]", "{", '{"a": NaN}', "[" * 100_000, "9" * 5000, '{"a": 1}')
+    data = write(tmp_path / "rows.jsonl", *lines)
+    rows = list(DataSource(str(data)).rows())
+    assert [bool(one.problem) for one in rows] == [True] * 6 + [False]
+    assert "found list, expected an object" in rows[1].problem
+
+
+def test_dates_of_a_table_become_texts(tmp_path: Path) -> None:
+    import datetime  # noqa: PLC0415
+
+    import datasets  # noqa: PLC0415
+
+    rows = [{"answer": "2", "day": datetime.date(2020, 1, 2)}]
+    datasets.Dataset.from_list(rows).to_parquet(tmp_path / "rows.parquet")
+    assert columns_of(DataSource(str(tmp_path / "rows.parquet")))[0]["day"] == "2020-01-02"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(one, id=one.data_set) for one in DATA_SET_ROWS if one.verifier in VERIFIERS],
+)
+def test_a_clean_row_keeps_its_reference(case: DataSetRow) -> None:
+    row = SourceRow(3, {"prompt": "2 + 2?"} | case.row)
+    found = clean_row(row, case.format, DataSource("rows.jsonl"))
+    reading = read_row(found)
+    assert (reading.verifier, reading.reference) == (case.verifier, case.reference)
+    # What the adapters for verl and TRL make of the label.
+    assert reference_of(found["reward_model"]["ground_truth"]) == case.reference
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(one, id=one.data_set) for one in DATA_SET_ROWS if one.verifier in VERIFIERS],
+)
+def test_every_shape_has_probes(case: DataSetRow) -> None:
+    probes = probes_of(case.row, read_row(case.row), OPTIONS)
+    assert len({probe.name for probe in probes}) == len(probes) > 0
+
+
+@pytest.mark.parametrize("name", ["clean.jsonl", "clean.parquet"])
+def test_the_trainer_takes_clean_rows_as_they_are(tmp_path: Path, name: str) -> None:
+    rows = [case for case in DATA_SET_ROWS if case.verifier in VERIFIERS]
+    columns = [case.row | {"prompt": f"Problem {n}?"} for n, case in enumerate(rows)]
+    source = DataSource(str(write(tmp_path / "rows.jsonl", *columns)))
+    options = InspectionOptions(OPTIONS)
+    assert write_clean(tmp_path / name, source, Inspection(), options) == len(rows)
+    (tmp_path / "folder").mkdir()
+    place = (tmp_path / name).rename(tmp_path / "folder" / name)
+    path = place if place.suffix == ".jsonl" else place.parent
+    config = DatasetConfig(path=str(path), problem_column="prompt", reference_format="auto")
+    problems = load_problems(config)
+    readings = [resolved(one.reference) for one in problems]
+    assert readings == [case.reference for case in rows]
+
+
+def test_a_verifier_that_is_not_enabled_judges_nothing() -> None:
+    options = dataclasses.replace(OPTIONS, enabled=frozenset({"code"}))
+    row = prepare(SourceRow(0, SOUND), options)
+    assert [one.kind for one in row.findings] == ["no_verifier"]
+    assert row.probes == ()
+
+
+def test_options_that_a_problem_does_not_show_are_put_behind_it() -> None:
+    columns = {"question": "2 + 2?", "options": ["3", "4"], "answer": "B"}
+    found = clean_row(SourceRow(0, columns), "auto", DataSource("x"))
+    assert found["prompt"] == [{"role": "user", "content": "2 + 2?\nA. 3\nB. 4"}]
+
+
+def test_problems_of_messages_and_turns() -> None:
+    chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    assert prompt_of({"messages": chat}) == prompt_of({"question": [chat]}) == "a"
+    assert messages_of({"prompt": chat}) == [{"role": "user", "content": "a"}]
+    assert prompt_of({"prompt": [], "problem": "c"}) == "c"
+
+
+@pytest.mark.parametrize(
+    ("columns", "rate"),
+    [
+        ({"llama8b_solve_rate": 0.25}, 0.25),
+        ({"pass_rate_72b_tir": "0.5"}, 0.5),
+        ({"pass_rate_72b_tir": "n/a"}, None),
+        ({"gpt_pass_percentage": 1.0}, 1.0),
+        ({"extra_info": {"model_difficulty": {"DeepSeek": 4}}}, 0.75),
+        ({"difficulty": "5/8"}, 0.625),
+        ({"difficulty": "5/0"}, None),
+        ({"difficulty": 5}, None),
+        ({"solve_rate": True}, None),
+        ({"solve_rate": "9" * 999}, None),
+        ({"correctness_math_verify": [True, False]}, 0.5),
+    ],
+)
+def test_solve_rates_are_read_as_data_sets_ship_them(
+    columns: dict[str, Any], rate: float | None
+) -> None:
+    assert solve_rate_of(columns) == rate
+
+
+def test_the_language_of_a_problem_is_none_of_programs() -> None:
+    assert language_of({"language": "en"}, "python") == "python"
+    assert language_of({"language": "Python3"}, "cpp") == "python"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("What is $2+2$?", "what is 2 + 2", True),
+        ("Compute the sum of 2 and 3.", "Please find the sum of 2 and 3.", True),
+        ("Sum the odd numbers below 9.", "Sum the odd nubmers below 9.", True),
+        ("Sum the odd numbers below 9.", "Sum the even numbers below 9.", False),
+        ("Sum the odd numbers below 9.", "Sum the odd numbers below 90.", False),
+        ("Find the maximum of f on [0, 1].", "Find the minimum of f on [0, 1].", False),
+        ("Is x < 3 in all cases?", "Is x > 3 in all cases?", False),
+        ("What is the area of triangle A here?", "What is the area of triangle B here?", False),
+        ("Compute 5! + 3 now", "Compute 5 + 3 now", False),
+    ],
+)
+def test_repeated_problems_are_told_from_their_likes(one: str, other: str, is_same: bool) -> None:
+    seen = SeenProblems()
+    assert seen.add(0, one, {}) is None
+    assert (seen.add(1, other, {}) is not None) == is_same
+    assert seen.add(2, one, {"context": "another text"}) is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer", "is_stated"),
+    [
+        ("Add them. (Answer: 5)", "5", True),
+        ("The answer is 55.", "5", False),
+        ("The answer is 5.5.", "5", False),
+        ("If the answer is m/n, find m.", "m", False),
+        ("The answer is a number.", "a", False),
+        ("Answer: A", "A", True),
+        ("Which answer is correct?", "c", False),
+        ("Add 2 and 3 to get 5 = 2 + 3.", "5", False),
+    ],
+)
+def test_an_answer_in_the_problem(prompt: str, answer: str, is_stated: bool) -> None:
+    assert states(prompt, answer) is is_stated
+
+
+def test_trivial_programs_define_what_tests_call() -> None:
+    code = "import math\nfrom solution import add\ndef test_add():\n    assert add(1, abs(2)) == 3"
+    programs = trivial_programs({"type": "asserts", "code": code})
+    assert "def add(*args" in programs["return None"]
+    assert "def abs" not in programs["return None"]
+    printed = trivial_programs({"inputs": ["1", "2"], "outputs": ["a\n", "b\n"]})
+    assert printed["print the first expected output"] == "print('a\\n', end='')"
+    assert trivial_programs({"type": "asserts", "code": "assert True"}) == {}
+
+
+HOSTILE = (
+    "the answer is " * 40_000,
+    "answer: " + "(" * 400_000,
+    "\\boxed{" * 60_000,
+    "a" * 500_000,
+    "1," * 200_000,
+    "\\left " * 80_000,
+    "?. " * 150_000,
+    "\x00\u202e\u200b" * 100_000,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_long_problems_take_linear_time(text: str) -> None:
+    start = time.process_time()
+    exact_tokens(text)
+    loose_tokens(text)
+    states(text, "42")
+    SeenProblems().add(0, text, {})
+    assert time.process_time() - start < 5
+
+
+ATTACKS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "sound": (SOUND, set()),
+    "nested": (SOUND | {"extra": json.loads("[" * 200 + "]" * 200)}, {"unreadable_row"}),
+    "nested less": (SOUND | {"problem": "b?", "extra": [[[["c"]]]]}, set()),
+    "tower": ({"problem": "How large?", "answer": "10^{10^{10^{10}}}"}, set()),
+    "digits": ({"problem": "How many digits?", "answer": "9" * 4000}, set()),
+    "too long": ({"problem": "How long?", "answer": "9" * 40_000}, {"bad_reference"}),
+    "alternatives": ({"problem": "Which?", "answer": [str(n) for n in range(2000)]}, set()),
+    "boxes": ({"problem": "\\boxed{" * 20_000, "answer": "4"}, set()),
+    "bad at first": ({"problem": "What is 2 plus 2 here?", "answer": "proof"}, {"bad_reference"}),
+    "good then": ({"problem": "What is 2 plus 2 here?", "answer": "4"}, set()),
+    "good again": ({"problem": "What is 2 plus 2 here?", "answer": "8/2"}, {"duplicate"}),
+    "forks": (
+        PLUS | {"question": "Fork.", "solution": "import os\nwhile True: os.fork()"},
+        {"solution_fails", "few_tests"},
+    ),
+    "sign": ({"problem": "\x00\x1b[2J\u202e?", "answer": "4"}, set()),
+    "name": (
+        {"prompt": "?", "reward_model": {}, "reference_json": "{}", "verifier": "\x1b[2J"},
+        {"unknown_shape"},
+    ),
+}
+
+
+def test_what_rows_hold_harms_nothing(tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", *(one for one, _ in ATTACKS.values()))
+
+    async def inspected() -> Inspection:
+        async with AsyncExitStack() as stack:
+            pools = await start_pools(EngineSettings(workers=1, code_workers=1), stack)
+            engine = Scheduler(pools, max_cached_verdicts=0)
+            return await inspect_rows(engine, DataSource(str(data)), InspectionOptions(OPTIONS))
+
+    found = asyncio.run(inspected()).findings
+    kinds = {
+        name: {one.kind.value for one in found.get(index, ())} for index, name in enumerate(ATTACKS)
+    }
+    assert kinds == {name: expected for name, (_, expected) in ATTACKS.items()}
+
+
+def test_a_summary_counts_from_one_and_names_what_to_do() -> None:
+    inspection = Inspection(num_rows=4)
+    inspection.formats["answer", "accuracy"] = 4
+    inspection.findings[2].append(RowFinding(FindingKind.NO_PROMPT))
+    inspection.findings[3].append(RowFinding(FindingKind.DUPLICATE, "the problem of row 1"))
+    inspection.solve_rates += [0.0, 0.5]
+    assert (inspection.num_unusable, inspection.num_kept) == (1, 2)
+    text = summary_text(summary_of(inspection))
+    assert "4 rows: 1 unusable, 2 kept" in text
+    assert "1  25.0%  no_prompt (unusable)" in text
+    assert "rows 3: name the column by --column prompt=COLUMN" in text
+    assert "solve rates of 2 rows:" in text
+
+
+def report_of(tmp_path: Path, inspection: Inspection, *rows: dict[str, Any]) -> str:
+    return page(DataSource(str(write(tmp_path / "<rows>.jsonl", *rows))), inspection)
+
+
+def test_a_report_shows_the_rows_and_runs_nothing_of_theirs(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script> </style> <!--BODY--> /*NAME*/ \u202e\x00 {{7*7}}"
+    inspection = Inspection(num_rows=2)
+    inspection.formats[hostile, "accuracy"] = 2
+    inspection.findings[1].append(RowFinding(FindingKind.GIVEN_AWAY, hostile))
+    inspection.solve_rates.append(0.5)
+    found = report_of(tmp_path, inspection, SOUND, {"problem": hostile, "answer": "1"})
+    assert found.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
+    assert "<script" not in found
+    assert not {"\u202e", "\x00"} & set(found)
+    assert "50.0% <span>of 2 rows are of use</span>" in found
+    assert FindingKind.GIVEN_AWAY.remedy in found
+    assert "<h2>Solve rates</h2>" in found
+    style = found.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'" in found
+    assert not re.search(r"https?://|style=|<[^>]* on\w+=", found)
+
+
+def test_a_report_of_sound_rows_says_so(tmp_path: Path) -> None:
+    inspection = Inspection(num_rows=1)
+    inspection.formats["answer", "accuracy"] = 1
+    assert "every row is usable" in report_of(tmp_path, inspection, SOUND)
+
+
+def test_a_report_shows_the_first_rows_of_many(tmp_path: Path) -> None:
+    inspection = Inspection(num_rows=30)
+    for index in range(30):
+        inspection.findings[index].append(RowFinding(FindingKind.NO_PROMPT))
+    found = report_of(tmp_path, inspection, *([SOUND] * 30))
+    assert "and 10 more; --findings lists all" in found

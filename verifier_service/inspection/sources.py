@@ -1,0 +1,252 @@
+"""Rows of a data set: of a file, of a folder, or streamed from the Hugging Face hub."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from verifier_service import strict_json
+
+PARQUET_ROWS_AT_ONCE = 64
+MAX_LINE_BYTES = 2**28
+"""Longest line of a file; a longer one would fill the memory."""
+MAX_SHOWN_COLUMNS = 20
+MAX_DEPTH = 100
+"""Most levels of lists and objects in a row."""
+_SUFFIXES = (".jsonl", ".json", ".parquet", ".jsonl.gz", ".json.gz")
+_SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")
+"""Files of a folder that `save_to_disk` wrote; of these, the first is one of several splits."""
+
+
+class BadSource(ValueError):
+    """The data cannot be read, or not as asked; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A row, or why it is none."""
+
+    index: int
+    """Position in the data, from 0."""
+    columns: dict[str, Any]
+    problem: str = ""
+    """Why the row cannot be read; then it has no columns."""
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """Data that is read from its begin each time."""
+
+    data: str
+    """A file, a folder, or the name of a data set on the hub."""
+    split: str = "train"
+    subset: str | None = None
+    """Name of a subset on the hub."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Names for columns: (`answer`, `gold`) has the column `gold` read as `answer`."""
+    max_rows: int | None = None
+
+    def check(self) -> None:
+        """Raise BadSource where there is no such data."""
+        self._values()
+
+    def rows(self) -> Iterator[SourceRow]:
+        """The rows, one after the other; a row that cannot be read is one with a problem.
+
+        Raises:
+            BadSource: the data is not there, cannot be read, or lacks a column that was named.
+        """
+        seen: set[str] = set()
+        index = -1
+        for index, value in enumerate(self._values()):
+            if index == self.max_rows:
+                return
+            row = _row(index, value)
+            seen |= row.columns.keys()
+            yield self._with_names(row)
+        missing = sorted({column for _, column in self.renamed} - seen)
+        if index >= 0 and missing:
+            raise BadSource(
+                f"--column: no row has a column {missing[0]!r}; there are "
+                f"{sorted(seen)[:MAX_SHOWN_COLUMNS]}"
+            )
+
+    def _with_names(self, row: SourceRow) -> SourceRow:
+        named = {key: row.columns[name] for key, name in self.renamed if name in row.columns}
+        if not named:
+            return row
+        moved = {name for _, name in self.renamed}
+        kept = {key: value for key, value in row.columns.items() if key not in moved}
+        return SourceRow(row.index, kept | named, row.problem)
+
+    def _values(self) -> Iterable[Any]:
+        path = Path(self.data)
+        if path.is_dir():
+            return self._in_folder(path)
+        if not path.exists() and self.data.endswith(_SUFFIXES):
+            raise BadSource(f"{self.data}: no such file")
+        if not path.is_file():
+            return self._on_hub(self.data)
+        if self.data.endswith(".parquet"):
+            return _parquet_rows(path)
+        return _array(path) if self.data.endswith((".json", ".json.gz")) else _lines(path)
+
+    def _in_folder(self, path: Path) -> Iterable[Any]:
+        if not any((path / name).exists() for name in _SAVED):
+            return self._on_hub(str(path))
+        saved = _datasets(lambda datasets: datasets.load_from_disk(str(path)), str(path))
+        if not (path / _SAVED[0]).exists():
+            return _iterated(saved, str(path))
+        if self.split not in saved:
+            raise BadSource(f"{path}: no split {self.split!r}; there are {sorted(saved)}")
+        return _iterated(saved[self.split], str(path))
+
+    def _on_hub(self, name: str) -> Iterable[Any]:
+        """The rows of a data set on the hub, or of a folder of files, as they come."""
+        streamed = _datasets(
+            lambda datasets: datasets.load_dataset(
+                name, self.subset, split=self.split, streaming=True
+            ),
+            name,
+        )
+        return _iterated(streamed, name)
+
+
+def _datasets(load: Callable[[Any], Any], name: str) -> Any:
+    """The value that the package `datasets` loads. Raises BadSource."""
+    try:
+        datasets = importlib.import_module("datasets")
+    except ModuleNotFoundError as error:
+        raise BadSource(
+            f"{name}: no such file; folders and data sets of the hub need `pip install datasets`"
+        ) from error
+    try:
+        return load(datasets)
+    except _errors_of(datasets) as error:
+        raise _unloadable(name, error) from error
+
+
+def _iterated(rows: Iterable[Any], name: str) -> Iterator[Any]:
+    """The rows, whose loading may fail under way. Raises BadSource."""
+    errors = _errors_of(importlib.import_module("datasets"))
+    try:
+        yield from rows
+    except errors as error:
+        raise _unloadable(name, error) from error
+
+
+def _errors_of(datasets: Any) -> tuple[type[Exception], ...]:
+    return (OSError, EOFError, ValueError, datasets.exceptions.DatasetsError)
+
+
+def _unloadable(name: str, error: Exception) -> BadSource:
+    why = " ".join(str(error).split())[:300]
+    return BadSource(
+        f"{name}: cannot be loaded: {why}. Expected a .jsonl, .json or .parquet file, a folder of "
+        "`datasets`, or the name of a data set on the hub; see --split and --subset"
+    )
+
+
+def _parquet_rows(path: Path) -> Iterator[Any]:
+    try:
+        parquet = importlib.import_module("pyarrow.parquet")
+        arrow = importlib.import_module("pyarrow")
+    except ModuleNotFoundError as error:
+        raise BadSource(f"{path}: Parquet needs `pip install pyarrow`") from error
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
+                yield from batch.to_pylist()
+    except (arrow.ArrowException, OSError) as error:
+        raise BadSource(f"{path}: {' '.join(str(error).split())[:300]}") from error
+
+
+def _opened(path: Path) -> Any:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    """The values of a file with one on each line; a line that is none is a ValueError.
+
+    Raises:
+        BadSource: the file cannot be read.
+    """
+    try:
+        with _opened(path) as file:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                if len(line) > MAX_LINE_BYTES:
+                    raise BadSource(f"{path}: a line of more than {MAX_LINE_BYTES} bytes")
+                if line.strip():
+                    yield _parsed(line)
+    except (OSError, EOFError) as error:
+        raise BadSource(f"{path}: {error}") from error
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return strict_json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError) as error:
+        return error if isinstance(error, ValueError) else ValueError("nested too deeply")
+
+
+def _array(path: Path) -> Iterable[Any]:
+    """The values of a file with an array; of one with a value on each line, these."""
+    try:
+        with _opened(path) as file:
+            text = file.read()
+    except (OSError, EOFError) as error:
+        raise BadSource(f"{path}: {error}") from error
+    if not text.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        return _lines(path)
+    found = _parsed(text)
+    if isinstance(found, ValueError):
+        raise BadSource(f"{path}: no JSON: {found}") from found
+    return found if isinstance(found, list) else []
+
+
+def _row(index: int, value: Any) -> SourceRow:
+    if isinstance(value, ValueError):
+        return SourceRow(index, {}, f"no JSON: {value}")
+    if not isinstance(value, dict):
+        return SourceRow(index, {}, f"found {type(value).__name__}, expected an object")
+    try:
+        encoded = msgspec.json.encode(value)
+        # Dates, decimals and bytes of Parquet become what JSON has for them.
+        columns = value if _is_plain(value) else msgspec.json.decode(encoded)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        # Half of a surrogate pair, for example, which no UTF-8 has and no worker can be sent.
+        return SourceRow(index, {}, f"it cannot be written as JSON: {error}")
+    if _depth(columns) > MAX_DEPTH:
+        return SourceRow(index, {}, f"it is nested more than {MAX_DEPTH} levels deep")
+    return SourceRow(index, columns)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is made of what JSON has, and nothing else."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if type(one) is dict:
+            waiting += one.values()
+        elif type(one) is list:
+            waiting += one
+        elif one is not None and type(one) not in (str, int, float, bool):
+            return False
+    return True
+
+
+def _depth(value: Any) -> int:
+    """The levels of lists and objects in each other; no recursion, which these could exhaust."""
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        level = [
+            inner for one in level for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        depth += 1
+    return depth
