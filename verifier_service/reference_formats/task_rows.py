@@ -117,7 +117,8 @@ def _reasoning_gym(row: DataRow) -> RowReading | None:
     name = metadata.get("source_dataset") if isinstance(metadata, dict) else None
     if not isinstance(name, str):
         return None
-    entry = {**row, "metadata": metadata}
+    known = {column: row[column] for column in ("question", "answer") if column in row}
+    entry = {**known, "metadata": metadata}
     return RowReading("reasoning_gym", {"dataset": name, "entry": entry})
 
 
