@@ -39,6 +39,8 @@ from verifier_service.file_scoring import (
     score_summary,
     with_profiles,
 )
+from verifier_service.fleet.command import run_fleet
+from verifier_service.fleet.settings import FleetSettings
 from verifier_service.http.api_keys import hash_of, new_key
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
@@ -134,6 +136,19 @@ def serve(*, settings: Settings) -> None:
     hide_process()
     try:
         run_server(settings)
+    except CannotServe as error:
+        _fail(error)
+
+
+@app.command(epilog=_example("verifier-service fleet --judges 2 --max-judges 4"))
+@takes_settings(FleetSettings)
+def fleet(*, settings: FleetSettings) -> None:
+    """Serve the scoring API by a Ray cluster on this machine.
+
+    Ray ends with the command. For several machines see docs/deploy.md.
+    """
+    try:
+        run_fleet(settings)
     except CannotServe as error:
         _fail(error)
 

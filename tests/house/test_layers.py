@@ -50,6 +50,7 @@ LAYERS = (
     ("worker_pools",),
     ("app",),
     ("server",),
+    ("fleet",),
     ("cli",),
     ("__main__",),
 )
