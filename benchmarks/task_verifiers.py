@@ -1,8 +1,8 @@
 """Completions a second of one worker, for each verifier of docs/tasks.md, beside a peer's own code.
 
 CPU seconds are counted, ours and the peer's in turn, and the medians compared. A peer that is not
-installed is left out: jsonschema, difflib, tomllib and sqlite3 always are; rouge-score, sacrebleu
-and langdetect with the extras `instructions` and `similarity`.
+installed is left out: jsonschema, difflib, tomllib and sqlite3 always are; rouge-score, sacrebleu,
+langdetect and reasoning-gym with the extras `instructions`, `similarity` and `reasoning_gym`.
 
     .venv/bin/python benchmarks/task_verifiers.py
 """
@@ -24,6 +24,7 @@ import yaml
 from verifier_service.completion import Completion
 from verifier_service.verifier import TextVerifier
 from verifier_service.verifiers.instruction_following import InstructionFollowing
+from verifier_service.verifiers.puzzle import Puzzle
 from verifier_service.verifiers.sql import Sql
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
@@ -48,6 +49,12 @@ CALL = {"name": "find", "arguments": {"city": "Paris", "days": 3}}
 DATABASE = "CREATE TABLE t (id, n);" + "".join(
     f"INSERT INTO t VALUES ({index}, {index * 37 % 101});" for index in range(200)
 )
+EXPRESSION = "(5 - 2) * 7 + 3"
+NUMBERS = [2, 3, 5, 7]
+COUNTDOWN = {"puzzle": "countdown", "numbers": NUMBERS, "target": 24}
+SOLVED = [[(3 * row + row // 3 + column) % 9 + 1 for column in range(9)] for row in range(9)]
+CLUES = [[cell if cell % 3 == 0 else 0 for cell in row] for row in SOLVED]
+GRID = "\n".join(" ".join(map(str, row)) for row in SOLVED)
 QUERY = "SELECT n, count(*) FROM t WHERE id > 20 GROUP BY n"
 
 
@@ -142,6 +149,10 @@ def contests() -> list[Contest]:
             "rouge-score",
             _rouge(),
         ),
+        Contest("puzzle, sudoku", Puzzle(), {"puzzle": "sudoku", "grid": CLUES}, GRID, "", None),
+        Contest(
+            "puzzle, countdown", Puzzle(), COUNTDOWN, EXPRESSION, "reasoning-gym", _countdown()
+        ),
         Contest(
             "sql",
             Sql(),
@@ -168,6 +179,16 @@ def _rouge() -> Callable[[], Any] | None:
         return None
     scorer = RougeScorer(["rougeL"])
     return lambda: scorer.score(OTHER, TEXT)
+
+
+def _countdown() -> Callable[[], Any] | None:
+    try:
+        from reasoning_gym import get_score_answer_fn  # noqa: PLC0415
+    except ImportError:
+        return None
+    score = get_score_answer_fn("countdown")
+    entry = {"metadata": {"numbers": NUMBERS, "target": 24}}
+    return lambda: score(EXPRESSION, entry)
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from verifier_service.http.routes import router
 from verifier_service.http.service import Service, install_service
 from verifier_service.http.traces import Traces
 from verifier_service.http.unread_body import CloseUnread
+from verifier_service.judge_model import start_judge
 from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.profiles import Verifiers, read_profiles
@@ -129,10 +130,12 @@ async def _started_service(
     async with AsyncExitStack() as stack:
         pools = await start(settings, stack)
         admission = Admission(settings.pending_bounds)
+        judge = await start_judge(settings, stack)
         scheduler = Scheduler(
             pools,
             max_cached_verdicts=settings.max_cached_verdicts,
             on_judged=metrics.count_judged,
+            model=judge,
         )
         bodies = ByteBudget(settings.max_body_bytes)
         processes, call_processes = (
@@ -145,6 +148,7 @@ async def _started_service(
         await processes.start()
         await stack.enter_async_context(call_processes)
         metrics.watch(admission, scheduler.cache, pools, (processes, call_processes))
+        metrics.watch_judge(judge)
         yield Service(
             limits=settings.request_limits,
             profiles=profiles,

@@ -42,6 +42,7 @@ from verifier_service.file_scoring import (
 from verifier_service.fleet.command import run_fleet
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.http.api_keys import hash_of, new_key
+from verifier_service.judge_model import start_judge
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError
@@ -143,10 +144,7 @@ def serve(*, settings: Settings) -> None:
 @app.command(epilog=_example("verifier-service fleet --judges 2 --max-judges 4"))
 @takes_settings(FleetSettings)
 def fleet(*, settings: FleetSettings) -> None:
-    """Serve the scoring API by a Ray cluster on this machine.
-
-    Ray ends with the command. For several machines see docs/deploy.md.
-    """
+    """Serve the scoring API by a Ray cluster on this machine."""
     try:
         run_fleet(settings)
     except CannotServe as error:
@@ -403,7 +401,9 @@ async def _score_rows(
     needed = tuple({verifier.type for verifier in every})
     async with AsyncExitStack() as stack:
         pools = await start_pools(settings.model_copy(update={"enabled": needed}), stack)
-        scheduler = Scheduler(pools, max_cached_verdicts=settings.max_cached_verdicts)
+        judge = await start_judge(settings, stack)
+        cached = settings.max_cached_verdicts
+        scheduler = Scheduler(pools, max_cached_verdicts=cached, model=judge)
         progress = stack.enter_context(_progress())
         bar = progress.add_task("scoring", total=len(groups), completed=len(done))
         await score_rows(

@@ -42,6 +42,8 @@ class DecidingStage(StrEnum):
     """math-verify has compared them, which the own reader leaves open."""
     RULE = "rule"
     """The verifier's own rule, which reads the completion alone or compares texts."""
+    MODEL = "model"
+    """A model was asked, since rules leave it open."""
     TESTS = "tests"
     """The tests of a program were run."""
 

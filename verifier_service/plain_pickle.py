@@ -19,6 +19,9 @@ MAX_UNPACKED_BYTES = 64 * 2**20
 MAX_INSTRUCTIONS = 50_000
 """Most instructions of a pickle; a test takes about eight."""
 
+MAX_VALUES = 200_000
+"""Most values, each counted as often as it stands somewhere: a list may hold another one twice."""
+
 _PLAIN = frozenset(
     {
         *("PROTO", "FRAME", "STOP", "MARK"),
@@ -58,9 +61,11 @@ def plain_value(pickled: bytes) -> Any:
     """The lists, objects, texts and numbers of a pickle. Raises UnreadablePickle."""
     _check(pickled)
     try:
-        return _PlainUnpickler(io.BytesIO(pickled)).load()
+        found = _PlainUnpickler(io.BytesIO(pickled)).load()
     except Exception as error:  # the machine of pickles has no list of its errors
         raise UnreadablePickle(f"no whole pickle: {error}") from error
+    _check_number(found)
+    return found
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -93,3 +98,17 @@ def _check(pickled: bytes) -> None:
         raise
     except (ValueError, IndexError) as error:
         raise UnreadablePickle(f"no whole pickle: {error}") from error
+
+
+def _check_number(value: Any) -> None:
+    """Raise UnreadablePickle if a value holds more values than may be, or holds itself."""
+    left, number = [value], 1
+    while left:
+        inside = left.pop()
+        if not isinstance(inside, dict | list | tuple):
+            continue
+        parts = inside.values() if isinstance(inside, dict) else inside
+        number += len(parts)
+        if number > MAX_VALUES:
+            raise UnreadablePickle(f"more than {MAX_VALUES} values")
+        left += parts

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from verifier_service.compat import ROUTERS
 from verifier_service.engine.admission import PendingBounds
@@ -17,6 +17,7 @@ from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.http.api_keys import UNNAMED, ApiKey, is_hash
 from verifier_service.http.key_files import check_distinct, read_hashes, read_keys
 from verifier_service.http.sites import Sites, check_allowed_host, check_allowed_origin, known_sites
+from verifier_service.judge_settings import JudgeSettings
 from verifier_service.logs import LogFormat
 from verifier_service.plugins import VARIABLE as PLUGINS_VARIABLE
 from verifier_service.profiles import read_profiles
@@ -34,7 +35,7 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class EngineSettings(BaseSettings):
+class EngineSettings(JudgeSettings):
     """Settings of the workers, and the limits on judging; they need no server."""
 
     model_config = SettingsConfigDict(

@@ -79,7 +79,11 @@ def _metavar(annotation: Any) -> str:
 def _complaint(problem: ErrorDetails) -> str:
     """One line with the option and the variable that the value may have come from."""
     name = str(problem["loc"][0]) if problem["loc"] else "settings"
-    # Where a hash is expected, the value may be the key itself.
-    found = "" if name.startswith("api_key") else f" (found {problem['input']!r})"[:200]
+    # Where a hash is expected, the value may be the key itself; a URL may have a password.
+    found = (
+        ""
+        if name.startswith(("api_key", "judge_key", "judge_url"))
+        else f" (found {problem['input']!r})"[:200]
+    )
     message = problem["msg"].removeprefix("Value error, ")
     return f"--{name.replace('_', '-')} / VERIFIER_{name.upper()}: {message}{found}"

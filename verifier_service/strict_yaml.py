@@ -1,6 +1,7 @@
-"""YAML whose mappings have each key once.
+"""YAML whose mappings have each key once, read in linear time.
 
-YAML forbids a key twice, and PyYAML takes the last one without a word.
+YAML forbids a key twice, and PyYAML takes the last one without a word. Its scanner takes quadratic
+time in brackets, and its numbers may be of any length.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from typing import Any
 import yaml
 
 TWICE = "a key stands twice in a mapping"
+MAX_BRACKETS = 100
+"""Most brackets of which each is within the one before."""
+MAX_NUMBER_CHARACTERS = 1_000
 
 
 def load(text: str | bytes, check: Callable[[yaml.Node | None], None] | None = None) -> Any:
@@ -21,7 +25,8 @@ def load(text: str | bytes, check: Callable[[yaml.Node | None], None] | None = N
         check: is called with the text's node before any value is made.
 
     Raises:
-        yaml.YAMLError: the text is no YAML, or a mapping in it has a key twice.
+        yaml.YAMLError: the text is no YAML, a mapping in it has a key twice, or it is over the
+            bounds above.
 
     >>> load("a: 1\\nb: {c: 2, c: 3}")
     Traceback (most recent call last):
@@ -41,7 +46,14 @@ def load(text: str | bytes, check: Callable[[yaml.Node | None], None] | None = N
 
 
 class _DistinctKeys(yaml.SafeLoader):
-    """The safe loader, but for mappings that have a key twice."""
+    """The safe loader, but for mappings that have a key twice, and bounds."""
+
+    def fetch_flow_collection_start(self, TokenClass: type[yaml.Token]) -> None:
+        """Refuse a bracket within too many."""
+        if self.flow_level >= MAX_BRACKETS:
+            mark = self.get_mark()
+            raise yaml.scanner.ScannerError(problem="too many brackets", problem_mark=mark)
+        super().fetch_flow_collection_start(TokenClass)
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Refuse a key that the mapping itself has twice, then add what `<<` merges into it."""
@@ -52,3 +64,19 @@ class _DistinctKeys(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(problem=TWICE, problem_mark=key.start_mark)
             known.add(written)
         super().flatten_mapping(node)
+
+    def construct_number(self, node: yaml.ScalarNode) -> Any:
+        """Refuse a number that is too long to be read in no time."""
+        if len(node.value) > MAX_NUMBER_CHARACTERS:
+            raise yaml.constructor.ConstructorError(
+                problem="a number is too long", problem_mark=node.start_mark
+            )
+        return _READ_NUMBER[node.tag](self, node)
+
+
+_READ_NUMBER = {
+    "tag:yaml.org,2002:int": yaml.SafeLoader.construct_yaml_int,
+    "tag:yaml.org,2002:float": yaml.SafeLoader.construct_yaml_float,
+}
+for _tag in _READ_NUMBER:
+    _DistinctKeys.add_constructor(_tag, _DistinctKeys.construct_number)

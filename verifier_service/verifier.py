@@ -6,6 +6,7 @@ The API process reads options, purpose and reasons; only workers call the method
 |---|---|
 | `TextVerifier` | one completion after the other: `prepare` |
 | `SettlingVerifier` | in two steps: `prepare`, then `settle` for questions that are left open |
+| `AskingVerifier` | as `TextVerifier`, but for questions that a model is asked |
 | `GroupVerifier` | the completions of one group beside each other: `prepare_group` |
 | `verifiers.code.Code` | programs, which code workers run |
 
@@ -218,6 +219,13 @@ class SettlingVerifier(TextVerifier):
         Raises:
             Unverifiable: the reference cannot be used.
         """
+
+
+class AskingVerifier(TextVerifier):
+    """A verifier whose judges leave questions to a model, which the API process asks.
+
+    A question is a `model_judge.open_answer.OpenAnswer` in JSON. No worker has a network.
+    """
 
 
 class GroupVerifier(Verifier):

@@ -32,8 +32,9 @@ LAYERS = (
     ),
     ("frames", "frame_stream", "plugins", "logs", "patterns", "chinese_words", "plain_pickle"),
     ("schema_validation", "text_similarity", "sqlite_queries", "reference_formats"),
+    ("puzzles", "gym_scorers"),
     # judging one completion
-    ("mathematics", "sandbox", "instructions", "tool_calls", "structures"),
+    ("mathematics", "sandbox", "instructions", "tool_calls", "structures", "model_judge"),
     ("code",),
     ("verifiers",),
     ("profiles",),
@@ -46,8 +47,8 @@ LAYERS = (
     ("http",),
     ("compat",),
     # what is started
-    ("settings", "settings_options"),
-    ("worker_pools",),
+    ("judge_settings", "settings", "settings_options"),
+    ("worker_pools", "judge_model"),
     ("app",),
     ("server",),
     ("fleet",),

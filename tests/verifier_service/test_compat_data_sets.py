@@ -283,9 +283,28 @@ HUGE_PLACE = b"\x80\x04]r\xff\xff\xff\x7f."
 """A pickle that puts an empty list into place 2**31, for which the unpickler would make room."""
 
 
+def doubled(value: Any, num_times: int) -> Any:
+    for _ in range(num_times):
+        value = [value, value]
+    return value
+
+
+def within_itself() -> Any:
+    value: list[Any] = []
+    value.append({"input": value})
+    return value
+
+
+def test_lists_that_stand_in_several_places_are_read() -> None:
+    assert plain_value(pickle.dumps(doubled("a", 10))) == doubled("a", 10)
+
+
 @pytest.mark.parametrize(
     ("pickled", "said"),
     [
+        (pickle.dumps(doubled("a", 60)), "more than 200000 values"),
+        (pickle.dumps(doubled({"input": ("1",)}, 60)), "more than 200000 values"),
+        (pickle.dumps(within_itself()), "more than 200000 values"),
         (pickle.dumps(Calls()), "instruction (STACK_)?GLOBAL"),
         (pickle.dumps(Calls(), 0), "instruction GLOBAL"),
         (b"cos\nsystem\n.", "instruction GLOBAL"),

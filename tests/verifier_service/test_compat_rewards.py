@@ -10,6 +10,7 @@ import pytest
 from verifier_service.compat.completions import UnusableReference
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.openrlhf import response_in
+from verifier_service.gym_scorers import loading
 
 PROGRAM = "```python\nprint(int(input())**2)\n```"
 SQUARES = {"inputs": ["3\n", "4\n"], "outputs": ["9\n", "16\n"]}
@@ -268,6 +269,14 @@ def test_nemo_gym_is_told_that_a_task_cannot_be_judged(http: httpx.Client) -> No
         ),
         (r"\boxed{Paris}", {**MCQA, "grading_mode": "lenient_boxed"}, {"multiple_choice": 1.0}),
         ("4", {"expected_answer": "4", "verifier_type": "math_with_judge"}, {"accuracy": 1.0}),
+        (r"So \boxed{[[1,2],[3,4]]}", {"expected_output": [[1, 2], [3, 4]]}, {"puzzle": 1.0}),
+        ("[[1,2],[3,5]]", {"expected_output": [[1, 2], [3, 4]]}, {"puzzle": 0.0}),
+        (
+            "<point>(500, 330)</point>",
+            {"expected_answer": "0.5,0.3", "max_dist": 0.06},
+            {"puzzle": pytest.approx(0.25)},
+        ),
+        ("(500, 300)", {"expected_answer": "0.5,0.3", "max_dist": 0.06}, {"puzzle": 0.0}),
     ],
 )
 def test_nemo_gym_tasks_choose_the_verifier(
@@ -281,7 +290,8 @@ def test_nemo_gym_tasks_choose_the_verifier(
     [
         ({"extraction_mode": "boxed"}, "extraction_mode"),
         ({"rubric": [{"criteria": "is kind"}]}, "rubric"),
-        ({"max_dist": 0.15}, "max_dist"),
+        ({"template_metadata": {}}, "template_metadata"),
+        ({"expected_output": [[1]], "agent_mode": "inductive"}, "agent_mode"),
         ({"follow_ups": ["And then?"]}, "follow_ups"),
         ({"verifier": {"type": "regex"}}, "verifier"),
         ({"verifier_metadata": {"llm_judge": []}}, "llm_judge"),
@@ -306,6 +316,22 @@ def test_a_task_of_other_rules_is_refused_by_name(
     assert response.status_code == 422
     assert field in response.json()["error"]["message"]
     assert post(http, "/verify?profile=accuracy", body)["reward"] == 1.0
+
+
+@pytest.mark.parametrize("text", ["So <answer>False</answer>", r"So \boxed{False}", "False"])
+def test_a_task_of_reasoning_gym_is_judged_by_its_own_scorer(http: httpx.Client, text: str) -> None:
+    """Or by none: another rule would compare the words."""
+    task = {
+        "question": "Does it halt?",
+        "answer": "True",
+        "metadata": {"source_dataset": "game_of_life_halting"},
+    }
+    found = post(http, "/verify", responses_body(text, **task))
+    expected = "different" if loading.can_score() else "missing_package"
+    assert (found["reward"], found["reason"]) == (0, expected)
+    if loading.can_score():
+        right = responses_body(text.replace("False", "True"), **task)
+        assert post(http, "/verify", right)["reward_components"] == {"reasoning_gym": 1.0}
 
 
 def test_nemo_gym_calls_of_tools_are_judged(http: httpx.Client) -> None:

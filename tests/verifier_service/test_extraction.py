@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import assert_linear
 from verifier_service.mathematics.answer_sources import SOURCES, Source
 from verifier_service.mathematics.extraction import extract
 
@@ -260,29 +258,18 @@ DENIALS = (
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("piece", PIECES)
 def test_time_grows_with_the_length_and_no_faster(piece: str, source: Source) -> None:
-    assert_linear("", piece, "", (source,))
+    assert_linear(lambda text: extract(text, (source,)), piece)
 
 
 @pytest.mark.parametrize("after", ["x", "1", "$", "$x$", " (or 2)"])
 @pytest.mark.parametrize("before", ["1", "$a$", "Answer is ", "The answer is $x$, "])
 @pytest.mark.parametrize("piece", AMONG)
 def test_time_grows_no_faster_with_what_stands_between(piece: str, before: str, after: str) -> None:
-    assert_linear(before, piece, after, SOURCES)
+    assert_linear(lambda text: extract(text, SOURCES), piece, before=before, after=after)
 
 
 @pytest.mark.parametrize("piece", DENIALS)
 def test_time_grows_no_faster_with_denials(piece: str) -> None:
-    assert_linear("I do not think that the wrong option ", piece, "5", SOURCES)
-    assert_linear("", piece, "", ("last_expression",))
-
-
-def assert_linear(before: str, piece: str, after: str, sources: Sequence[Source]) -> None:
-    def cpu_seconds(num_characters: int) -> float:
-        text = before + piece * (num_characters // len(piece)) + after
-        start = time.process_time()
-        extract(text, sources)
-        return time.process_time() - start
-
-    # Quadratic time would be 16 times as long for 4 times the text; 10 seconds for the larger one,
-    # at a nanosecond a step.
-    assert cpu_seconds(100_000) < 8 * cpu_seconds(25_000) + 1.0
+    before = "I do not think that the wrong option "
+    assert_linear(lambda text: extract(text, SOURCES), piece, before=before, after="5")
+    assert_linear(lambda text: extract(text, ("last_expression",)), piece)

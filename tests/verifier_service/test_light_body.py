@@ -85,7 +85,7 @@ spellings = st.builds(
 
 
 @given(spellings)
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 def test_a_light_body_is_the_request_of_the_whole(body: bytes) -> None:
     assert read_light(body) == read_whole(body)
 

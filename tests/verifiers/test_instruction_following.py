@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.growth import assert_linear
 from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
@@ -365,6 +366,48 @@ def test_no_text_breaks_a_check(name: str) -> None:
     whole |= {"capital_relation": "at least"}
     for verifier, text in product((DEFAULT, SOURCE), TEXTS):
         assert 0 <= judge(verifier, row(name, **whole), f"{text}b").score <= 1
+
+
+LONG: list[tuple[str, dict[str, Any], str, str]] = [
+    ("detectable_content:number_placeholders", {"num_placeholders": 1}, "", "["),
+    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "", " "),
+    ("detectable_content:postscript", {"postscript_marker": "Note"}, "", "\n"),
+    ("detectable_format:number_bullet_lists", {"num_bullets": 1}, "", "\n"),
+    ("detectable_format:title", {}, "", "<"),
+    ("detectable_format:number_highlighted_sections", {"num_highlights": 1}, "", "* "),
+    ("copy:repeat_phrase", {"phrase": "a quick fox", "small_n": 1}, "", "a b "),
+    ("format:thesis", {}, "", "<i>"),
+    ("custom:mcq_count_length", {}, "Question 1. ", "\n"),
+    ("custom:csv_special_character", {}, "ProductID,Category,Brand,Price,Stock\n" * 14 + '"', "!"),
+    ("length_constraints:number_sentences", {"num_sentences": 1, "relation": "at least"}, "", "."),
+    ("count:count_unique", {}, "Mr.", " "),
+    ("keywords:existence", {"keywords": ["cat"]}, "", "\u043a"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "before", "piece"), LONG)
+def test_time_grows_with_the_length_and_no_faster(
+    name: str, arguments: dict[str, Any], before: str, piece: str
+) -> None:
+    reference = row(name, **arguments)
+    assert_linear(lambda text: judge(DEFAULT, reference, text), piece, before=before, after="x")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("detectable_content:number_placeholders", {"num_placeholders": 2}, "[[a] [b\nc] [d] ["),
+        ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Done.\n\n  p. s. Bye"),
+        ("detectable_content:postscript", {"postscript_marker": "Note"}, "Done.\nNOTE: bye"),
+        ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "So:\n\n \n * a\n\n- b\n"),
+        ("detectable_format:title", {}, "<< <<a song>> <<"),
+        ("copy:repeat_phrase", {"phrase": "a quick fox", "small_n": 2}, "a red fox, a big fox. a"),
+        ("format:thesis", {}, "<em>\nIt is so.</i> For it is. <i>"),
+    ],
+)
+def test_a_mark_may_stand_within_others(name: str, arguments: dict[str, Any], text: str) -> None:
+    assert score(DEFAULT, row(name, **arguments), text) == 1
+    assert score(SOURCE, row(name, **arguments), text) == 1
 
 
 @pytest.mark.parametrize(

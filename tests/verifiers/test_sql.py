@@ -13,7 +13,7 @@ import pytest
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
 from verifier_service.verifier import Unverifiable
-from verifier_service.verifiers.sql import Sql
+from verifier_service.verifiers.sql import Sql, query_in
 
 SCHEMA = """
 CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT, people INTEGER, area REAL);
@@ -101,6 +101,14 @@ HOSTILE: list[tuple[str, str]] = [
             ("SELECT date('now')", "not_allowed"),
             ("SELECT datetime()", "not_allowed"),
             ("SELECT strftime('%s')", "not_allowed"),
+            ("SELECT strftime()", "not_allowed"),
+            ("SELECT date(' NOW ')", "not_allowed"),
+            ("SELECT date('no' || 'w')", "not_allowed"),
+            ("SELECT date(CAST('now' AS BLOB))", "not_allowed"),
+            ("SELECT time('now' || char(0) || 'x')", "not_allowed"),
+            ("SELECT unixepoch('subsec')", "not_allowed"),
+            ("SELECT julianday(name) FROM (SELECT lower('NOW') AS name)", "not_allowed"),
+            (BILLION + "SELECT max(date(x, '1 day')) FROM n", "too_many_steps"),
             ("SELECT CURRENT_TIMESTAMP", "not_allowed"),
             ("SELECT sqlite_version()", "not_allowed"),
             (f"{LARGE}; SELECT 1", "not_allowed"),
@@ -138,6 +146,44 @@ def test_a_query_can_only_read_and_only_so_much(text: str, reason: str) -> None:
     assert (found.score, found.reason.value) == (0, reason)  # type: ignore[union-attr]
     honest = prepared(type("C", (), {"text": LARGE}))  # type: ignore[arg-type]
     assert honest.score == 1  # type: ignore[union-attr]
+
+
+def test_functions_of_time_give_what_sqlite_gives_but_for_the_time_of_day() -> None:
+    schema = (
+        "CREATE TABLE d (day TEXT);"
+        "INSERT INTO d VALUES ('2024-02-28'), ('now'), (NULL), (2460000.5);"
+        "CREATE VIEW years AS SELECT strftime('%Y', day) AS y FROM d WHERE day <> 'now';"
+    )
+    expressions = [
+        "date(day, '+1 day')",
+        "datetime(day, 'start of month', '-1 second')",
+        "strftime('%j', day)",
+        "julianday(day)",
+        "unixepoch(day)",
+        "time(day)",
+        "strftime(NULL, day)",
+        "upper(day)",
+    ]
+    columns = ", ".join(expressions)
+    queries = [
+        f"SELECT {columns} FROM d WHERE day IS NOT 'now'",
+        "SELECT y FROM years",
+        "SELECT 'now'",
+    ]
+    plain = sqlite3.connect(":memory:")
+    plain.executescript(schema)
+    for query in queries:
+        rows = [list(row) for row in plain.execute(query)]
+        assert outcome(query, {"database": schema, "rows": rows}) == (1, "equal"), query
+    assert outcome("SELECT date(day) FROM d", {"database": schema, "rows": []})[1] == "not_allowed"
+
+
+def test_comments_before_a_query_take_linear_time() -> None:
+    """A pattern that could read them in two ways tried every combination."""
+    comments = "/* large */" * 1_000
+    assert query_in(comments + LARGE) == comments + LARGE
+    assert query_in(comments + "I would select the large ones.") is None
+    assert query_in("/**/" * 5_000 + "/*") is None
 
 
 def test_rows_are_ordered_where_the_reference_orders_them() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
+from verifier_service.structures.reading import BadDocument, read_document
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.structured_output import StructuredOutput
 
@@ -149,6 +152,65 @@ def test_nothing_but_the_wanted_document_scores(document_format: Any, text: str)
     assert outcome(text, {"value": value}, format=document_format)[0] == 0
     share = outcome(text, {"value": value}, format=document_format, scoring="fields")[0]
     assert 0 <= share < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("!!bool x", "!!int ''", "!!float ''", "!!int x", "!!timestamp x", "!!binary x", "<<: 1"),
+        "1" + ":1" * 800 + ".5",
+        "1" + ":1" * 90_000,
+        "!!int " + "9" * 5_000,
+        "[" * 101 + "]" * 101,
+    ],
+)
+def test_what_the_reader_of_yaml_raises_is_a_wrong_document(text: str) -> None:
+    """No error of the library becomes an error of ours."""
+    found = outcome(f"```yaml\n{text}\n```", {"value": {"a": 1}}, format="yaml")
+    assert found == (0, "not_a_document")
+
+
+@pytest.mark.parametrize(
+    ("document_format", "text", "value"),
+    [
+        ("yaml", "a: 1:30\nb: 0x1f\nc: 1e3\nd: 1.5e+3", {"a": 90, "b": 31, "c": "1e3", "d": 1500}),
+        ("yaml", "a: " + "[" * 60 + "]" * 60, None),
+        ("toml", ".".join("ab"[n % 2] for n in range(60)) + " = 1", None),
+        ("toml", "host = 'a.b.c.d'\n[a.b]\n\"c.d\".e = 1", None),
+        ("markdown_table", "a|b\n:-:|---\n1|2", [{"a": "1", "b": "2"}]),
+        ("markdown_table", "| a |\n| - |\n| 1 |", [{"a": "1"}]),
+    ],
+)
+def test_documents_within_the_bounds_are_read(document_format: Any, text: str, value: Any) -> None:
+    found = read_document(text, document_format)
+    assert value is None or found == value
+
+
+@pytest.mark.parametrize(
+    ("document_format", "before", "piece"),
+    [
+        ("yaml", "", "["),
+        ("yaml", "", "{a: "),
+        ("yaml", "1", ":1"),
+        ("toml", "", "a."),
+        ("toml", "", "ab . "),
+        ("toml", "", '"\\"".'),
+        ("toml", "[", "a."),
+        ("toml", "", "a"),
+        ("toml", "", '"'),
+        ("markdown_table", "|a|\n", " "),
+        ("markdown_table", "|a|\n", "-"),
+        ("markdown_table", "|a|\n", "|:-"),
+    ],
+)
+def test_time_grows_with_the_length_and_no_faster(
+    document_format: Any, before: str, piece: str
+) -> None:
+    def read(text: str) -> None:
+        with suppress(BadDocument):
+            read_document(text, document_format)
+
+    assert_linear(read, piece, before=before, after="x")
 
 
 def test_fields_give_a_share_and_more_fields_cost() -> None:

@@ -53,6 +53,7 @@ async def _serve_call(connection: socket.socket, body: int) -> None:
     assert isinstance(call, LargeCall), call
     enter_call(call.request_id)
     parent.worker_counts = call.num_workers
+    parent.max_questions = call.max_questions
     try:
         response = await while_listening(_respond(call, body, parent), parent)
     except ApiError as error:

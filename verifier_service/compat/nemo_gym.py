@@ -13,6 +13,9 @@ response is the whole body with a `reward`. The fields decide which verifier jud
 | `problem_type` | `string_similarity` (set_f1) | graphwalks |
 | `match_type` | `string_similarity` (contains) | ruler2 |
 | `expected_action` | `tool_calls` | single_step_tool_use_with_argument_comparison |
+| `metadata.source_dataset` | `reasoning_gym` | reasoning_gym |
+| `expected_output` | `puzzle` (grid) | arc_agi, nvarc (transductive) |
+| `max_dist` | `puzzle` (point) | gui_coordinate |
 | `expected_answer` | `accuracy` | math_with_judge |
 | `reference` | those of the profile | |
 

@@ -15,6 +15,8 @@ from verifier_service.profiles import Verifiers
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 from verifier_service.verifiers.multiple_choice import MultipleChoice, StatementSource
+from verifier_service.verifiers.puzzle import Puzzle
+from verifier_service.verifiers.reasoning_gym import ReasoningGym
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tool_calls import ToolCalls
@@ -28,7 +30,6 @@ UNSERVED_RULES = (
     "rubric",
     "rubrics",
     "rubric_json",
-    "max_dist",
     "follow_ups",
     "llm_judge",
     "verifier",
@@ -77,6 +78,9 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
     verifier_type = task.get("verifier_type")
     if verifier_type is not None and verifier_type not in MATH_TYPES:
         raise OtherRule(f"`verifier_type` {str(verifier_type)[:50]!r} is not served")
+    metadata = task.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get("source_dataset") is not None:
+        return _reasoning_gym(task, text)
     for field, plan in _PLANS.items():
         if task.get(field) is not None:
             return plan(task, calls if plan is _tool_call else text)
@@ -148,6 +152,31 @@ def _tool_call(task: GymTask, calls: str) -> TaskPlan:
     return [ToolCalls(weight=1.0, form="tagged")], {"tool_calls": wanted}, calls
 
 
+def _reasoning_gym(task: GymTask, text: str) -> TaskPlan:
+    entry = {name: task.get(name) for name in ("question", "answer", "metadata")}
+    return [ReasoningGym(weight=1.0)], {"entry": entry}, text
+
+
+def _arc(task: GymTask, text: str) -> TaskPlan:
+    """arc_agi and nvarc: the grid itself, where no program is asked for that makes it."""
+    mode = task.get("agent_mode")
+    if mode not in (None, "transductive"):
+        raise OtherRule(f"`agent_mode` {str(mode)[:50]!r} is not served; transductive is")
+    return [Puzzle(weight=1.0)], {"puzzle": "grid", "grid": task["expected_output"]}, text
+
+
+def _point(task: GymTask, text: str) -> TaskPlan:
+    """gui_coordinate: a point in thousandths, in its tag, near the expected one."""
+    reference = {
+        "puzzle": "point",
+        "point": f"[{task.get('expected_answer', '')}]",
+        "max_distance": task["max_dist"],
+        "scale": 1000,
+        "tagged": True,
+    }
+    return [Puzzle(weight=1.0, scoring="parts")], reference, text
+
+
 def _choice(task: GymTask, text: str) -> TaskPlan:
     mode = task.get("grading_mode")
     reference = {"choices": _merged(task["options"]), "answer": task.get("expected_answer")}
@@ -169,6 +198,8 @@ _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
     "match_type": _retrieval,
     "expected_action": _tool_call,
     "options": _choice,
+    "expected_output": _arc,
+    "max_dist": _point,
 }
 """The plan for the first of these fields that a task has."""
 

@@ -133,6 +133,7 @@ async def _call_in_process(
         limits=service.limits,
         profiles=profiles_to_json(service.profiles),
         num_workers=service.scheduler.worker_counts,
+        max_questions=service.scheduler.max_questions,
         request_id=request_id(),
     )
     limit = service.limits.max_deadline_seconds + PROCESS_GRACE_SECONDS

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 
@@ -38,6 +39,15 @@ class Engine(Protocol):
         Raises:
             NoWorkers: no worker can take the task.
         """
+        ...
+
+    @property
+    def max_questions(self) -> int | None:
+        """Most questions to a model for one request; None: any number."""
+        ...
+
+    async def ask(self, question: OpenQuestion) -> Verdict:
+        """The model's verdict on a question that an `AskingVerifier` left open."""
         ...
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:

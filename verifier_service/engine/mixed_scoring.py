@@ -9,7 +9,13 @@ from itertools import chain
 
 from verifier_service.engine.chunks import VerdictsByKey, options_json
 from verifier_service.engine.engine import Engine
-from verifier_service.engine.request_scoring import OnGroup, ScoredRequest, Scoring, turns_of
+from verifier_service.engine.request_scoring import (
+    OnGroup,
+    QuestionBudget,
+    ScoredRequest,
+    Scoring,
+    turns_of,
+)
 from verifier_service.profiles import Verifiers
 from verifier_service.schemas import ScoreRequest
 
@@ -48,6 +54,7 @@ class MixedScoring:
         self._on_group = on_group
         every = chain.from_iterable(request.chosen_for(group) for group in request.groups)
         self._turns = turns_of(every, engine)
+        self._budget = QuestionBudget(engine.max_questions)
         self._members = _groups_by_choice(request)
         self._place: dict[int, tuple[Scoring, int]] = {}
         """The scoring of each group, and the group's index there."""
@@ -84,7 +91,9 @@ class MixedScoring:
             if self._on_group is not None:
                 self._on_group(indices[place])
 
-        scoring = Scoring(alone, self._engine, on_group=report, turns=self._turns)
+        scoring = Scoring(
+            alone, self._engine, on_group=report, turns=self._turns, budget=self._budget
+        )
         self._place.update((index, (scoring, place)) for place, index in enumerate(indices))
         return scoring
 

@@ -35,10 +35,12 @@ from verifier_service.engine.chunks import (
 )
 from verifier_service.engine.engine import Engine, NoWorkers
 from verifier_service.explanation import Explanation
+from verifier_service.model_judge.reasons import JudgeReason
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.verifier import (
+    AskingVerifier,
     ExplainedQuestion,
     GroupVerifier,
     OpenQuestion,
@@ -66,6 +68,22 @@ OnGroup = Callable[[int], None]
 """Called with the index of a group that has all its verdicts."""
 Turns = dict[str, asyncio.Semaphore]
 """Tasks that a request may have with workers at once, by their kind."""
+
+
+class QuestionBudget:
+    """The questions to a model that a request has left.
+
+    Args:
+        max_questions: most questions; None: any number.
+    """
+
+    def __init__(self, max_questions: int | None) -> None:
+        self._num_left = math.inf if max_questions is None else max_questions
+
+    def spend(self) -> bool:
+        """Whether a question was left, which now is spent."""
+        self._num_left -= 1
+        return self._num_left >= 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +129,7 @@ class Scoring:
         engine: judges.
         on_group: is called with each group that is complete, once.
         turns: of `turns_of`, where several scorings share them.
+        budget: of the request, where several scorings share it.
     """
 
     def __init__(
@@ -120,6 +139,7 @@ class Scoring:
         *,
         on_group: OnGroup | None = None,
         turns: Turns | None = None,
+        budget: QuestionBudget | None = None,
     ) -> None:
         self._request = request
         self._engine = engine
@@ -136,6 +156,7 @@ class Scoring:
         self._settled: dict[bytes, Verdict] = {}
         self._options = {one.key: options_json(one) for one in request.verifiers}
         self._turns = turns_of(request.verifiers, engine) if turns is None else turns
+        self._budget = budget or QuestionBudget(engine.max_questions)
 
     async def run(self, deadline_seconds: float) -> ScoredRequest:
         """Judge every completion with each verifier.
@@ -303,7 +324,20 @@ class Scoring:
             if verdict is not None:
                 self._deliver_settled(verdict, one)
         left = [one for one, verdict in zip(unsettled, found, strict=True) if verdict is None]
-        await asyncio.gather(*(self._settle(some) for some in _settle_chunks(left)))
+        for_model = [one for one in left if isinstance(one.verifier, AskingVerifier)]
+        for_workers = [one for one in left if not isinstance(one.verifier, AskingVerifier)]
+        await asyncio.gather(
+            *(self._ask(one) for one in for_model),
+            *(self._settle(some) for some in _settle_chunks(for_workers)),
+        )
+
+    async def _ask(self, one: _Unsettled) -> None:
+        """Have the model settle a question, which needs no worker."""
+        if self._budget.spend():
+            verdict = await self._engine.ask(one.question)
+        else:
+            verdict = failed(JudgeReason.OVER_BUDGET)
+        self._deliver_settled(verdict, one)
 
     async def _settle(self, unsettled: list[_Unsettled]) -> None:
         """Settle questions of one verifier about one reference."""

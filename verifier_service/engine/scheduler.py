@@ -9,8 +9,15 @@ from typing import Protocol
 
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.verdict_cache import VerdictCache
-from verifier_service.verdict import Verdict
+from verifier_service.model_judge.reasons import JudgeReason
+from verifier_service.verdict import Verdict, unverifiable
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.tasks import EncodedTask, TaskResult
+
+NO_JUDGE = (
+    "rules do not decide whether this answer equals reference.answer; VERIFIER_JUDGE_URL names a "
+    "model to ask"
+)
 
 OnJudged = Callable[[str, Sequence[TaskResult], float], None]
 """Called after a task, for each of its verifiers: type, verdicts, and wall seconds of the task."""
@@ -56,6 +63,16 @@ class CountedPool(Pool, Protocol):
         ...
 
 
+class Model(Protocol):
+    """A model that judges what rules leave open."""
+
+    max_questions: int | None
+
+    async def ask(self, question: OpenQuestion) -> Verdict:
+        """The verdict on a question."""
+        ...
+
+
 class Scheduler:
     """Gives tasks to pools and keeps their verdicts: the `Engine` of the API process.
 
@@ -63,6 +80,7 @@ class Scheduler:
         pools: by the kind of workers, `Verifier.workers`.
         max_cached_verdicts: verdicts to keep for later requests.
         on_judged: is called after each task.
+        model: is asked what rules leave open; None: that is `unverifiable`.
     """
 
     def __init__(
@@ -71,10 +89,12 @@ class Scheduler:
         *,
         max_cached_verdicts: int,
         on_judged: OnJudged | None = None,
+        model: Model | None = None,
     ) -> None:
         self.cache = VerdictCache(max_cached_verdicts)
         self._pools = pools
         self._on_judged = on_judged
+        self._model = model
 
     @property
     def worker_counts(self) -> dict[str, int]:
@@ -111,6 +131,17 @@ class Scheduler:
         for verifier, num_completions in task.verifiers:
             self._on_judged(verifier, found[start : start + num_completions], seconds)
             start += num_completions
+
+    @property
+    def max_questions(self) -> int | None:
+        """Implements `Engine.max_questions`."""
+        return None if self._model is None else self._model.max_questions
+
+    async def ask(self, question: OpenQuestion) -> Verdict:
+        """Implements `Engine.ask`."""
+        if self._model is None:
+            return unverifiable(JudgeReason.NO_JUDGE, message=NO_JUDGE)
+        return await self._model.ask(question)
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """Implements `Engine.look_up`."""

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import (
@@ -20,8 +21,11 @@ from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import CountedPool
 from verifier_service.engine.verdict_cache import VerdictCache
 from verifier_service.large_requests.launcher import RequestProcesses
-from verifier_service.verdict import Verdict
+from verifier_service.verdict import Outcome, Verdict
 from verifier_service.workers.tasks import TaskResult
+
+if TYPE_CHECKING:  # it loads httpx, which services without a judge do not need
+    from verifier_service.model_judge.model_judge import ModelJudge
 
 VERDICT_SECONDS = (
     *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),
@@ -33,6 +37,9 @@ REQUEST_SECONDS = (
 )
 
 
+ANSWER_JUDGE = "answer_judge"
+
+
 class Metrics:
     """Counters and histograms, in a registry of their own."""
 
@@ -42,6 +49,8 @@ class Metrics:
         """Verdicts given to clients by verifier type, outcome and reason."""
         self._verdict_seconds: dict[str, _Distribution] = {}
         self.registry.register(_Live(self._verdict_metrics))
+        self.num_decided_by_rules = 0
+        """Scores of `answer_judge` that rules decided."""
         self._task_seconds = Histogram(
             "verifier_task_seconds",
             "Seconds from when a task asked for a worker until its verdicts were there, for each "
@@ -105,6 +114,10 @@ class Metrics:
         self._task_seconds.labels(verifier).observe(seconds)
         times = [one.seconds for one in found if isinstance(one, Verdict)]
         self._verdict_seconds.setdefault(verifier, _Distribution()).add(times)
+        if verifier == ANSWER_JUDGE:
+            self.num_decided_by_rules += sum(
+                isinstance(one, Verdict) and one.outcome is Outcome.SCORED for one in found
+            )
 
     def _verdict_metrics(self) -> Iterable[Metric]:
         seconds = HistogramMetricFamily(
@@ -155,6 +168,10 @@ class Metrics:
         self.registry.register(_Live(lambda: _worker_metrics(pools)))
         self.registry.register(_Live(lambda: _process_metrics(processes)))
 
+    def watch_judge(self, judge: ModelJudge | None) -> None:
+        """Read who decided, and the judge's calls and tokens, whenever metrics are asked for."""
+        self.registry.register(_Live(lambda: _judge_metrics(self.num_decided_by_rules, judge)))
+
     def encode(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
@@ -198,6 +215,23 @@ def _process_metrics(processes: Sequence[RequestProcesses]) -> Iterable[Metric]:
         "Processes of large requests that died, or did not start.",
         value=sum(one.num_deaths for one in processes),
     )
+
+
+def _judge_metrics(num_decided_by_rules: int, judge: ModelJudge | None) -> Iterable[Metric]:
+    decided = CounterMetricFamily(
+        "verifier_judge_decided", "Scores of answer_judge, by who decided.", labels=["by"]
+    )
+    decided.add_metric(["rules"], num_decided_by_rules)
+    decided.add_metric(["model"], 0 if judge is None else judge.num_decided)
+    calls = CounterMetricFamily("verifier_judge_calls", "Calls by result.", labels=["result"])
+    tokens = CounterMetricFamily(
+        "verifier_judge_tokens", "Tokens, as the endpoints count them.", labels=["kind"]
+    )
+    if judge is not None:
+        for family, numbers in ((calls, judge.num_calls), (tokens, judge.num_tokens)):
+            for label, number in numbers.items():
+                family.add_metric([label], number)
+    yield from (decided, calls, tokens)
 
 
 def _queue_metrics(admission: Admission) -> Iterable[Metric]:

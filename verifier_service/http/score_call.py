@@ -167,6 +167,7 @@ class _ScoreCall:
             limits=limits,
             profiles=profiles_to_json(self._service.profiles),
             num_workers=self._service.scheduler.worker_counts,
+            max_questions=self._service.scheduler.max_questions,
             request_id=request_id(),
         )
         limit = limits.max_deadline_seconds + PROCESS_GRACE_SECONDS

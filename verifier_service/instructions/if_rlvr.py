@@ -13,6 +13,7 @@ from verifier_service.instructions.constraint import (
     constraint,
 )
 from verifier_service.instructions.ifeval import paragraphs_between
+from verifier_service.instructions.spans import spans
 
 
 def _is(followed: bool, found: str = "") -> Finding:
@@ -45,7 +46,8 @@ def copy_span_idx(
 def repeat_phrase(response: Response, *, phrase: str, small_n: int) -> Finding:
     """The phrase is there so many times, each time with one other word."""
     wanted = phrase.split()
-    found = re.findall(rf"{re.escape(wanted[0])} .*? {re.escape(wanted[-1])}", response.text)
+    first, last = wanted[0], f" {wanted[-1]}"
+    found = spans(rf"{re.escape(first)} .*?{re.escape(last)}", last, response.text)
     is_followed = len(found) == small_n and all(
         len(words := one.split()) == len(wanted)
         and sum(given != word for given, word in zip(words, wanted, strict=True)) == 1

@@ -345,8 +345,11 @@ def special_list(response: Response, *, sep: str) -> Finding:
 @constraint("format:thesis")
 def thesis(response: Response) -> Finding:
     """The response has a statement in HTML italics, and text after it."""
-    found = re.search(r"<(i|em)>(.*?)</(i|em)>(.*)", response.text, re.DOTALL)
-    return _is(bool(found and found[2].strip() and found[4].strip()))
+    begin = re.search("<(?:i|em)>", response.text)
+    if begin is None:
+        return _is(False)
+    statement, *after = re.split("</(?:i|em)>", response.text[begin.end() :], maxsplit=1)
+    return _is(bool(statement.strip() and after and after[0].strip()))
 
 
 @constraint("format:sub-bullets")

@@ -37,7 +37,7 @@ def mcq_count_length(response: Response) -> Finding:
     """Four questions have five options each, and become longer."""
     if not response.text.startswith("Question"):
         return _is(False, "another beginning")
-    parts = re.split(r"\n*(?:Question \d+[.|):;]?\s*)", response.text)
+    parts = re.split(r"Question \d+[.|):;]?\s*", response.text)
     questions = [part.strip() for part in parts if part.strip()]
     if len(questions) != 4:
         return _is(False, f"{len(questions)} questions")
@@ -111,9 +111,16 @@ def csv_special_character(response: Response) -> Finding:
     for row in rows[1:]:
         if len(row) != 5:
             return _is(False, f"{len(row)} fields")
-        if any(re.match(r'".*[^\d\w\s].*"', field) for field in row):
+        if any(_is_special_in_quotes(field) for field in row):
             return _is(not response.closed or _all_have(rows, 5, response))
     return _is(False, "no special character in quotes")
+
+
+def _is_special_in_quotes(field: str) -> bool:
+    """Whether a field's first line begins with quotes that hold a sign other than white space."""
+    line = field.split("\n", 1)[0]
+    inside = line[1 : max(line.rfind('"'), 1)]
+    return line.startswith('"') and re.search(r"[^\w\s]", inside) is not None
 
 
 @constraint("custom:csv_quotes")

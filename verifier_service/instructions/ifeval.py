@@ -18,6 +18,7 @@ from verifier_service.instructions.constraint import (
 )
 from verifier_service.instructions.languages import language_of
 from verifier_service.instructions.sentences import count_words
+from verifier_service.instructions.spans import spans
 from verifier_service.instructions.visible import latin
 
 CHOICES = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
@@ -132,7 +133,7 @@ def nth_paragraph_first_word(
 @constraint("detectable_content:number_placeholders")
 def number_placeholders(response: Response, *, num_placeholders: int) -> Finding:
     """The response has at least so many placeholders such as [address]."""
-    found = re.findall(r"\[.*?\]", response.text)
+    found = spans(r"\[.*?\]", "]", response.text)
     if response.closed:
         found = [one for one in found if _has_word(one)]
     return compared(len(found), "at least", num_placeholders, "placeholders")
@@ -142,8 +143,8 @@ def number_placeholders(response: Response, *, num_placeholders: int) -> Finding
 def postscript(response: Response, *, postscript_marker: str) -> Finding:
     """The response has a postscript that begins with the marker."""
     marker = postscript_marker.strip()
-    pattern = {"P.P.S": r"\s*p\.\s?p\.\s?s", "P.S.": r"\s*p\.\s?s\."}.get(marker)
-    pattern = pattern or r"\s*" + re.escape(marker.lower())
+    pattern = {"P.P.S": r"p\.\s?p\.\s?s", "P.S.": r"p\.\s?s\."}.get(marker)
+    pattern = pattern or re.escape(marker.lower())
     found = re.search(pattern, response.lower)
     if found is None:
         return Finding(False, "no postscript")
@@ -155,7 +156,7 @@ def postscript(response: Response, *, postscript_marker: str) -> Finding:
 @constraint("detectable_format:number_bullet_lists")
 def number_bullet_lists(response: Response, *, num_bullets: int) -> Finding:
     """The response has exactly so many bullets."""
-    lines = re.findall(r"^\s*\*[^*].*$|^\s*-.*$", response.text, re.MULTILINE)
+    lines = re.findall(r"^[^\S\n]*+(?:\*[^*].*$|-.*$)", response.text, re.MULTILINE)
     number = len(lines)
     if response.closed and any(re.fullmatch(r"\s*[*-]\s*\W?", line) for line in lines):
         return Finding(False, "an empty bullet")
@@ -210,7 +211,8 @@ def json_format(response: Response) -> Finding:
 @constraint("detectable_format:title")
 def title(response: Response) -> Finding:
     """The response has a title such as <<poem of joy>>."""
-    found = [one.lstrip("<").rstrip(">") for one in re.findall(r"<<[^\n]+>>", response.text)]
+    titles = spans(r"<<.+>>", ">>", response.text)
+    found = [one.lstrip("<").rstrip(">") for one in titles]
     has = any(_has_word(one) if response.closed else one.strip() for one in found)
     return Finding(has, "a title" if has else "no title")
 

@@ -26,7 +26,7 @@ _STARTERS = frozenset(
 """Words that begin a sentence after an abbreviation, where they have a capital."""
 
 # An end with the marks that close it: the `."` of `He said "no." Then`.
-_END = re.compile(r"(?P<mark>[.?!]+)(?P<close>[\"'\u201d\u2019)\]}*_]*)(?=\s|$)")
+_END = re.compile(r"(?<![.?!])(?P<mark>[.?!]++)(?P<close>[\"'\u201d\u2019)\]}*_]*+)(?=\s|$)")
 # The word before an end: the `Dr` of `see Dr. Who`.
 _LAST_WORD = re.compile(r"[\w.&'\u2019-]+$")
 # The first word behind an end: the `The` of ` "The end`.
@@ -101,5 +101,5 @@ def _tokens(sentence: str) -> list[str]:
     found = _QUOTES.sub(" ' ", found)
     found = _CONTRACTED.sub(r" \1", found)
     found = _TWO_WORDS.sub(lambda two: " ".join(part for part in two.groups() if part), found)
-    found = re.sub(r"(?<=[^.\s])\.(?=[\])}>\"'\u00bb\u201d\u2019 ]*\s*$)", " .", found)
+    found = re.sub(r"(?<=[^.\s])\.(?=[\])}>\"'\u00bb\u201d\u2019 ]*+\s*$)", " .", found)
     return found.split()

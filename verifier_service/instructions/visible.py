@@ -56,4 +56,9 @@ def latin(text: str) -> str:
     if text.isascii():
         return text
     normal = unicodedata.normalize("NFKC", text)
-    return re.sub(r"\w*[A-Za-z]\w*", lambda word: word[0].translate(_LOOK_ALIKES), normal)
+    return re.sub(r"\w+", _latin_word, normal)
+
+
+def _latin_word(word: re.Match[str]) -> str:
+    is_mixed = re.search("[A-Za-z]", word[0]) is not None
+    return word[0].translate(_LOOK_ALIKES) if is_mixed else word[0]

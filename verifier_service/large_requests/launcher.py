@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import signal
+from collections.abc import Coroutine
 from types import TracebackType
 from typing import Self
 
@@ -25,6 +26,7 @@ from verifier_service.errors import BodyTooLarge, QueueFull, RequestFailed
 from verifier_service.large_requests.byte_budget import ByteBudget, Share
 from verifier_service.large_requests.messages import (
     Accepted,
+    Ask,
     CachedVerdicts,
     Done,
     FromProcess,
@@ -299,6 +301,8 @@ class _Attempt:
                 self._references.setdefault(message.name, []).append(message.data)
             case JudgeTask():
                 self._judge(message)
+            case Ask():
+                self._ask(message)
             case GiveUp():
                 if message.number in self._tasks:
                     self._tasks[message.number].cancel()
@@ -335,9 +339,24 @@ class _Attempt:
             reference = tuple(self._references[task.shared_name])
             task = msgspec.structs.replace(task, shared_reference=reference)
         verdicts: list[TaskResult] = []
-        judging = asyncio.create_task(self._scheduler.judge(task, verdicts, message.keys))
-        self._tasks[message.number] = judging
-        reply = asyncio.create_task(self._reply(message.number, judging, verdicts))
+        work = self._scheduler.judge(task, verdicts, message.keys)
+        self._begin(message.number, verdicts, work)
+
+    def _ask(self, message: Ask) -> None:
+        verdicts: list[TaskResult] = []
+
+        async def ask() -> None:
+            verdicts.append(await self._scheduler.ask(message.question))
+
+        self._begin(message.number, verdicts, ask())
+
+    def _begin(
+        self, number: int, verdicts: list[TaskResult], work: Coroutine[None, None, None]
+    ) -> None:
+        """Do work that appends verdicts, and reply when it ends."""
+        judging = asyncio.create_task(work)
+        self._tasks[number] = judging
+        reply = asyncio.create_task(self._reply(number, judging, verdicts))
         self._replies.add(reply)
         reply.add_done_callback(self._replies.discard)
 

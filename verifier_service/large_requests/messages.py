@@ -61,6 +61,8 @@ class LargeRequest(msgspec.Struct, frozen=True, tag=True):
     """JSON: lists of verifiers by name."""
     num_workers: dict[str, int]
     """Numbers of workers by kind."""
+    max_questions: int | None = None
+    """Most questions to a model; None: any number."""
     request_id: str | None = None
 
 
@@ -79,6 +81,8 @@ class LargeCall(msgspec.Struct, frozen=True, tag=True):
     """JSON: lists of verifiers by name."""
     num_workers: dict[str, int]
     """Numbers of workers by kind."""
+    max_questions: int | None = None
+    """Most questions to a model; None: any number."""
     request_id: str | None = None
 
     @property
@@ -110,7 +114,7 @@ class CachedVerdicts(msgspec.Struct, frozen=True, tag=True):
 
 
 class TaskReply(msgspec.Struct, frozen=True, tag=True):
-    """Message to the process: the reply to `JudgeTask`."""
+    """Message to the process: the reply to `JudgeTask` or `Ask`."""
 
     number: int
     """The number of the message that this replies to."""
@@ -166,8 +170,15 @@ class JudgeTask(msgspec.Struct, frozen=True, tag=True):
     """Cache keys of the verdicts; none if they may not be cached."""
 
 
+class Ask(msgspec.Struct, frozen=True, tag=True):
+    """Message from the process: a question to the model; a `TaskReply` has its one verdict."""
+
+    number: int
+    question: str
+
+
 class GiveUp(msgspec.Struct, frozen=True, tag=True):
-    """Message from the process: ends a task; the reply has the verdicts so far."""
+    """Message from the process: ends a task or a question; the reply has the verdicts so far."""
 
     number: int
 
@@ -227,6 +238,7 @@ FromProcess = (
     | Keep
     | ReferencePart
     | JudgeTask
+    | Ask
     | GiveUp
     | Refusal
     | GroupLine

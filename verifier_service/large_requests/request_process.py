@@ -32,6 +32,7 @@ from verifier_service.engine.response_json import PIECE_BYTES
 from verifier_service.errors import BodyTooLarge, QueueFull, RequestError
 from verifier_service.large_requests.messages import (
     Accepted,
+    Ask,
     CachedVerdicts,
     Done,
     FromProcess,
@@ -57,6 +58,7 @@ from verifier_service.logs import raised_at
 from verifier_service.profiles import Verifiers, profiles_from_json
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Verdict
+from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.tasks import EncodedTask, TaskResult
 
@@ -116,6 +118,7 @@ async def _respond(request: ScoreRequest, parent: ParentEngine, large: LargeRequ
         parent.send(GroupLine(index, line))
 
     parent.worker_counts = large.num_workers
+    parent.max_questions = large.max_questions
     response = await while_listening(
         respond(
             request,
@@ -162,6 +165,7 @@ class ParentEngine:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.worker_counts: dict[str, int] = {}
+        self.max_questions: int | None = None
         self._reader = reader
         self._writer = writer
         self._numbers = itertools.count()
@@ -243,6 +247,20 @@ class ParentEngine:
         if reply.refusal is not None:
             raise QueueFull(reply.refusal)
         yield
+
+    async def ask(self, question: OpenQuestion) -> Verdict:
+        """Implements `Engine.ask`."""
+        number, replied = self._expect()
+        self.send(Ask(number, question))
+        found: list[TaskResult] = []
+        try:
+            _add(await asyncio.shield(replied), found)
+        except asyncio.CancelledError:
+            self.send(GiveUp(number))
+            raise
+        verdict = found[0]
+        assert isinstance(verdict, Verdict), verdict
+        return verdict
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """Implements `Engine.look_up`."""

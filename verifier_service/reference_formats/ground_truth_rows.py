@@ -13,11 +13,15 @@ from verifier_service.reference_formats.program_rows import (
     objects_reading,
     program_reading,
 )
+from verifier_service.reference_formats.puzzle_rows import (
+    countdown_reading,
+    guru_reading,
+    table_reading,
+)
 from verifier_service.reference_formats.reference_format import DataRow, ReferenceFormat, RowReading
 from verifier_service.reference_formats.task_rows import (
     accepted_calls_reading,
     calls_reading,
-    countdown_reading,
     instructions_reading,
     tagged_calls_reading,
 )
@@ -68,6 +72,7 @@ _KINDS: tuple[Callable[[Any], RowReading | None], ...] = (
     accepted_calls_reading,
     _instructions,
     countdown_reading,
+    table_reading,
     _targets,
     _bare_answer,
 )
@@ -83,7 +88,9 @@ def _reward_model(row: DataRow) -> RowReading | None:
     reward_model = json_value(row["reward_model"])
     if not isinstance(reward_model, dict):
         return None
-    return ground_truth_reading(reward_model.get("ground_truth"))
+    ground_truth = reward_model.get("ground_truth")
+    puzzle = guru_reading(row.get("data_source"), ground_truth)
+    return puzzle or ground_truth_reading(ground_truth)
 
 
 def _ground_truth(row: DataRow) -> RowReading | None:

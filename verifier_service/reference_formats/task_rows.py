@@ -1,4 +1,4 @@
-"""Rows of instructions, tool calls, queries and puzzles."""
+"""Rows of instructions, tool calls, queries and reasoning-gym."""
 
 from __future__ import annotations
 
@@ -119,15 +119,6 @@ def _reasoning_gym(row: DataRow) -> RowReading | None:
     return RowReading("reasoning_gym", {"dataset": name, "entry": entry})
 
 
-def countdown_reading(value: Any) -> RowReading | None:
-    """The reading of TinyZero's countdown: numbers, each to be used once, and a target."""
-    found = json_value(value)
-    if not isinstance(found, dict) or not found.keys() >= {"target", "numbers"}:
-        return None
-    given = {"target": found["target"], "numbers": found["numbers"]}
-    return RowReading("countdown", given) if isinstance(found["numbers"], list) else None
-
-
 TASK_FORMATS = (
     ReferenceFormat(
         "if_eval",
@@ -153,6 +144,6 @@ TASK_FORMATS = (
     ReferenceFormat("bird", "BIRD", ("SQL", "db_id"), "sql", _bird),
     ReferenceFormat("spider", "Spider", ("query", "db_id"), "sql", _spider),
     ReferenceFormat(
-        "reasoning_gym", "reasoning-gym", ("answer", "metadata"), "reasoning_gym", _reasoning_gym
+        "reasoning_gym", "reasoning-gym", ("metadata",), "reasoning_gym", _reasoning_gym
     ),
 )

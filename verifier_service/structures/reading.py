@@ -72,10 +72,15 @@ def _json(text: str) -> Any:
         raise BadDocument("no JSON, or JSON that readers take for different values") from error
 
 
+# What PyYAML raises at a text that is none: `!!bool x` is a KeyError, `!!timestamp x` an
+# AttributeError, `1:1:1.5` of many parts an OverflowError.
+_NO_YAML = (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+
+
 def _yaml(text: str) -> Any:
     try:
         found = strict_yaml.load(text, _check_aliases)
-    except (yaml.YAMLError, ValueError, TypeError) as error:
+    except _NO_YAML as error:
         raise BadDocument("no YAML of plain values") from error
     return _plain(found)
 
@@ -108,7 +113,16 @@ def _check_aliases(node: yaml.Node | None) -> None:
     size(node, 1)
 
 
+# A key of more parts than a document has levels, which takes quadratic time: `a.a.a.a...`.
+_DEEP_KEY = re.compile(
+    r"(?<![\w-])(?:(?:[\w-]++|\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"
+    rf"{{{MAX_DEPTH}}}"
+)
+
+
 def _toml(text: str) -> Any:
+    if _DEEP_KEY.search(text):
+        raise BadDocument("nested too deeply")
     try:
         return _plain(tomllib.loads(text))
     except ValueError as error:
@@ -192,8 +206,12 @@ def _table(rows: list[list[str]]) -> list[dict[str, str]]:
     return [dict(zip(header, map(str.strip, row), strict=True)) for row in rows[1:]]
 
 
-# The line below the header of a Markdown table: `| --- | :-: |`.
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+# A cell of the line below the header of a Markdown table: the `:-:` of `| --- | :-: |`.
+_RULE_CELL = re.compile(r":?-+:?")
+
+
+def _is_rule(line: str) -> bool:
+    return all(_RULE_CELL.fullmatch(cell.strip()) for cell in _cells(line))
 
 
 def _markdown_table(text: str) -> Any:
@@ -202,7 +220,7 @@ def _markdown_table(text: str) -> Any:
     rules = [
         place
         for place, line in enumerate(lines)
-        if place and "|" in lines[place - 1] and "-" in line and _RULE.fullmatch(line)
+        if place and "|" in lines[place - 1] and _is_rule(line)
     ]
     if len(rules) != 1:
         raise BadDocument(f"{len(rules)} tables, expected one")

@@ -11,6 +11,7 @@ from pydantic import Field
 from verifier_service.plugins import plugins
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.answer_judge import AnswerJudge
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.code_format import CodeFormat
 from verifier_service.verifiers.cosine_length import CosineLength
@@ -20,6 +21,8 @@ from verifier_service.verifiers.instruction_following import InstructionFollowin
 from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.verifiers.length import Length
 from verifier_service.verifiers.multiple_choice import MultipleChoice
+from verifier_service.verifiers.puzzle import Puzzle
+from verifier_service.verifiers.reasoning_gym import ReasoningGym
 from verifier_service.verifiers.reasoning_steps import ReasoningSteps
 from verifier_service.verifiers.regex import Regex
 from verifier_service.verifiers.repetition import Repetition
@@ -46,10 +49,13 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "structured_output": StructuredOutput,
     "string_similarity": StringSimilarity,
     "sql": Sql,
+    "puzzle": Puzzle,
+    "reasoning_gym": ReasoningGym,
     "soft_overlong": SoftOverlong,
     "cosine_length": CosineLength,
     "length": Length,
     "repetition": Repetition,
+    "answer_judge": AnswerJudge,
 }
 
 PLUGINS = plugins(_SHIPPED)

@@ -184,7 +184,7 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics import comparison  # noqa: PLC0415
 
         rules = self.rules
-        references = [comparison.read_answer(text) for text in self._answer_texts(reference)]
+        references = [comparison.read_answer(text) for text in self.answer_texts(reference)]
         all_readable = all(one.values or _can_be_read(one.text) for one in references)
         kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
@@ -211,7 +211,7 @@ class Accuracy(SettlingVerifier):
             return Judgement(0.0, AccuracyReason.DIFFERENT, extracted)
 
         def judge(completion: Completion) -> Judgement | Undecided:
-            found = self._final_answer(completion.text, references)
+            found = self.final_answer(completion.text, references)
             if found is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
             answer = (found.statements, found.joint)
@@ -229,7 +229,7 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics import comparison, math_verify_comparison  # noqa: PLC0415
 
         rules = self.rules
-        texts = self._answer_texts(reference)
+        texts = self.answer_texts(reference)
         for text in texts:
             math_verify_comparison.evaluate_reference(text)
 
@@ -289,7 +289,7 @@ class Accuracy(SettlingVerifier):
         if self.mode != "default":
             found = super().explain(reference, judge, completion)
             return msgspec.structs.replace(found, stage=DecidingStage.MATH_VERIFY)
-        references = [comparison.read_answer(text) for text in self._answer_texts(reference)]
+        references = [comparison.read_answer(text) for text in self.answer_texts(reference)]
         return explained_answer(
             completion.text,
             references,
@@ -303,7 +303,7 @@ class Accuracy(SettlingVerifier):
         """The options that decide what counts as equal."""
         return Rules(self.units, self.percent, self.order_matters, self.tolerance, self.rounding)
 
-    def _answer_texts(self, reference: Mapping[str, Any]) -> list[str]:
+    def answer_texts(self, reference: Mapping[str, Any]) -> list[str]:
         """The acceptable answers; of a whole solution, the answer in it."""
         from verifier_service.mathematics.plain_text import with_decimal_points  # noqa: PLC0415
         from verifier_service.mathematics.reference_answer import (  # noqa: PLC0415
@@ -325,13 +325,13 @@ class Accuracy(SettlingVerifier):
                 raise bad("answer", f"{found}, expected at most {MAX_ANSWER_CHARACTERS}")
         return [*map(with_decimal_points, texts)] if self.decimal_comma else texts
 
-    def _final_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
-        """The final answer in the notation of `_answer_texts`."""
+    def final_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
+        """The final answer in the notation of `answer_texts`."""
         found = self._written_answer(text, references)
         return None if found is None else self._in_notation(found)
 
     def _in_notation(self, found: Extraction) -> Extraction:
-        """An extraction in the notation of `_answer_texts`."""
+        """An extraction in the notation of `answer_texts`."""
         if not self.decimal_comma and not any(map(_may_be_value, found.statements)):
             return found
         statements = tuple(_as_one_answer(one) for one in found.statements)

@@ -23,9 +23,9 @@ RowOrder = Literal["auto", "list", "multiset", "set"]
 MAX_DATABASES = 8
 TAGS = ("sql", "sqlite")
 # The end of a query that gives its rows an order: the `order by 1` of `select a from t order by 1`.
-_ORDERED = re.compile(r"\border\s+by\b(?![^()]*\))", re.IGNORECASE)
+_ORDERED = re.compile(r"\border\s+by\b(?![^()]*+\))", re.IGNORECASE)
 # The beginning of a query, behind comments: `select`, `with`, `values`.
-_QUERY = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:select|with|values)\b", re.DOTALL | re.I)
+_QUERY = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+(?:select|with|values)\b", re.DOTALL | re.I)
 
 
 class SqlReason(Reason):

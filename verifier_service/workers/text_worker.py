@@ -26,6 +26,7 @@ from verifier_service import chinese_words, frames
 from verifier_service.completion import Completion
 from verifier_service.current_call import enter_call
 from verifier_service.explanation import DecidingStage, Explanation
+from verifier_service.gym_scorers import loading as gym_scorers
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, unverifiable
 from verifier_service.verifier import (
@@ -79,6 +80,8 @@ def _warm_up() -> None:
         chinese_words.can_split()
     ):  # its dictionary takes 0.7 s to read, and 60 MB that workers share
         chinese_words.load_dictionary()
+    if gym_scorers.can_score():
+        gym_scorers.load_package()
 
 
 def run_text_worker(connection: socket.socket, shared_memory: int) -> None:

@@ -1,0 +1,123 @@
+"""Throughput of `answer_judge` where 5% are open, beside rules alone; and who decides about texts.
+
+One service with a stand-in endpoint that takes 100 ms for a reply judges 10,000 completions, in
+turn with and without open ones. The completions of each round are new, so that no cache helps. With
+the free-text set of shared/data beside the repository, the answers that rules leave open are
+counted by what people said of them.
+
+    .venv/bin/python -m benchmarks.answer_judge
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+
+from tests.shared_data import SharedDataMissing, read_shared_data
+from trainer_client.service_process import running_service
+from verifier_service.completion import Completion
+from verifier_service.verifier import Undecided, Unverifiable
+from verifier_service.verifiers.answer_judge import AnswerJudge
+
+NUM_COMPLETIONS = 10_000
+GROUP_SIZE = 10
+OPEN_SHARE = 0.05
+ROUNDS = 5
+REPLY_SECONDS = 0.1
+CALLS_AT_ONCE = 256
+
+
+def request(number: int, *, open_share: float) -> dict[str, Any]:
+    """A request whose completions no other round has: right, wrong, and open ones."""
+    draw = random.Random(number)
+    groups = []
+    for index in range(NUM_COMPLETIONS // GROUP_SIZE):
+        answer = draw.randrange(10**6)
+        completions = []
+        for place in range(GROUP_SIZE):
+            name = f"{number}-{index}-{place}"
+            given = answer if draw.random() < 0.5 else answer + 1
+            text = f"the number of the house {name}" if draw.random() < open_share else given
+            steps = " ".join(f"Step {step}: add {draw.randrange(99)}." for step in range(20))
+            completions.append(f"<think>{name} {steps}</think> <answer>{text}</answer>")
+        groups.append({"reference": {"answer": str(answer)}, "completions": completions})
+    return {"verifiers": [{"type": "answer_judge"}], "groups": groups}
+
+
+def seconds_of(http: httpx.Client, content: dict[str, Any]) -> tuple[float, Counter[str]]:
+    """Wall seconds of a request, and its verdicts by who decided."""
+    start = time.perf_counter()
+    response = http.post("/v1/score", json=content)
+    seconds = time.perf_counter() - start
+    completions = [one for group in response.json()["groups"] for one in group["completions"]]
+    found = [one["verdicts"]["answer_judge"] for one in completions]
+    return seconds, Counter(f"{one['outcome']} by {one['details']['by']}" for one in found)
+
+
+def measure_throughput() -> None:
+    """Print the completions a second of each kind of request, and their ratio."""
+    command = [sys.executable, "-m", "tests.judge_endpoint", "--seconds", str(REPLY_SECONDS)]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as endpoint,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        try:
+            assert endpoint.stdout is not None
+            url = endpoint.stdout.readline().strip()
+            flags = [*("--judge-url", url, "--judge-model", "standin", "--enabled", "answer_judge")]
+            flags += ["--judge-calls-at-once", str(CALLS_AT_ONCE)]
+            with running_service(Path(folder, "log"), *flags) as base_url:
+                _measure(base_url)
+        finally:
+            endpoint.terminate()
+
+
+def _measure(base_url: str) -> None:
+    seconds: dict[float, list[float]] = {0.0: [], OPEN_SHARE: []}
+    with httpx.Client(base_url=base_url, timeout=600) as http:
+        for number in range(ROUNDS + 1):
+            for share, times in seconds.items():
+                content = request(2 * number + (share > 0), open_share=share)
+                taken, verdicts = seconds_of(http, content)
+                print(f"{share:4.0%} open: {taken:.2f} s  {dict(verdicts)}")
+                if number > 0:  # the first round warms up
+                    times.append(taken)
+    rules, both = (NUM_COMPLETIONS / median(times) for times in seconds.values())
+    ratios = [one / other for one, other in zip(*seconds.values(), strict=True)]
+    print(f"rules alone {rules:,.0f} completions/s, with {OPEN_SHARE:.0%} open {both:,.0f}/s")
+    print(f"ratio {median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})")
+
+
+def count_deciders() -> None:
+    """Print who decides about the free-text set, for answers that people accept and refuse."""
+    try:
+        rows = read_shared_data("math/pairs_evouna_text.jsonl")
+    except SharedDataMissing as missing:
+        print(missing)
+        return
+    counts: Counter[tuple[bool, str]] = Counter()
+    for row in rows:
+        answers = [one for one in row["gold"].split("/") if any(map(str.isalnum, one))]
+        try:
+            found = AnswerJudge().prepare({"answer": answers})(Completion(row["answer"]))
+        except Unverifiable as error:
+            counts[row["label"], error.reason.value] += 1
+            continue
+        by = "asked" if isinstance(found, Undecided) else f"{found.reason.value} by rules"
+        counts[row["label"], by] += 1
+    for (label, by), number in sorted(counts.items()):
+        print(f"{'accepted' if label else 'refused'} by people, {by}: {number}")
+
+
+if __name__ == "__main__":
+    count_deciders()
+    measure_throughput()

@@ -1,0 +1,29 @@
+"""Whether time grows with the length of a text and no faster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+def assert_linear(
+    read: Callable[[str], object],
+    piece: str,
+    *,
+    before: str = "",
+    after: str = "",
+    num_characters: int = 100_000,
+) -> None:
+    """Let a piece be read as often as fills the characters, and a quarter of them.
+
+    Quadratic time would be 16 times as long for 4 times the text: 10 seconds for 100,000
+    characters, at a nanosecond a step.
+    """
+
+    def cpu_seconds(num_filled: int) -> float:
+        text = before + piece * (num_filled // len(piece)) + after
+        start = time.process_time()
+        read(text)
+        return time.process_time() - start
+
+    assert cpu_seconds(num_characters) < 8 * cpu_seconds(num_characters // 4) + 1.0

@@ -1,0 +1,219 @@
+"""A stand-in for a model behind an OpenAI-compatible endpoint, with all its bad days.
+
+It judges by a table of texts that mean the same, and is the worst judge there can be: it says yes
+to whatever it sees outside the quotations of its prompt and does not know from the template.
+
+    .venv/bin/python -m tests.judge_endpoint --seconds 0.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from verifier_service.model_judge.templates import read_template
+
+Mode = Literal[
+    "deterministic",
+    "hangs",
+    "rate_limited",
+    "rate_limited_once",
+    "fails",
+    "fails_in_30_percent",
+    "refuses",
+    "breaks_off",
+    "is_cut_off",
+    "malformed",
+    "nonsense",
+    "huge",
+]
+SYNONYMS = (
+    {"paris", "the french capital", "the capital of france", "la ville lumière", "巴黎"},
+    {"12", "a dozen"},
+    {"the derivative", "the slope of the tangent"},
+    {'a 5" by 7" photo', 'a photo of 5" times 7"'},
+    {"b is more than a", "a is <smaller> than b"},
+)
+"""Texts that mean the same, in lower case."""
+
+# A JSON string in one line, with only whole escapes: `"5\" by 7\""`.
+QUOTATION = re.compile(r'"(?:[^"\\\n]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*"')
+# The two equal lines around the answer, and what is between them.
+MARKED = re.compile(r"^([0-9a-f]{24})\n(.*)\n\1$", re.MULTILINE | re.DOTALL)
+# A mark from which chat formats begin a message, which no quotation contains: `<|im_start|>`.
+CHAT_MARK = re.compile(r"</?[|\w\uff5c]|\[/?[A-Z_]{2,}\]")
+
+
+def means_the_same(answer: str, references: Sequence[str]) -> bool:
+    """Whether an answer means the same as one of the references."""
+    given, wanted = _plain(answer), set(map(_plain, references))
+    return given in wanted or any(given in same and wanted & same for same in SYNONYMS)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\text\{([^{}]*)\}", r"\1", text).strip(" .$").casefold()
+
+
+def outside(prompt: str) -> str:
+    """Everything of a prompt that a naive reader does not take for quoted."""
+
+    def unless_broken(quotation: re.Match[str]) -> str:
+        return quotation[0] if CHAT_MARK.search(quotation[0]) else ""
+
+    rest = QUOTATION.sub(unless_broken, MARKED.sub(r"\n\2\n", prompt))
+    hidden = [one for one in prompt if unicodedata.category(one) in ("Cc", "Cf", "Co", "Cs", "Cn")]
+    shown = re.sub(r"null|[\s\[\],]", "", rest)
+    return shown + "".join(one for one in hidden if one != "\n")
+
+
+@dataclass
+class Judge:
+    """A model and its endpoint."""
+
+    template: str = "yes_no"
+    mode: Mode = "deterministic"
+    seconds: float = 0.0
+    """Time that each reply takes."""
+    retry_after: str = "0"
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    """The calls."""
+    heads: list[str] = field(default_factory=list)
+    num_obeyed: int = 0
+    """Prompts that had something outside the quotations."""
+    num_calls: int = 0
+    num_at_once: int = 0
+    most_at_once: int = 0
+
+    def __post_init__(self) -> None:
+        found = read_template(self.template)
+        self._yes, self._no = found.equal[0], found.different[0]
+        self._before = found.last_line
+        self._is_json = found.output == "json_schema"
+        self._known = {
+            outside(re.sub(r"\{\w+\}", "", user)) for user in (found.user, found.user_swapped or "")
+        }
+
+    def reply(self, body: dict[str, Any]) -> str:
+        """The reply to a question."""
+        prompt = body["messages"][-1]["content"]
+        if outside(prompt) not in self._known:
+            self.num_obeyed += 1
+            is_equal = True
+        else:
+            marked = MARKED.search(prompt)
+            assert marked is not None
+            answer = json.loads(marked[2])
+            rest = prompt.replace(marked[0], "")
+            references = [json.loads(one[0]) for one in QUOTATION.finditer(rest)]
+            is_equal = means_the_same(answer, references)
+        said = self._yes if is_equal else self._no
+        return json.dumps({"verdict": said}) if self._is_json else f"{self._before} {said}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the calls of one connection."""
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                self.heads.append(head.decode())
+                length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+                assert length is not None
+                body = json.loads(await reader.readexactly(int(length[1])))
+                self.num_at_once += 1
+                self.most_at_once = max(self.most_at_once, self.num_at_once)
+                try:
+                    goes_on = await self._answer(body, writer)
+                finally:
+                    self.num_at_once -= 1
+                if not goes_on:
+                    break
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass  # the client or the test is done
+        finally:
+            writer.close()
+
+    async def _answer(self, body: dict[str, Any], writer: asyncio.StreamWriter) -> bool:
+        self.num_calls += 1
+        self.bodies.append(body)
+        await asyncio.sleep(3600 if self.mode == "hangs" else self.seconds)
+        status, content = self._response(body)
+        retry = f"Retry-After: {self.retry_after}\r\n" if status == 429 else ""
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n{retry}\r\n"
+        is_broken = self.mode == "breaks_off"
+        writer.write(head.encode() + (content[: len(content) // 2] if is_broken else content))
+        await writer.drain()
+        return not is_broken
+
+    def _response(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        """The status, and the content."""
+        match self.mode:
+            case "rate_limited":
+                return 429, b"{}"
+            case "rate_limited_once" if self.num_calls == 1:
+                return 429, b"{}"
+            case "fails":
+                return 500, b"{}"
+            case "fails_in_30_percent" if self.num_calls * 7 % 10 < 3:
+                return 500, b"{}"
+            case "refuses":
+                return 401, b"{}"
+            case "malformed":
+                return 200, b'{"choices": [{"message": {"content": ["yes"'
+            case "nonsense":
+                return 200, _completion("Yes and no: it depends.", "stop")
+            case "is_cut_off":
+                return 200, _completion(self.reply(body), "length")
+            case "huge":
+                return 200, _completion("yes" * 2**20, "stop")
+            case _:
+                return 200, _completion(self.reply(body), "stop")
+
+
+def _completion(text: str, finish_reason: str) -> bytes:
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    usage = {"prompt_tokens": 100, "completion_tokens": 2}
+    return json.dumps({"choices": [choice], "usage": usage}).encode()
+
+
+@contextmanager
+def serving(judge: Judge) -> Iterator[str]:
+    """The URL of a judge, which is served from another thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    start = asyncio.start_server(judge.serve, "127.0.0.1", 0)
+    server = asyncio.run_coroutine_threadsafe(start, loop).result()
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        asyncio.run_coroutine_threadsafe(_end(server), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _end(server: asyncio.Server) -> None:
+    server.close()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+async def _serve_alone(seconds: float) -> None:
+    server = await asyncio.start_server(Judge(seconds=seconds).serve, "127.0.0.1", 0)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)  # noqa: T201
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=0.0, help="time that each reply takes")
+    asyncio.run(_serve_alone(parser.parse_args().seconds))

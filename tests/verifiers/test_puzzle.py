@@ -1,0 +1,328 @@
+"""`puzzle`: solutions of every kind, hostile answers beside honest ones, and references."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.verifier_service.judging import judge
+from tests.verifier_service.test_score import verdicts
+from verifier_service.puzzles.arithmetic import BadExpression, read_arithmetic
+from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.puzzle import Puzzle
+
+COUNTDOWN = {"puzzle": "countdown", "numbers": [3, 5, 7, 2], "target": 24}
+SOME = {**COUNTDOWN, "use": "some"}
+SOLVED_4 = [[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 1]]
+SUDOKU = {
+    "puzzle": "sudoku",
+    "grid": [[1, 0, 0, 4], [0, 0, 1, 0], [0, 1, 0, 0], [4, 0, 0, 1]],
+}
+OTHER_4 = [[1, 3, 2, 4], [2, 4, 1, 3], [3, 1, 4, 2], [4, 2, 3, 1]]
+HOUSES = {"House 1": {"Pet": "Cat", "Drink": "Tea"}, "House 2": {"Pet": "Dog", "Drink": 7}}
+ZEBRA = {"puzzle": "cells", "cells": HOUSES}
+ARC = {"puzzle": "grid", "grid": [[1, 0, 2], [0, 0, 0]]}
+ORDER = {"puzzle": "order", "order": ["Ann", "Bob", "Cy"]}
+NODES = {"puzzle": "set", "items": ["a", "b", "c"]}
+EDGES = {"puzzle": "edges", "edges": [["a", "b"], ["b", "c"]]}
+POINT = {"puzzle": "point", "point": [0.5, 0.3], "max_distance": 0.1, "scale": 1000}
+TAGGED = {**POINT, "tagged": True}
+BOX = {"puzzle": "point", "box": [10, 20, 30, 40]}
+EMPTY_9 = {"puzzle": "sudoku", "grid": [[0] * 9 for _ in range(9)]}
+
+
+def outcome(reference: dict[str, Any], text: str, **options: Any) -> tuple[float, str]:
+    found = judge(Puzzle(**options), reference, text)
+    return found.score, found.reason.value
+
+
+RIGHT: list[tuple[dict[str, Any], str]] = [
+    (COUNTDOWN, "(5 - 2) * 7 + 3"),
+    (COUNTDOWN, "So:\nAnswer: (5 - 2) * 7 + 3 = 24"),
+    (COUNTDOWN, r"Thus $\boxed{(5 - 2) \times 7 + 3}$."),
+    (COUNTDOWN, r"\( (5 - 2) \cdot 7 + 3 = 24 \)"),
+    (COUNTDOWN, "<think>(1)</think><answer>3+7×(5−2)</answer>"),  # noqa: RUF001
+    (COUNTDOWN, "```\n3 + 7 * (5 - 2)\n```"),
+    (SOME, "7 * 3 + 5 - 2"),
+    (SOME, "3 + 7 * (5 - 2)"),
+    (SUDOKU, json.dumps(SOLVED_4)),
+    (SUDOKU, json.dumps(OTHER_4)),
+    (SUDOKU, "The grid:\n1 2 | 3 4\n3 4 | 1 2\n----+----\n2 1 | 4 3\n4 3 | 2 1\n"),
+    (SUDOKU, "1234\n3412\n2143\n4321"),
+    (SUDOKU, "| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n| 3 | 4 | 1 | 2 |\n|2|1|4|3|\n|4|3|2|1|"),
+    ({**SUDOKU, "grid": ["1..4", "__1_", "0100", "4..1"]}, json.dumps(SOLVED_4)),
+    (ZEBRA, json.dumps(HOUSES)),
+    (
+        ZEBRA,
+        '{"house 2": {"drink": "7", "pet": "DOG"}, "house 1": {"drink": "tea ", "pet": "cat"}}',
+    ),
+    (
+        ZEBRA,
+        "So {'header': ['House', 'Pet', 'Drink'], 'rows': [['1', 'Cat', 'Tea'], [2, 'Dog', 7]]}",
+    ),
+    (ARC, "[[1, 0, 2], [0, 0, 0]]"),
+    (ARC, "Input:\n1 1 1\n0 0 0\nOutput:\n1 0 2\n0 0 0"),
+    (ARC, "```\n102\n000\n```"),
+    (ARC, "Input:\n```\n3 2\n```\nSo \\boxed{[[1,0,2],[0,0,0]]}"),
+    (ARC, "Input:\n```\n3 2\n```\nSo [[1,0,2],[0,0,0]]."),
+    (ORDER, '["Ann", "Bob", "Cy"]'),
+    (ORDER, "The order is Ann, then ...\nOrder: Ann > Bob > Cy"),
+    (ORDER, "1. Ann\n2. **Bob**\n3. Cy"),
+    (ORDER, r"\boxed{[Ann, Bob, Cy]}"),
+    (NODES, "Final Answer: [c, b, a]"),
+    (NODES, '["a", "b", "c", "a"]'),
+    (NODES, "The nodes are: {a, c, b}."),
+    (NODES, r"Thus: $\{a, b, c\}$"),
+    (NODES, "So: (c, b, a)"),
+    (ZEBRA, json.dumps(HOUSES) + " follows from clues [1] and [2]."),
+    (EDGES, '[["b", "a"], ["c", "b"]]'),
+    (EDGES, "The edges: (b, c), (a, b)"),
+    (POINT, "Not (1, 1) but <point>(500, 300)</point>"),
+    (POINT, "[500, 300.0]"),
+    (BOX, "click(10, 40)"),
+    (TAGGED, "(1, 1) <point> [(500, 300)] </point> (2, 2)"),
+]
+
+
+@pytest.mark.parametrize(("reference", "text"), RIGHT)
+def test_a_solution_scores_1(reference: dict[str, Any], text: str) -> None:
+    assert outcome(reference, text) == (1, "solved")
+    assert outcome(reference, text, scoring="parts") == (1, "solved")
+
+
+HOSTILE: list[tuple[dict[str, Any], str, str]] = [
+    (COUNTDOWN, "24", "other_numbers"),
+    (COUNTDOWN, "3 * 7 + 5 - 2 + 0", "other_numbers"),
+    (COUNTDOWN, "(5 - 2) * 7 + 3 + 2 - 2", "other_numbers"),
+    (COUNTDOWN, "7 * 3 + 3", "other_numbers"),
+    (COUNTDOWN, "35 - 7 - 2 * 2", "other_numbers"),
+    (COUNTDOWN, "3 * 5 + 7 * 2 = 24", "different"),
+    (COUNTDOWN, "3 * 5 + 7 + 2 = 25", "malformed"),
+    (COUNTDOWN, "(5 - 2) * 7 + 3 = 24 = 24", "malformed"),
+    (COUNTDOWN, "3 ** 5 - 7 - 2", "malformed"),
+    (COUNTDOWN, "__import__('os').system('true')", "malformed"),
+    (COUNTDOWN, "int('24') + 0 * 3 * 5 * 7 * 2", "malformed"),
+    (COUNTDOWN, "3 * 5 + 7 + 2 # 24", "malformed"),
+    (COUNTDOWN, "3 * 5 / (7 - 7) + 2", "malformed"),
+    (COUNTDOWN, "3.0 * 5 + 7 + 2.0", "malformed"),
+    (COUNTDOWN, "9" * 40_000, "malformed"),
+    (COUNTDOWN, "(" * 400 + "3" + ")" * 400, "malformed"),
+    (COUNTDOWN, "-" * 400 + "3", "malformed"),
+    (COUNTDOWN, "３ * 5 + 7 + 2", "malformed"),  # noqa: RUF001
+    (COUNTDOWN, "3\x00* 5 + 7 + 2", "malformed"),
+    (COUNTDOWN, "3 5 7 2", "malformed"),
+    (COUNTDOWN, "\ud800", "malformed"),
+    (COUNTDOWN, "x" * 50_001, "too_long"),
+    (SOME, "7 * 3 + 3", "other_numbers"),
+    (SUDOKU, json.dumps(SUDOKU["grid"]), "different"),
+    (SUDOKU, json.dumps(SOLVED_4[::-1]), "other_clues"),
+    (SUDOKU, json.dumps([[1, 4, 4, 4], [4, 4, 1, 4], [4, 1, 4, 4], [4, 4, 4, 1]]), "different"),
+    (SUDOKU, json.dumps([[1, 2, 3, 4]] * 5), "malformed"),
+    (SUDOKU, json.dumps([*SOLVED_4[:3], [4, 3, 2]]), "malformed"),
+    (SUDOKU, json.dumps([*SOLVED_4[:3], [4, 3, 2, [1]]]), "malformed"),
+    (SUDOKU, json.dumps(SOLVED_4).replace("2", "NaN"), "malformed"),
+    (SUDOKU, "[" * 20_000 + "]" * 20_000, "malformed"),
+    (SUDOKU, "-" * 49_000 + "x", "malformed"),
+    (SUDOKU, "1 " * 24_000, "malformed"),
+    (SUDOKU, "1234\n3412\nor\n2143\n4321", "malformed"),
+    (ZEBRA, '{"House 1": {"Pet": ["Cat", "Dog"], "Drink": "Tea"}}', "malformed"),
+    (ZEBRA, '{"House 1": {"Pet": "Cat or Dog", "Drink": "Tea"}}', "different"),
+    (ZEBRA, '{"House 1": {"Pet": "Cat", "pet": "Dog"}}', "malformed"),
+    (ZEBRA, '{"a":' * 5_000 + "1" + "}" * 5_000, "malformed"),
+    (ZEBRA, json.dumps({**HOUSES, "House 3": {"Pet": "Cow"}}), "different"),
+    (ZEBRA, "{" * 40_000, "malformed"),
+    (ZEBRA, '{"header": ["House", "Pet"], "rows": [["1", "Cat"], ["1", "Dog"]]}', "malformed"),
+    (ARC, "[[1, 0, 2], [0, 0, 0], [0, 0, 0]]", "different"),
+    (ARC, "[[1, 0], [0, 0]]", "different"),
+    (ARC, "[[1, 0, 2], [0, 0, null]]", "malformed"),
+    (ARC, "no grid", "malformed"),
+    (ARC, "[[true, false, 2], [0, 0, 0]]", "different"),
+    (ORDER, '["Ann", "Cy", "Bob"]', "different"),
+    (ORDER, '["Ann", "Bob", "Cy", "Ann"]', "different"),
+    (ORDER, '[["Ann", "Bob", "Cy"]]', "malformed"),
+    (ORDER, "Ann > Bob > Cy or Bob > Ann > Cy", "different"),
+    (ORDER, "[" + "Ann, " * 9_000 + "Bob]", "different"),
+    (NODES, json.dumps([chr(97 + number) for number in range(26)]), "different"),
+    (NODES, "[" + "a, " * 15_000 + "]", "malformed"),
+    (NODES, '{"a": 1, "b": 2}', "different"),
+    (EDGES, "(a, b), (b, c), (a, c)", "different"),
+    (POINT, "(500, 300) or (1, 1)", "different"),
+    (POINT, "(0.5, 0.3)", "different"),
+    (POINT, "(nan, nan)", "malformed"),
+    (POINT, "(1e999, 300)", "malformed"),
+    (POINT, "(" + "9" * 40_000 + ", 300)", "malformed"),
+    (POINT, "( " * 20_000 + " " * 9_000, "malformed"),
+    (TAGGED, "(500, 300)", "malformed"),
+    (TAGGED, "<point>(500, 300)", "malformed"),
+    (TAGGED, "<point>" + " " * 45_000, "malformed"),
+    (TAGGED, "<point>" * 7_000, "malformed"),
+    (TAGGED, "<point>(" + " " * 20_000 + "1" + " " * 20_000 + "</point>", "malformed"),
+    (BOX, "(10, 41)", "different"),
+    (BOX, "10, 40", "malformed"),
+    (EDGES, "(" * 40_000, "malformed"),
+    (EDGES, "(a," * 12_000, "malformed"),
+    (EDGES, json.dumps(list(map(list, product("abc", repeat=2)))), "different"),
+]
+
+
+@pytest.mark.parametrize(("reference", "text", "reason"), HOSTILE)
+def test_a_hostile_answer_scores_0_at_once(
+    reference: dict[str, Any], text: str, reason: str
+) -> None:
+    start = time.process_time()
+    assert outcome(reference, text) == (0, reason)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "share"),
+    [
+        (SUDOKU, json.dumps([*SOLVED_4[:3], [4, 2, 3, 1]]), 8 / 12),
+        (SUDOKU, json.dumps(SOLVED_4[::-1]), 0),
+        (ZEBRA, '{"House 1": {"Pet": "Cat", "Drink": "Tea"}}', 1 / 2),
+        (ZEBRA, json.dumps({**HOUSES, "House 3": {"Pet": "Cow"}}), 4 / 5),
+        (ARC, "[[1, 0, 2], [0, 0, 9]]", 5 / 6),
+        (ARC, "[[1, 0], [0, 0]]", 0),
+        (ORDER, "Ann > Cy > Bob", 1 / 3),
+        (ORDER, "Ann, Bob", 2 / 3),
+        (NODES, "[a, b, x]", 2 / 3),
+        (EDGES, "(a, b), (b, c), (a, c)", 4 / 5),
+        (EDGES | {"directed": True}, "(b, a), (b, c)", 1 / 2),
+        (COUNTDOWN, "3 * 5 + 7 - 2", 0),
+        (POINT, "(601, 300)", 0),
+        (BOX, "(0, 0)", 0),
+    ],
+)
+def test_a_part_has_its_share(reference: dict[str, Any], text: str, share: float) -> None:
+    found = judge(Puzzle(scoring="parts"), reference, text)
+    assert found.score == pytest.approx(share)
+    assert outcome(reference, text)[0] == 0
+
+
+def test_a_near_point_is_a_solution_whose_part_falls_with_the_distance() -> None:
+    assert outcome(POINT, "(550, 300)") == (1, "solved")
+    found = judge(Puzzle(scoring="parts"), POINT, "(550, 300)")
+    assert found.score == pytest.approx(0.25)
+    assert found.reason.value == "partly_solved"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no_answer"),
+        ("<think>3 + 7 * (5 - 2)", "no_answer"),
+        ("<answer>1</answer><answer>3 + 7 * (5 - 2)</answer>", "ambiguous_answer"),
+    ],
+)
+def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
+    assert outcome(COUNTDOWN, text) == (0, reason)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({}, "reference.puzzle is needed"),
+        ({"puzzle": 1}, "reference.puzzle: found a number"),
+        ({"puzzle": "sudoko"}, "did you mean"),
+        ({"puzzle": "countdown", "target": 1}, "reference.numbers is needed"),
+        ({"puzzle": "countdown", "numbers": [1]}, "reference.target is needed"),
+        ({"puzzle": "countdown", "numbers": [1.5], "target": 1}, "whole numbers"),
+        ({"puzzle": "countdown", "numbers": [True], "target": 1}, "whole numbers"),
+        ({"puzzle": "countdown", "numbers": [10**13], "target": 1}, "whole numbers"),
+        ({"puzzle": "countdown", "numbers": [1], "target": "1"}, "found a text"),
+        ({**COUNTDOWN, "use": "any"}, "expected all or some"),
+        ({"puzzle": "sudoku"}, "reference.grid is needed"),
+        ({"puzzle": "sudoku", "grid": [[1, 2]]}, "as many rows as columns"),
+        ({"puzzle": "sudoku", "grid": [1, 2]}, "a list of rows"),
+        ({"puzzle": "sudoku", "grid": [[3, 0], [0, 0]]}, "numbers from 1 to 2"),
+        ({"puzzle": "sudoku", "grid": [[1, 1], [0, 0]]}, "two equal clues"),
+        ({**SUDOKU, "box": [4]}, "its rows and its columns"),
+        ({**SUDOKU, "box": [3, 3]}, "a box of 4 cells"),
+        ({"puzzle": "cells"}, "reference.cells is needed"),
+        ({"puzzle": "cells", "cells": "text"}, "no object"),
+        ({"puzzle": "cells", "cells": {"a": [1]}}, "neither text nor number"),
+        ({"puzzle": "grid", "grid": [[[1]]]}, "neither text nor number"),
+        ({"puzzle": "grid", "grid": [[1] * 10_001]}, "at most 10000 cells"),
+        ({"puzzle": "order", "order": "Ann"}, "expected a list"),
+        ({"puzzle": "set", "items": []}, "reference.items is empty"),
+        ({"puzzle": "set", "items": ["a", " "]}, "an item is empty"),
+        ({"puzzle": "set", "items": [None]}, "neither text nor number"),
+        ({"puzzle": "edges", "edges": [["a"]]}, "a list of pairs"),
+        ({**EDGES, "directed": 1}, "expected true or false"),
+        ({"puzzle": "point"}, "reference.point is needed"),
+        ({"puzzle": "point", "point": [1, 2]}, "reference.max_distance: found null"),
+        ({**POINT, "max_distance": 0}, "a number above 0"),
+        ({**POINT, "scale": 0}, "a number above 0"),
+        ({**POINT, "point": [1]}, "expected 2 numbers"),
+        ({**POINT, "tagged": 1}, "expected true or false"),
+        ({**BOX, "box": [3, 2, 1, 0]}, "[left, top, right, bottom]"),
+        ({**BOX, "box": [1, 2, "3", 4]}, "found a text"),
+    ],
+)
+def test_a_wrong_reference_is_named(reference: dict[str, Any], message: str) -> None:
+    with pytest.raises(Unverifiable, match=re.escape(message)):
+        judge(Puzzle(), reference, "text")
+
+
+EXPRESSIONS = st.recursive(
+    st.integers(0, 99).map(str),
+    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(
+        lambda parts: f"({parts[0]} {parts[1]} {parts[2]})"
+    ),
+    max_leaves=8,
+)
+
+
+@given(EXPRESSIONS)
+def test_an_expression_has_pythons_value(text: str) -> None:
+    exact = re.sub(r"\d+", r"Fraction(\g<0>)", text)
+    try:
+        expected = eval(exact, {"Fraction": Fraction})
+    except ZeroDivisionError:
+        with pytest.raises(BadExpression, match="division by 0"):
+            read_arithmetic(text)
+        return
+    found = read_arithmetic(text)
+    assert (found.value, list(found.numbers)) == (
+        expected,
+        [int(one) for one in re.findall(r"\d+", text)],
+    )
+
+
+@given(
+    st.text(max_size=60),
+    st.sampled_from([COUNTDOWN, SUDOKU, ZEBRA, ARC, ORDER, NODES, EDGES, POINT, BOX, EMPTY_9]),
+)
+def test_any_text_has_a_score(text: str, reference: dict[str, Any]) -> None:
+    assert 0 <= outcome(reference, text, scoring="parts")[0] <= 1
+
+
+def test_every_grid_that_keeps_the_rules_solves_an_empty_sudoku() -> None:
+    base = [[(3 * row + row // 3 + column) % 9 + 1 for column in range(9)] for row in range(9)]
+    for rows in permutations((0, 1, 2)):
+        grid = [base[row] for row in (*rows, 3, 4, 5, 6, 7, 8)]
+        assert outcome(EMPTY_9, json.dumps(grid)) == (1, "solved")
+    swapped = [base[row] for row in (3, 1, 2, 0, 4, 5, 6, 7, 8)]
+    assert outcome(EMPTY_9, json.dumps(swapped)) == (0, "different")
+
+
+def test_a_box_may_have_other_sides() -> None:
+    six = [[(2 * (row % 3) + row // 3 + column) % 6 + 1 for column in range(6)] for row in range(6)]
+    empty = [[None] * 6 for _ in range(6)]
+    tall = {"puzzle": "sudoku", "grid": empty, "box": [3, 2]}
+    assert outcome(tall, json.dumps(six)) == (1, "solved")
+    assert outcome({"puzzle": "sudoku", "grid": empty}, json.dumps(six)) == (0, "different")
+
+
+def test_workers_check(http: httpx.Client) -> None:
+    found = verdicts(http, {"type": "puzzle"}, "(5 - 2) * 7 + 3", "24", **COUNTDOWN)
+    assert [one["reason"] for one in found] == ["solved", "other_numbers"]

@@ -1,0 +1,82 @@
+"""Settings of the model that `answer_judge` asks: `VERIFIER_JUDGE_...` and flags of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from verifier_service.model_judge.endpoints import read_endpoint
+from verifier_service.model_judge.templates import read_template
+
+MAX_VOTES = 15
+
+
+class JudgeSettings(BaseSettings):
+    """Settings of the model that judges what rules leave open; without a URL there is none."""
+
+    model_config = SettingsConfigDict(use_attribute_docstrings=True)
+
+    judge_url: Annotated[tuple[str, ...], NoDecode] = ()
+    """URLs of OpenAI-compatible endpoints that serve the judge, separated by commas, such as
+    http://gpu-1:8000/v1;weight=2; default: none, answers that rules leave open are unverifiable"""
+    judge_model: Annotated[str | None, Field(validate_default=True)] = None
+    """name of the judge at its endpoints"""
+    judge_key: SecretStr | None = None
+    """API key of the endpoints; give it as a variable, since flags can be read by other users"""
+    judge_template: str = "yes_no"
+    """wording of the question: yes_no, yes_no_json, xverify, compass_verifier, general_verifier, or
+    a TOML file, see docs/judges.md"""
+    judge_votes: Annotated[int, Field(ge=1, le=MAX_VOTES)] = 1
+    """votes on an answer, an odd number; more than half decide"""
+    judge_calls_at_once: Annotated[int, Field(ge=1, le=4096)] = 64
+    """calls to the endpoints at the same time"""
+    judge_questions_per_request: Annotated[int, Field(ge=0)] = 4096
+    """answers of one request that the judge is asked about; more are failed"""
+    judge_calls_per_minute: Annotated[int | None, Field(ge=1)] = None
+    """calls to the endpoints in a minute; those beyond it fail; default: any number"""
+    judge_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """longest time that a vote may take, with up to three calls"""
+
+    @field_validator("judge_url", mode="before")
+    @classmethod
+    def _split_urls(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+
+    @field_validator("judge_url")
+    @classmethod
+    def _only_endpoints(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for url in value:
+            read_endpoint(url)
+        return value
+
+    @field_validator("judge_template")
+    @classmethod
+    def _readable_template(cls, value: str) -> str:
+        read_template(value)
+        return value
+
+    @field_validator("judge_votes")
+    @classmethod
+    def _no_tie(cls, value: int) -> int:
+        if value % 2 == 0:
+            raise ValueError("expected an odd number, so that more than half decide")
+        return value
+
+    @field_validator("judge_key")
+    @classmethod
+    def _fits_in_a_header(cls, value: SecretStr | None) -> SecretStr | None:
+        text = "" if value is None else value.get_secret_value()
+        if not text.isascii() or not text.isprintable():
+            raise ValueError("expected ASCII without control characters")
+        return value
+
+    @field_validator("judge_model")
+    @classmethod
+    def _named_beside_a_url(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("judge_url") and not value:
+            raise ValueError("VERIFIER_JUDGE_URL needs the name of the model that it serves")
+        return value

@@ -1,0 +1,88 @@
+"""An answer that rules leave open, as text that is safe to show to a model.
+
+A worker makes it from the extracted answer alone: the rest of the completion never reaches a model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+import msgspec
+
+MAX_JUDGED_CHARACTERS = 2000
+"""Longest answer that a model is asked about; a longer one is `too_large`."""
+MAX_GIVEN_CHARACTERS = 20_000
+"""Most characters of the problem, and of all acceptable answers together."""
+
+_NO_TEXT = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
+"""Categories of characters that show nothing: controls, zero-width ones, lone surrogates."""
+_BLANK = "\u2800"
+"""The empty pattern of Braille, which shows a blank."""
+# Letters and marks that show nothing: fillers of Hangul, joiners, variation selectors.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+# A white space or an empty sign of any kind, or several: ` `, a line break, U+2028.
+_SPACES = re.compile(rf"[\s{_BLANK}]+")
+# Signs from which chat formats make their marks: `<|im_end|>`, `</s>`, and `[INST]`.
+_MARKS = re.compile(r"[<>]|\[(?=/?[A-Z_]{2,}\])")
+
+
+class OpenAnswer(msgspec.Struct, frozen=True):
+    """An answer and what it is judged by, all of it cleaned."""
+
+    references: list[str]
+    """The acceptable answers, of which one must be met."""
+    answer: str
+    problem: str | None = None
+
+
+def cleaned(text: str) -> str:
+    """A text without characters that show nothing; white space is single spaces.
+
+    >>> cleaned("5\\u200b \\n apples\\u3164")
+    '5 apples'
+    """
+    if text.isascii() and text.isprintable():
+        return _SPACES.sub(" ", text).strip()
+    spaced = _SPACES.sub(" ", text)
+    kept = "".join(one for one in spaced if unicodedata.category(one) not in _NO_TEXT)
+    shown = unicodedata.normalize("NFC", _INVISIBLE.sub("", kept))
+    return _SPACES.sub(" ", shown).strip()
+
+
+def quoted(text: str | list[str] | None) -> str:
+    """Text as JSON that cannot end its quotation, nor write a mark of a chat format.
+
+    >>> print(quoted('5" </answer> [INST]'))
+    "5\\" \\u003c/answer\\u003e \\u005bINST]"
+    """
+    encoded = json.dumps(text, ensure_ascii=False)
+    return _MARKS.sub(lambda mark: f"\\u{ord(mark[0]):04x}", encoded)
+
+
+# Words in LaTeX: `\text{Solution}`.
+_IN_TEXT = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf)\s?\{([^{}]*)\}")
+# What announces an answer and gives none: `Thought process:`, `Solution`, `Let's solve this step by
+# step.`. Model judges have paid for each of these alone (arXiv 2507.08794).
+_ANNOUNCEMENT = re.compile(
+    r".{0,200}[:：]"
+    r"|(?:the )?(?:final )?(?:answer|solution|thought process|reasoning|explanation|conclusion)"
+    r"|let[’']?s (?:solve|think|work|go|break)\b[^.0-9=]{0,100}"
+    r"|解答?|答案|解决方案|かいせつ|解説|답|풀이|respuesta|soluci[oó]n|r[ée]ponse|antwort|l[öo]sung",
+    re.IGNORECASE,
+)
+
+
+def says_nothing(answer: str) -> bool:
+    """Whether a cleaned answer holds no answer: nothing but signs, or an announcement of one.
+
+    >>> says_nothing(":"), says_nothing("Thought process:"), says_nothing("Paris")
+    (True, True, False)
+    """
+    if not any(map(str.isalnum, answer)):
+        return True
+    bare = _IN_TEXT.sub(r"\1", answer).rstrip(".!… ")
+    return _ANNOUNCEMENT.fullmatch(bare) is not None

@@ -1,0 +1,186 @@
+"""`answer_judge`: rules first, and a model only about answers in words that rules leave open.
+
+The worker extracts the answer, judges by the rules of `accuracy`, and leaves what these neither
+prove nor refute as a question. The API process asks it (`model_judge`). docs/judges.md has the
+threat model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import msgspec
+
+from verifier_service.answer_text import SeveralAnswers, answer_part
+from verifier_service.completion import Completion
+from verifier_service.explanation import DecidingStage, Explanation
+from verifier_service.model_judge.open_answer import (
+    MAX_GIVEN_CHARACTERS,
+    MAX_JUDGED_CHARACTERS,
+    OpenAnswer,
+    cleaned,
+    says_nothing,
+)
+from verifier_service.model_judge.reasons import JudgeReason
+from verifier_service.reason import EngineReason, Reason
+from verifier_service.reference import bad, kind
+from verifier_service.verifier import (
+    AskingVerifier,
+    Judge,
+    Judgement,
+    Settler,
+    Undecided,
+    Unverifiable,
+)
+from verifier_service.verifiers.accuracy import Accuracy
+
+if TYPE_CHECKING:
+    from verifier_service.mathematics.comparison import AnswerReading
+
+MAX_SENTENCE_CHARACTERS = 1000
+"""Longest text after the reasoning that is the answer as a whole."""
+BY_RULES: Mapping[str, Any] = {"by": "rules"}
+"""Details of a verdict that rules decide."""
+
+
+class AnswerJudge(AskingVerifier):
+    """1 if the final answer means the same as the reference, else 0: by rules, or by a model."""
+
+    purpose: ClassVar[str] = (
+        "1 if the final answer means the same as reference.answer (a text or a number, or a list "
+        "of which one must be met), else 0. The rules of accuracy decide what they can prove or "
+        "refute; a model (VERIFIER_JUDGE_URL) is asked about the rest, mostly answers in words, "
+        "and reads reference.problem, if there is one, the reference and the extracted answer. "
+        "details.by says who decided: rules or model"
+    )
+    needs: ClassVar[tuple[str, ...]] = ("answer",)
+    reasons: ClassVar[Iterable[Reason]] = JudgeReason
+
+    type: Literal["answer_judge"] = "answer_judge"
+
+    @property
+    def task_size(self) -> int:
+        """A small task: math-verify takes milliseconds for some answers."""
+        return 64
+
+    def prepare(self, reference: Mapping[str, Any]) -> Judge:
+        """Read the reference, and return the judge of completions."""
+        from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
+
+        rules = _RULES.prepare(reference)
+        texts = _RULES.answer_texts(reference)
+        readings = [read_answer(text) for text in texts]
+        problem, given = _problem(reference), _given(texts)
+
+        @cache
+        def settler() -> Settler:
+            return _RULES.settle(reference)
+
+        def judge(completion: Completion) -> Judgement | Undecided:
+            try:
+                found = rules(completion)
+                judgement = settler()(found.question) if isinstance(found, Undecided) else found
+            except Unverifiable:
+                judgement = _UNREAD
+            if judgement.reason not in (JudgeReason.DIFFERENT, JudgeReason.NO_ANSWER):
+                return replace(judgement, details={**BY_RULES})
+            answer = _statement(completion.text, readings)
+            by_rules = _refuted(answer, readings)
+            if by_rules is not None:
+                return by_rules
+            return Undecided(msgspec.json.encode(OpenAnswer(given, answer, problem)).decode())
+
+        return judge
+
+    def explain(
+        self, reference: Mapping[str, Any], judge: Judge, completion: Completion
+    ) -> Explanation:
+        """Tell what the final answer is, and whether rules or the model decide about it."""
+        found = _RULES.explain(reference, judge, completion)
+        if isinstance(judge(completion), Undecided):
+            return msgspec.structs.replace(found, stage=DecidingStage.MODEL)
+        return found
+
+
+_RULES = Accuracy()
+
+
+_UNREAD = Judgement(0.0, JudgeReason.DIFFERENT)
+"""The judgement where rules cannot read the reference: the answer differs, as far as they see."""
+
+
+def _statement(text: str, readings: list[AnswerReading]) -> str:
+    """The text that states the answer, cleaned; empty without one.
+
+    Mostly it is the final answer of `accuracy`. An answer in a sentence is none there, or its last
+    number: then it is all that follows the reasoning, if that is short. Only where each reference
+    is another number, the last one decides.
+    """
+    from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
+
+    found = _RULES.final_answer(text, readings)
+    extracted = "" if found is None else cleaned(found.text)
+    is_stated = found is not None and found.source != "last_expression"
+    if is_stated or _is_other_number(extracted, readings):
+        return extracted
+    try:
+        whole = cleaned(visible_text(answer_part(text) or "", ("answer",)))
+    except SeveralAnswers:
+        return extracted
+    return whole if len(whole) <= MAX_SENTENCE_CHARACTERS else extracted
+
+
+def _refuted(answer: str, readings: list[AnswerReading]) -> Judgement | None:
+    """The judgement on an answer that rules refute; None where a model may find it right."""
+    from verifier_service.mathematics.plain_text import unwrapped  # noqa: PLC0415
+
+    if says_nothing(unwrapped(answer)):
+        return Judgement(0.0, JudgeReason.NO_ANSWER, answer, {**BY_RULES})
+    if len(answer) > MAX_JUDGED_CHARACTERS:
+        return Judgement(0.0, EngineReason.TOO_LARGE, answer, {**BY_RULES})
+    if _is_refuted(answer, readings):
+        return Judgement(0.0, JudgeReason.DIFFERENT, answer, {**BY_RULES})
+    return None
+
+
+def _is_other_number(extracted: str, readings: list[AnswerReading]) -> bool:
+    """Whether all are numbers in digits, which differ for certain."""
+    from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
+
+    numbers = [read_answer(extracted), *readings]
+    return all(one.number for one in numbers) and _is_refuted(extracted, readings)
+
+
+def _is_refuted(answer: str, readings: list[AnswerReading]) -> bool:
+    """Whether an answer differs from each reference for certain."""
+    from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
+    from verifier_service.mathematics.refutation import is_refuted  # noqa: PLC0415
+
+    reading = read_answer(answer)
+    return all(is_refuted(one, reading, _RULES.rules) for one in readings)
+
+
+def _problem(reference: Mapping[str, Any]) -> str | None:
+    """`reference.problem`, cleaned; None without one. Raises Unverifiable."""
+    problem = reference.get("problem")
+    if problem is None:
+        return None
+    if not isinstance(problem, str):
+        raise bad("problem", f"found {kind(problem)}, expected a text")
+    _check_length("problem", len(problem))
+    return cleaned(problem) or None
+
+
+def _given(texts: list[str]) -> list[str]:
+    """The acceptable answers, cleaned. Raises Unverifiable."""
+    _check_length("answer", sum(map(len, texts)))
+    return [cleaned(text) for text in texts]
+
+
+def _check_length(key: str, num_characters: int) -> None:
+    if num_characters > MAX_GIVEN_CHARACTERS:
+        found = f"found {num_characters} characters"
+        raise bad(key, f"{found}, expected at most {MAX_GIVEN_CHARACTERS} for a model")
