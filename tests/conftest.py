@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,8 @@ import pytest
 from tests.processes import pid_in
 from trainer_client.service_process import running_service
 
+# Its modules import Ray, which only the environment of `make test-fleet` has.
+collect_ignore = [] if find_spec("ray") else ["fleet"]
 # How long an example takes says how busy the machine is.
 hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]

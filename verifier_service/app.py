@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 import verifier_service
 from verifier_service.compat import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.engine.admission import Admission
-from verifier_service.engine.scheduler import Scheduler
+from verifier_service.engine.scheduler import CountedPool, Scheduler
 from verifier_service.http import page
 from verifier_service.http.api_keys import KeyRing
 from verifier_service.http.call_context import REQUEST_ID_HEADER, CallContext
@@ -30,11 +30,14 @@ from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.profiles import Verifiers, read_profiles
 from verifier_service.schemas import ScoreRequest
-from verifier_service.settings import Settings
+from verifier_service.settings import EngineSettings, Settings
 from verifier_service.worker_pools import start_pools
 
 REQUEST_MODULE = "verifier_service.large_requests.request_process"
 CALL_MODULE = "verifier_service.compat.call_process"
+
+StartPools = Callable[[EngineSettings, AsyncExitStack], Awaitable[Mapping[str, CountedPool]]]
+"""Starts the pools by the kind of workers; they end with the stack."""
 
 
 def create_app(
@@ -42,6 +45,8 @@ def create_app(
     drain: Drain | None = None,
     metrics: Metrics | None = None,
     traces: Traces | None = None,
+    *,
+    start: StartPools = start_pools,
 ) -> FastAPI:
     """The application; its worker processes start and end with its lifespan.
 
@@ -50,6 +55,7 @@ def create_app(
         drain: refuses calls while the server ends; None if nothing drains the application.
         metrics: of the server too; None: metrics of the application alone.
         traces: get a span of each call; they end with the application.
+        start: starts the worker pools.
     """
     drain = drain or Drain()
     metrics = metrics or Metrics()
@@ -57,7 +63,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with _started_service(settings, profiles, metrics, drain) as service:
+        async with _started_service(settings, profiles, metrics, drain, start) as service:
             install_service(app, service)
             yield
         if traces is not None:
@@ -114,11 +120,15 @@ def _add_layers(
 
 @asynccontextmanager
 async def _started_service(
-    settings: Settings, profiles: Mapping[str, Verifiers], metrics: Metrics, drain: Drain
+    settings: Settings,
+    profiles: Mapping[str, Verifiers],
+    metrics: Metrics,
+    drain: Drain,
+    start: StartPools,
 ) -> AsyncIterator[Service]:
     """The service with its processes, which end with the context."""
     async with AsyncExitStack() as stack:
-        pools = await start_pools(settings, stack)
+        pools = await start(settings, stack)
         admission = Admission(settings.pending_bounds)
         judge = await start_judge(settings, stack)
         scheduler = Scheduler(

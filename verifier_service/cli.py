@@ -40,6 +40,8 @@ from verifier_service.file_scoring import (
     score_summary,
     with_profiles,
 )
+from verifier_service.fleet.command import run_fleet
+from verifier_service.fleet.settings import FleetSettings
 from verifier_service.http.api_keys import hash_of, new_key
 from verifier_service.inspection.command import inspect
 from verifier_service.judge_model import start_judge
@@ -129,6 +131,16 @@ def serve(*, settings: Settings) -> None:
     hide_process()
     try:
         run_server(settings)
+    except CannotServe as error:
+        fail(error)
+
+
+@app.command(epilog=example("verifier-service fleet --judges 2 --max-judges 4"))
+@takes_settings(FleetSettings)
+def fleet(*, settings: FleetSettings) -> None:
+    """Serve the scoring API by a Ray cluster on this machine."""
+    try:
+        run_fleet(settings)
     except CannotServe as error:
         fail(error)
 

@@ -51,7 +51,7 @@ LAYERS = (
     ("worker_pools", "judge_model"),
     ("app",),
     ("server",),
-    ("inspection",),
+    ("inspection", "fleet"),
     ("cli",),
     ("__main__",),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -25,7 +26,10 @@ OnJudged = Callable[[str, Sequence[TaskResult], float], None]
 class Pool(Protocol):
     """Workers of one kind."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """Number of workers."""
+        ...
 
     @property
     def problem(self) -> str | None:
@@ -34,6 +38,28 @@ class Pool(Protocol):
 
     async def judge(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
         """Append a verdict for each completion of the task, in order, as they come."""
+        ...
+
+
+class CountedPool(Pool, Protocol):
+    """A pool that tells how its workers are."""
+
+    restarts: Counter[str]
+    """Number of workers lost or replaced by cause."""
+
+    @property
+    def num_running(self) -> int:
+        """Number of running workers."""
+        ...
+
+    @property
+    def num_busy(self) -> int:
+        """Number of workers that work on a task."""
+        ...
+
+    @property
+    def num_waiting(self) -> int:
+        """Number of tasks that wait for a worker."""
         ...
 
 

@@ -18,10 +18,10 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from verifier_service.engine.admission import Admission
+from verifier_service.engine.scheduler import CountedPool
 from verifier_service.engine.verdict_cache import VerdictCache
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.verdict import Outcome, Verdict
-from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.tasks import TaskResult
 
 if TYPE_CHECKING:  # it loads httpx, which services without a judge do not need
@@ -159,7 +159,7 @@ class Metrics:
         self,
         admission: Admission,
         cache: VerdictCache,
-        pools: Mapping[str, WorkerPool],
+        pools: Mapping[str, CountedPool],
         processes: Sequence[RequestProcesses],
     ) -> None:
         """Read queue, cache, workers and processes whenever metrics are asked for."""
@@ -253,7 +253,7 @@ def _cache_metrics(cache: VerdictCache) -> Iterable[Metric]:
     yield GaugeMetricFamily("verifier_cache_verdicts", "Verdicts kept.", value=len(cache))
 
 
-def _worker_metrics(pools: Mapping[str, WorkerPool]) -> Iterable[Metric]:
+def _worker_metrics(pools: Mapping[str, CountedPool]) -> Iterable[Metric]:
     running = GaugeMetricFamily("verifier_workers", "Workers running.", labels=["kind"])
     busy = GaugeMetricFamily("verifier_workers_busy", "Workers at a task.", labels=["kind"])
     waiting = GaugeMetricFamily(

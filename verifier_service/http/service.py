@@ -11,12 +11,11 @@ from fastapi import Depends, FastAPI, Request
 from verifier_service.engine.admission import Admission
 from verifier_service.engine.allowance import Allowance
 from verifier_service.engine.request_limits import RequestLimits
-from verifier_service.engine.scheduler import Scheduler
+from verifier_service.engine.scheduler import CountedPool, Scheduler
 from verifier_service.http.drain import Drain
 from verifier_service.http.metrics import Metrics
 from verifier_service.large_requests.launcher import RequestProcesses
 from verifier_service.profiles import Verifiers
-from verifier_service.workers.pool import WorkerPool
 
 ALLOWANCE = "allowance"
 """Name under which the state of a call has the allowance of its API key."""
@@ -35,7 +34,7 @@ class Service:
     """Processes of large requests to `/v1/score`."""
     call_processes: RequestProcesses
     """Processes of large calls of other protocols."""
-    pools: Mapping[str, WorkerPool]
+    pools: Mapping[str, CountedPool]
     """Workers by kind."""
     metrics: Metrics
     drain: Drain

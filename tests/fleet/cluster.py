@@ -1,0 +1,143 @@
+"""A Ray cluster of three nodes on this machine, with a fleet on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import ray
+from ray import serve
+from ray.cluster_utils import Cluster
+
+from tests.processes import tree, until
+from verifier_service.fleet.application import fleet_of
+from verifier_service.fleet.settings import FleetSettings
+
+APPLICATION = "verifier"
+NUM_NODES = 3
+MEASURED = {
+    *("seconds", "request_id", "execution_time", "cpu_time", "wall_time", "memory"),
+    *("cpu_seconds", "wall_seconds", "peak_memory_bytes", "runtimes"),
+}
+"""Fields that differ between two calls to one service: what was measured, and the call's id."""
+
+
+@contextmanager
+def running_cluster() -> Iterator[Cluster]:
+    """Three nodes: the first has no room for judges, and each other one for two."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    try:
+        for _ in range(NUM_NODES - 1):
+            cluster.add_node(num_cpus=2)
+        ray.init(address=cluster.address, log_to_driver=False)
+        try:
+            yield cluster
+        finally:
+            serve.shutdown()
+            ray.shutdown()
+    finally:
+        cluster.shutdown()
+
+
+def start_fleet(settings: FleetSettings) -> str:
+    """Start the one fleet of the cluster, and give its URL."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    serve.start(http_options={"host": "127.0.0.1", "port": port}, proxy_location="HeadOnly")
+    serve.run(fleet_of(settings), name=APPLICATION, route_prefix="/")
+    return f"http://127.0.0.1:{port}"
+
+
+def judge_processes(kind: str) -> list[int]:
+    """The processes of the judges of a kind, all of which Ray has started below this one."""
+    title = f"ray::ServeReplica:{APPLICATION}:{kind}".encode()
+    return [pid for pid in tree(os.getpid()) if _command_line(pid).startswith(title)]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def kill_judge(kind: str) -> bool:
+    """Kill the process of a judge, as where its node is lost; False where none is running."""
+    for judge in judge_processes(kind)[:1]:
+        with suppress(ProcessLookupError):
+            os.kill(judge, signal.SIGKILL)
+            return True
+    return False
+
+
+def num_judges(kind: str) -> int:
+    """The judges that Ray Serve has running."""
+    deployment = serve.status().applications[APPLICATION].deployments[kind]
+    return int(deployment.replica_states.get("RUNNING", 0))
+
+
+def wait_for_judges(kind: str, number: int) -> None:
+    """Wait until so many judges of a kind run."""
+    until(lambda: num_judges(kind) == number, seconds=120)
+
+
+def without_seconds(content: bytes) -> Any:
+    """The body of a response but for times, the id of its call, and the order of streamed lines."""
+    try:
+        return _pruned(json.loads(content))
+    except ValueError:
+        lines = [_pruned(json.loads(line)) for line in content.splitlines()]
+        # Groups are sent as they are done, in any order; the last line has the numbers of all.
+        return sorted(lines, key=lambda line: line.get("index", len(lines)))
+
+
+def _pruned(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _pruned(value) for key, value in node.items() if key not in MEASURED}
+    return [_pruned(one) for one in node] if isinstance(node, list) else node
+
+
+class BothTransport(httpx.BaseTransport):
+    """Sends each request to the fleet and to a single service, whose responses must be equal."""
+
+    def __init__(self, fleet_url: str, single_url: str) -> None:
+        self._urls = (httpx.URL(fleet_url), httpx.URL(single_url))
+        self._transport = httpx.HTTPTransport()
+        self.num_compared = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The response of the fleet."""
+        content = request.read()
+        responses = []
+        for url in self._urls:
+            target = request.url.copy_with(host=url.host, port=url.port)
+            headers = [one for one in request.headers.raw if one[0].lower() != b"host"]
+            sent = httpx.Request(
+                request.method,
+                target,
+                headers=headers,
+                content=content,
+                extensions=request.extensions,
+            )
+            response = self._transport.handle_request(sent)
+            response.read()
+            responses.append(response)
+        fleet, single = responses
+        assert fleet.status_code == single.status_code, (fleet.text, single.text)
+        if request.method == "POST":
+            assert without_seconds(fleet.content) == without_seconds(single.content)
+            assert fleet.headers.get("content-type") == single.headers.get("content-type")
+            self.num_compared += 1
+        return fleet
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()

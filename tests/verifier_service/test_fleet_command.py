@@ -1,0 +1,24 @@
+"""`verifier-service fleet` where Ray is missing, as it is in the environment of `make test`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_without_ray_the_command_says_what_to_install() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "verifier_service", "fleet"], capture_output=True, text=True
+    )
+    assert result.returncode == 2
+    assert result.stderr == "Ray is missing: pip install 'reward-verifier[service,ray]'\n"
+
+
+def test_a_wrong_number_of_judges_ends_with_its_name() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "verifier_service", "fleet", "--judges", "0"],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("--judges / VERIFIER_JUDGES: ")

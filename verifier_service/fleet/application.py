@@ -1,0 +1,106 @@
+"""The application of Ray Serve: `import_path: verifier_service.fleet.application:application`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging.config
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+from fastapi import FastAPI
+from ray import serve
+
+from verifier_service.app import create_app
+from verifier_service.engine.scheduler import CountedPool
+from verifier_service.fleet.judge import JudgeReplica
+from verifier_service.fleet.pool import FleetPool
+from verifier_service.fleet.request_id import OneRequestId
+from verifier_service.fleet.settings import FleetSettings
+from verifier_service.logs import log_config
+from verifier_service.sandbox.layers import hide_process
+from verifier_service.settings import EngineSettings
+
+GATEWAY = "gateway"
+"""Name of the deployment that answers calls; those of the judges have the names of their kinds."""
+CALLS_PER_TASK = 2
+"""Most calls of a judge for each task that it may have under way: the others wait at hand."""
+MAX_CALLS = 4096
+"""Most calls of a gateway under way; its own bounds on pending work are met long before."""
+
+
+class Gateway:
+    """Holds requests and their tests, which no other process of its user may read.
+
+    Args:
+        settings: of its log.
+        judges: the deployments that it needs to be there.
+    """
+
+    def __init__(self, settings: FleetSettings, judges: list[Any]) -> None:
+        hide_process()
+        logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
+        self.judges = judges
+
+
+def application(args: dict[str, Any]) -> Any:
+    """The fleet that Ray Serve runs.
+
+    Args:
+        args: settings by name, which win over `VERIFIER_...` variables.
+
+    Raises:
+        ValidationError: a setting is wrong; the message names it.
+    """
+    return fleet_of(FleetSettings(**args))
+
+
+def fleet_of(settings: FleetSettings) -> Any:
+    """The application of Ray Serve for these settings."""
+
+    def build() -> FastAPI:
+        app = create_app(settings, start=start_fleet_pools)
+        app.add_middleware(OneRequestId)
+        return app
+
+    gateway = serve.deployment(serve.ingress(build)(Gateway)).options(
+        name=GATEWAY,
+        num_replicas=settings.gateways,
+        max_ongoing_requests=MAX_CALLS,
+        graceful_shutdown_timeout_s=settings.drain_seconds,
+        ray_actor_options={"num_cpus": 0},
+    )
+    return gateway.bind(settings, [_judges(settings, kind) for kind in settings.kinds])
+
+
+def _judges(settings: FleetSettings, kind: str) -> Any:
+    num_workers = settings.num_workers(kind)
+    deployment = serve.deployment(JudgeReplica).options(
+        name=kind,
+        max_ongoing_requests=CALLS_PER_TASK * settings.num_tasks(kind),
+        graceful_shutdown_timeout_s=settings.drain_seconds,
+        ray_actor_options={"num_cpus": num_workers},
+        autoscaling_config={
+            "min_replicas": settings.judges,
+            "max_replicas": settings.max_judges,
+            "target_ongoing_requests": num_workers,
+            "upscale_delay_s": 5.0,
+            "downscale_delay_s": 300.0,
+        },
+    )
+    return deployment.bind(settings, kind)
+
+
+async def start_fleet_pools(
+    settings: EngineSettings, stack: AsyncExitStack
+) -> Mapping[str, CountedPool]:
+    """The pools of a gateway, by the kind of workers; they end with the stack."""
+    assert isinstance(settings, FleetSettings)
+    pools = {
+        kind: FleetPool(
+            kind, num_workers=settings.num_workers(kind), num_tasks=settings.num_tasks(kind)
+        )
+        for kind in settings.kinds
+    }
+    await asyncio.gather(*map(stack.enter_async_context, pools.values()))
+    return pools

@@ -1,0 +1,21 @@
+"""The start of a fleet from the command line, where Ray may be missing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from verifier_service.fleet.settings import FleetSettings
+from verifier_service.server import CannotServe
+
+
+def run_fleet(settings: FleetSettings) -> None:
+    """Serve a fleet on this machine until SIGINT or SIGTERM.
+
+    Raises:
+        CannotServe: Ray is not installed, or the address is not available.
+    """
+    if find_spec("ray") is None:
+        raise CannotServe("Ray is missing: pip install 'reward-verifier[service,ray]'")
+    from verifier_service.fleet.local import serve_fleet  # noqa: PLC0415  needs Ray
+
+    serve_fleet(settings)

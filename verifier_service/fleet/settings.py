@@ -1,0 +1,54 @@
+"""The settings of a fleet: those of the service, and how many replicas it has."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+from pydantic_settings import SettingsConfigDict
+
+from verifier_service.settings import Settings
+from verifier_service.verifiers import VERIFIERS
+from verifier_service.worker_pools import PROGRAMS_PER_PROCESSOR
+
+
+class FleetSettings(Settings):
+    """Settings of a fleet, as the service has them: environment variables, flags, or `args`."""
+
+    model_config = SettingsConfigDict(use_attribute_docstrings=True)
+
+    workers: Annotated[int, Field(gt=0)] = 1
+    """worker processes of each judge of texts"""
+    code_workers: Annotated[int, Field(gt=0)] = 1
+    """programs that run at the same time in each judge of programs"""
+    gateways: Annotated[int, Field(gt=0)] = 1
+    """replicas that answer calls"""
+    judges: Annotated[int, Field(gt=0)] = 1
+    """least replicas that judge texts, and least that judge programs"""
+    max_judges: Annotated[int, Field(gt=0)] = 8
+    """most replicas that judge texts, and most that judge programs"""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.max_judges < self.judges:
+            raise ValueError(f"max_judges is {self.max_judges}, less than judges, {self.judges}")
+        return self
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of workers that the enabled verifiers need."""
+        return tuple(sorted({VERIFIERS[name].workers for name in self.enabled}))
+
+    def num_workers(self, kind: str) -> int:
+        """The workers of one judge of a kind."""
+        return self.code_workers if kind == "code" else self.workers
+
+    def num_tasks(self, kind: str) -> int:
+        """The tasks that one judge of a kind may have under way: programs also loop and sleep."""
+        per_worker = PROGRAMS_PER_PROCESSOR if kind == "code" else 1
+        return per_worker * self.num_workers(kind)
+
+    def of_kind(self, kind: str) -> FleetSettings:
+        """The settings of the judges of a kind, which serve no verifier of another."""
+        enabled = tuple(name for name in self.enabled if VERIFIERS[name].workers == kind)
+        return self.model_copy(update={"enabled": enabled})
