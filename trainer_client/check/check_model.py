@@ -17,6 +17,7 @@ from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.machine import cuda_problem, free_memory, num_gpus
 from trainer_client.memory_estimate import MemoryEstimate, estimate_memory
 from trainer_client.model_files import ModelFiles, find_model
+from trainer_client.prompt_room import no_room_warnings
 
 GIB = 2**30
 ASSUMED_PROMPT_TOKENS = 256
@@ -72,6 +73,29 @@ def check_texts(files: ModelFiles, problems: Sequence[Problem], findings: Findin
                     ),
                 )
             )
+
+
+def check_room(
+    files: ModelFiles,
+    problems: Sequence[Problem],
+    findings: Findings,
+    *,
+    max_completion_tokens: int,
+) -> None:
+    """Warn where the longest prompt and completion do not fit the model together.
+
+    Tokens of the chat template are not counted, so that each warning holds; `train` counts them.
+    """
+    with findings.collecting():
+        tokenizer = _tokenizer(files)
+        if tokenizer is not None and problems:
+            warnings = no_room_warnings(
+                _longest_text(tokenizer, problems),
+                max_completion_tokens=max_completion_tokens,
+                limit=files.max_tokens(),
+                at_least=True,
+            )
+            findings.warnings.extend(one for one in warnings if one not in findings.warnings)
 
 
 def check_memory(
@@ -170,8 +194,14 @@ def _prompt_tokens(files: ModelFiles, problems: Sequence[Problem]) -> int:
         return ASSUMED_PROMPT_TOKENS
     if tokenizer is None or not problems:
         return ASSUMED_PROMPT_TOKENS
+    return TEMPLATE_TOKENS + _longest_text(tokenizer, problems)
+
+
+def _longest_text(tokenizer: Tokenizer, problems: Sequence[Problem]) -> int:
+    """Tokens of the longest prompt among those that are tried, without its chat template."""
     texts = ["\n".join(m["content"] for m in one.messages) for one in tried_problems(problems)]
-    return TEMPLATE_TOKENS + max(len(one.ids) for one in tokenizer.encode_batch(texts))
+    encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
+    return max(len(one.ids) for one in encoded)
 
 
 def _largest(estimate: MemoryEstimate) -> str:
