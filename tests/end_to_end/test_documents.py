@@ -112,6 +112,7 @@ def test_the_configuration_for_data_of_ones_own_is_valid(tmp_path: Path) -> None
     config = load_config(path)
     assert config.dataset[0].reference_columns == {"answer": "answer"}
     assert config.dataset[0].system_prompt == SYSTEM_PROMPT
+    assert f"```\n{SYSTEM_PROMPT}\n```" in PAGES["docs/training.md"]
     command = re.search(r"train mine.yaml (output_dir=.*?)\n```", PAGES["docs/training.md"], re.S)
     assert command
     tiny = load_config(path, shlex.split(command[1].replace("\\\n", " ")))

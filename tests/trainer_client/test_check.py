@@ -20,6 +20,7 @@ from trainer_client import machine
 from trainer_client.check import check_model
 from trainer_client.check.check_run import check_before_training, check_run
 from trainer_client.check.findings import Findings
+from trainer_client.cli import run
 from trainer_client.config.run_config import ConfigError
 from trainer_client.machine import FreeMemory
 
@@ -333,8 +334,11 @@ def test_a_completion_that_does_not_fit_the_model_is_a_warning(config: Path, tas
     assert "max_completion_tokens" in check_run(config, [section]).warnings[0]
 
 
-def test_a_training_begins_with_the_same_checks(config: Path) -> None:
+def test_a_training_begins_with_the_same_checks(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert check_before_training(config).reward.max_attempts == 8
+    assert capsys.readouterr().out == "checked; loading torch and the model\n"
     with pytest.raises(ConfigError) as caught:
         check_before_training(config, ["model.path=./none", "reward.url=http://127.0.0.1:9"])
     assert len(str(caught.value).splitlines()) == 3
@@ -345,3 +349,12 @@ def test_a_finished_run_needs_no_service_to_say_so(config: Path, tmp_path: Path)
     model.mkdir(parents=True)
     (model / "trained_steps").write_text("100\n")
     check_before_training(config, ["reward.url=http://127.0.0.1:9"], resume=True)
+
+
+def test_memory_names_the_length_of_prompts_that_it_assumes(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run(["memory", str(config), "--prompt-tokens", "77"])
+    assert end.value.code == 0
+    assert "for prompts of 77 tokens (--prompt-tokens); `trainer-client" in capsys.readouterr().out
