@@ -351,6 +351,15 @@ def test_a_finished_run_needs_no_service_to_say_so(config: Path, tmp_path: Path)
     check_before_training(config, ["reward.url=http://127.0.0.1:9"], resume=True)
 
 
+def test_prompts_that_are_skipped_need_no_room(config: Path, tmp_path: Path) -> None:
+    rows = [{"problem": f"{n}+1=?", "answer": str(n + 1)} for n in range(9)]
+    rows[0]["problem"] = "1+" * 2000 + "1=?"
+    dataset = f"dataset.path={write_rows(tmp_path / 'long.jsonl', *rows)}"
+    assert "a prompt of at least" in "".join(check_run(config, [dataset]).warnings)
+    skipping = check_run(config, [dataset, "dataset.on_long_prompt=skip"])
+    assert "a prompt of at least" not in "".join(skipping.warnings)
+
+
 def test_memory_names_the_length_of_prompts_that_it_assumes(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -94,12 +94,13 @@ def _check_model(
 def _check_rooms(config: Config, files: ModelFiles, data: ReadData, findings: Findings) -> None:
     """Check the room for completions to the problems of training and of each evaluation."""
     limit = config.rollout.max_completion_tokens
-    check_room(files, data.problems, findings, max_completion_tokens=limit)
+    for one in data.data_sets:
+        check_room(files, one.problems, one.config, findings, max_completion_tokens=limit)
     if len(data.held_out) < len(config.evaluation):
         return  # the one that could not be read is a problem already
     for evaluation, problems in zip(config.evaluation, data.held_out, strict=True):
         own_limit = evaluation.max_completion_tokens or limit
-        check_room(files, problems, findings, max_completion_tokens=own_limit)
+        check_room(files, problems, evaluation.dataset, findings, max_completion_tokens=own_limit)
 
 
 def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) -> ReadData:
