@@ -14,6 +14,7 @@ from reward_verifier.errors import (
     VerifierError,
     VerifierNonsense,
     VerifierRejected,
+    VerifierUnauthorized,
     VerifierUnavailable,
 )
 from reward_verifier.protocol import CompletionGroup
@@ -33,6 +34,7 @@ __all__ = [
     "VerifierError",
     "VerifierNonsense",
     "VerifierRejected",
+    "VerifierUnauthorized",
     "VerifierUnavailable",
 ]
 

@@ -6,6 +6,7 @@ VerifierError              no verdicts
 |- VerifierUnavailable     no usable response within the attempts: the service is down, too
 |                          slow or overloaded
 `- VerifierRejected        another attempt would not help: the service refused the request (4xx)
+   |- VerifierUnauthorized the service wants an API key, and the request has none that it knows
    `- VerifierNonsense     the response has no verdicts on these completions; is this URL a
                            verifier service's?
 """
@@ -27,6 +28,10 @@ class VerifierUnavailable(VerifierError):
 
 class VerifierRejected(VerifierError):
     """The service refused the request; another attempt would not help."""
+
+
+class VerifierUnauthorized(VerifierRejected):
+    """The service wants an API key, and the request has none that it knows."""
 
 
 class VerifierNonsense(VerifierRejected):

@@ -14,7 +14,12 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.errors import (
+    VerifierNonsense,
+    VerifierRejected,
+    VerifierUnauthorized,
+    VerifierUnavailable,
+)
 from reward_verifier.retries import RETRIED_STATUSES, Attempts, Wait, read_retry_after
 from reward_verifier.verdict import ScoredCompletion, read_groups
 
@@ -375,7 +380,7 @@ def _raise_unless_accepted(response: Response, access: ServiceAccess) -> None:
     is_ours = response.service_message is not None
     refused = f"{response.url} refused the request with {response.status}: {response.error_message}"
     if response.status == 401:
-        raise VerifierRejected(f"{refused}. {access.key_advice}")
+        raise VerifierUnauthorized(f"{refused}. {access.key_advice}")
     if is_ours and response.status not in UNKNOWN_ROUTE_STATUSES:
         raise VerifierRejected(refused)
     if response.location is not None:

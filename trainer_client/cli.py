@@ -96,7 +96,11 @@ def train(
 
 
 @app.command(epilog=_example("trainer-client check examples/gsm8k.yaml train.steps=10"))
-def check(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
+def check(
+    config: ConfigArgument,
+    overrides: OverridesArgument = None,
+    resume: Annotated[bool, typer.Option("--resume", help="check for `train --resume`")] = False,
+) -> None:
     """Find mistakes in a configuration before a run.
 
     Looks at settings, data, model, memory and the service, in seconds and without torch. Lists all
@@ -104,13 +108,14 @@ def check(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
     """
     from trainer_client.check.check_run import check_run, problem_list
 
-    findings = check_run(config, overrides)
+    findings = check_run(config, overrides, resume=resume)
     for line in [*findings.facts, *(f"warning: {one}" for one in findings.warnings)]:
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
     if findings.problems:
         raise ConfigError(problem_list(config, findings))
     but = ", with the warnings above" if findings.warnings else ""
-    say(f"ok: `trainer-client train {config}` can start{but}")
+    with_resume = " --resume" if resume else ""
+    say(f"ok: `trainer-client train {config}{with_resume}` can start{but}")
 
 
 @app.command(epilog=_example("trainer-client sft sft.yaml"))
@@ -334,6 +339,10 @@ def memory(
     table.add_row("generating", f"{estimate.generating / 2**30:.3f}")
     table.add_row("updating", f"{estimate.updating / 2**30:.3f}")
     CONSOLE.print(table)
+    say(
+        f"for prompts of {prompt_tokens} tokens (--prompt-tokens); `trainer-client check` counts "
+        "those of the data"
+    )
 
 
 @app.command(epilog=_example("trainer-client presets dapo"))

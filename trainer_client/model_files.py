@@ -52,6 +52,7 @@ _OTHER_NAMES = {
     "num_hidden_layers": ("n_layer", "num_layers"),
     "num_attention_heads": ("n_head", "num_heads"),
     "intermediate_size": ("n_inner", "ffn_dim", "d_ff"),
+    "max_position_embeddings": ("n_positions",),
 }
 """Names that older models have for the numbers of their configuration."""
 
@@ -88,6 +89,13 @@ class ModelFiles:
         found = _read_json(path, self.setting)
         text_config = found.get("text_config")
         return text_config if isinstance(text_config, dict) else found
+
+    def max_tokens(self) -> int | None:
+        """Longest sequence that the model was made for; None: it has no such limit."""
+        config = self.config()
+        names = ("max_position_embeddings", *_OTHER_NAMES["max_position_embeddings"])
+        limits = (config[name] for name in names if isinstance(config.get(name), int))
+        return next(limits, None)
 
     def shapes(self) -> Shapes:
         """The shapes of the weights; none where the model has no safetensors files."""

@@ -14,6 +14,7 @@ from trainer_client.dataset import Problem
 from trainer_client.errors import not_loaded
 from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.policy.chat import chat_ids, load_tokenizer
+from trainer_client.prompt_room import no_room_warnings
 from trainer_client.rows import DatasetError
 from trainer_client.run.console import say
 
@@ -122,16 +123,11 @@ class PromptReader:
 
     def _no_room(self, problems: Sequence[Problem], max_completion_tokens: int) -> list[str]:
         """A warning where the longest prompt and completion do not fit the model together."""
-        longest = max(len(self._ids(problem)) for problem in problems)
-        limit = self.max_model_tokens
-        if limit is None or longest + max_completion_tokens <= limit:
-            return []
-        return [
-            f"a prompt of {longest} tokens and rollout.max_completion_tokens "
-            f"{max_completion_tokens} are more than the {limit} that the model was made for: "
-            "completions become noise there, and vLLM refuses them. Suggested: "
-            f"rollout.max_completion_tokens {max(1, limit - longest)}"
-        ]
+        return no_room_warnings(
+            max(len(self._ids(problem)) for problem in problems),
+            max_completion_tokens=max_completion_tokens,
+            limit=self.max_model_tokens,
+        )
 
 
 def _without(message: Mapping[str, Any], name: str) -> dict[str, Any]:

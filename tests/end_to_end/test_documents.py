@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ import yaml
 
 from tests.end_to_end.commands import commands_of
 from trainer_client import cli as trainer_cli
-from trainer_client.config.run_config import make_config
+from trainer_client.config.run_config import load_config, make_config
+from trainer_client.config.sections import SYSTEM_PROMPT
 from verifier_service import cli as service_cli
 from verifier_service.settings import Settings
 
@@ -104,9 +106,18 @@ def test_the_configuration_example_is_valid() -> None:
     assert config.loss.kl_coefficient == 0.001
 
 
-def test_the_configuration_for_data_of_ones_own_is_valid() -> None:
-    config = make_config(yaml.safe_load(block("docs/training.md", "yaml")))
+def test_the_configuration_for_data_of_ones_own_is_valid(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(block("docs/training.md", "yaml"))
+    config = load_config(path)
     assert config.dataset[0].reference_columns == {"answer": "answer"}
+    assert config.dataset[0].system_prompt == SYSTEM_PROMPT
+    assert f"```\n{SYSTEM_PROMPT}\n```" in PAGES["docs/training.md"]
+    command = re.search(r"train mine.yaml (output_dir=.*?)\n```", PAGES["docs/training.md"], re.S)
+    assert command
+    tiny = load_config(path, shlex.split(command[1].replace("\\\n", " ")))
+    assert tiny.dataset[0].system_prompt is None
+    assert tiny.model.path == "runs/demo/sft/model"
 
 
 @pytest.mark.parametrize(

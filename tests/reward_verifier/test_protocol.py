@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reward_verifier.errors import VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.errors import VerifierNonsense, VerifierUnauthorized, VerifierUnavailable
 from reward_verifier.protocol import (
     CompletionGroup,
     NoResponse,
@@ -131,7 +131,7 @@ def test_a_refused_key_is_explained(
         monkeypatch.setenv("REWARD_VERIFIER_API_KEY", environment)
     access = ServiceAccess("http://x", "url", 10.0, 3, 1.0, given)
     refused = answered(401, {"error": {"message": "a key is needed"}})
-    with pytest.raises(VerifierRejected, match="with 401: a key is needed") as error:
+    with pytest.raises(VerifierUnauthorized, match="with 401: a key is needed") as error:
         talk(refused, access=access)
     assert advice in str(error.value)
     assert "secret" not in str(error.value)

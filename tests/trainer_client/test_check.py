@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from trainer_client import machine
 from trainer_client.check import check_model
 from trainer_client.check.check_run import check_before_training, check_run
 from trainer_client.check.findings import Findings
+from trainer_client.cli import run
 from trainer_client.config.run_config import ConfigError
 from trainer_client.machine import FreeMemory
 
@@ -28,10 +30,39 @@ class Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class Locked(Quiet):
+    """A verifier service that is ready, and wants a key."""
+
+    def do_GET(self) -> None:
+        self._send(200, {"status": "ready"})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._send(401, {"error": {"code": "unauthorized", "message": "a key is needed"}})
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
 @pytest.fixture(scope="module")
 def web_page() -> Iterator[str]:
     """The address of a web server that is no verifier service."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+    yield from served(Quiet)
+
+
+@pytest.fixture(scope="module")
+def service_that_wants_a_key() -> Iterator[str]:
+    """The address of a service that refuses requests without a key."""
+    yield from served(Locked)
+
+
+def served(handler: type[SimpleHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server while it is used."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -125,6 +156,16 @@ def test_an_address_needs_a_scheme(config: Path, address: str) -> None:
 def test_another_server_is_no_verifier_service(config: Path, web_page: str) -> None:
     found = problem(config, f"reward.url={web_page}")
     assert found.startswith(f"{web_page} is not a verifier service: its /readyz gives status 404")
+
+
+def test_a_missing_key_is_one_line(
+    config: Path, service_that_wants_a_key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REWARD_VERIFIER_API_KEY", raising=False)
+    found = problem(config, f"reward.url={service_that_wants_a_key}")
+    assert found.startswith("reward.url: ")
+    assert "401: a key is needed" in found
+    assert "REWARD_VERIFIER_API_KEY, which is not set" in found
 
 
 def test_each_verifier_that_the_service_refuses_has_a_line(config: Path) -> None:
@@ -268,11 +309,36 @@ def test_too_few_problems_for_a_step_are_told(config: Path, tmp_path: Path) -> N
 
 def test_checkpoints_of_an_earlier_run_are_told(config: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "checkpoints" / "step_000001").mkdir(parents=True)
-    assert "needs --resume" in check_run(config).warnings[0]
+    assert "holds checkpoints of a run; go on with --resume" in problem(config)
+    assert check_run(config, resume=True).problems == []
+    with pytest.raises(ConfigError, match="holds checkpoints"):
+        check_before_training(config)
 
 
-def test_a_training_begins_with_the_same_checks(config: Path) -> None:
+def test_a_run_that_was_never_begun_cannot_be_resumed(config: Path) -> None:
+    (line,) = check_run(config, resume=True).problems
+    assert "holds no run to resume" in line
+
+
+def test_a_completion_that_does_not_fit_the_model_is_a_warning(config: Path, task: Path) -> None:
+    limit = json.loads((task / "model" / "config.json").read_text())["max_position_embeddings"]
+    overrides = [f"rollout.max_completion_tokens={limit}"]
+    (warning,) = check_run(config, overrides).warnings
+    assert re.fullmatch(
+        rf"a prompt of at least \d+ tokens and .*_tokens {limit} are more than the {limit} .*"
+        r"Suggested: rollout.max_completion_tokens less than \d+",
+        warning,
+    )
+    held_out = f"{{path: {task}/data/held_out.jsonl, system_prompt: null}}"
+    section = f"evaluation={{dataset: {held_out}, max_completion_tokens: {limit}, k: [1]}}"
+    assert "max_completion_tokens" in check_run(config, [section]).warnings[0]
+
+
+def test_a_training_begins_with_the_same_checks(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert check_before_training(config).reward.max_attempts == 8
+    assert capsys.readouterr().out == "checked; loading torch and the model\n"
     with pytest.raises(ConfigError) as caught:
         check_before_training(config, ["model.path=./none", "reward.url=http://127.0.0.1:9"])
     assert len(str(caught.value).splitlines()) == 3
@@ -283,3 +349,21 @@ def test_a_finished_run_needs_no_service_to_say_so(config: Path, tmp_path: Path)
     model.mkdir(parents=True)
     (model / "trained_steps").write_text("100\n")
     check_before_training(config, ["reward.url=http://127.0.0.1:9"], resume=True)
+
+
+def test_prompts_that_are_skipped_need_no_room(config: Path, tmp_path: Path) -> None:
+    rows = [{"problem": f"{n}+1=?", "answer": str(n + 1)} for n in range(9)]
+    rows[0]["problem"] = "1+" * 2000 + "1=?"
+    dataset = f"dataset.path={write_rows(tmp_path / 'long.jsonl', *rows)}"
+    assert "a prompt of at least" in "".join(check_run(config, [dataset]).warnings)
+    skipping = check_run(config, [dataset, "dataset.on_long_prompt=skip"])
+    assert "a prompt of at least" not in "".join(skipping.warnings)
+
+
+def test_memory_names_the_length_of_prompts_that_it_assumes(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run(["memory", str(config), "--prompt-tokens", "77"])
+    assert end.value.code == 0
+    assert "for prompts of 77 tokens (--prompt-tokens); `trainer-client" in capsys.readouterr().out

@@ -100,6 +100,41 @@ def test_groups_that_do_not_differ_warn_with_the_fitting_remedy(
     assert remedy in warning
 
 
+@pytest.mark.parametrize(
+    ("values", "cause"),
+    [
+        ({"reason/format/missing_tag": 1.0}, "By 'format' no completion has the wanted form"),
+        (
+            {"reason/accuracy/no_answer": 0.95},
+            "95% of the completions lack the wanted form",
+        ),
+    ],
+)
+def test_completions_without_the_wanted_form_are_no_matter_of_temperature(
+    values: dict[str, float], cause: str
+) -> None:
+    row = {"reward/zero_variance_fraction": 1.0, "reward/group_std": 0.0, **values}
+    zero_variance, spread = new_warnings(rows(row), config())
+    for warning in (zero_variance, spread):
+        assert cause in warning
+        assert "look at dataset.system_prompt, the chat template and rollout.max_co" in warning
+        assert "temperature" not in warning
+        assert "solve_rate_range" not in warning
+
+
+def test_a_form_that_right_completions_lack_is_not_blamed() -> None:
+    row = {"reward/zero_variance_fraction": 0.6, "reward/solve_rate": 0.4}
+    (warning,) = new_warnings(rows(row | {"reason/format/missing_tag": 1.0}), config())
+    assert "rollout.temperature 1 -> 1.2" in warning
+
+
+def test_problems_that_are_mostly_solved_ask_for_harder_ones_only() -> None:
+    row = {"reward/zero_variance_fraction": 0.56, "reward/solve_rate": 0.91}
+    (warning,) = new_warnings(rows(row), config())
+    assert "The problems are mostly solved (91%). Suggested: harder ones" in warning
+    assert "temperature" not in warning
+
+
 def test_a_temperature_that_is_high_already_is_not_raised_further() -> None:
     settings = config(rollout={"temperature": 1.5})
     (warning,) = new_warnings(rows({"reward/zero_variance_fraction": 1.0}), settings)

@@ -87,6 +87,7 @@ def test_rollouts_are_written_with_verdicts_rewards_and_advantages(
         }
         assert row["reward"] == digits
         assert 1 <= row["completion_tokens"] <= 8
+        assert row["messages"] == [{"role": "user", "content": row["prompt"]}]
     assert [row["group"] for row in rows] == [number for number in range(4) for _ in range(4)]
     answers = {row["prompt"]: row["reference"]["answer"] for row in rows}
     assert {

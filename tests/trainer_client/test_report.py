@@ -223,6 +223,16 @@ def test_a_group_has_its_reference_what_was_extracted_and_equal_completions_once
     assert (wrong["verdicts"]["accuracy"]["reason"], wrong["advantage"]) == ("different", -1.2)
 
 
+def test_a_group_has_the_system_prompt_that_was_sampled_from(make_run: MakeRun) -> None:
+    run = make_run(steps=2)
+    posed = {1: [{"role": "user", "content": "1+1=?"}], 2: [{"role": "system", "content": "Add."}]}
+    for step, messages in posed.items():
+        path = run.folder / "rollouts" / f"step_{step:06d}.jsonl"
+        write_lines(path, [{**row, "messages": messages} for row in read_lines(path)])
+    shown = {(one["step"], one["system"]) for one in report_rollouts.rollouts(run)["groups"]}
+    assert shown == {(1, None), (2, "Add.")}
+
+
 def test_a_problem_can_be_followed_over_the_steps(make_run: MakeRun) -> None:
     found = report_data(make_run(steps=9))["rollouts"]
     problem = next(one for one in found["problems"] if one["id"] == "p2-1-9")

@@ -8,7 +8,7 @@ import threading
 from rich.console import Console
 from rich.progress import Progress
 
-from trainer_client.run.step_progress import LINE_SECONDS, StepProgress
+from trainer_client.run.step_progress import LINE_SECONDS, SHORT_SECONDS, StepProgress
 
 
 class Clock:
@@ -22,11 +22,11 @@ class Clock:
 
 
 def work(step: StepProgress, clock: Clock) -> None:
-    """Sample 3 completions of at most 10 tokens, 31 s for each token."""
+    """Sample 3 completions of at most 10 tokens, 31 s before the first and the fifth."""
     step.name("step 3")
     step.begin("sampling", 3, "completions")
-    for number in (1, 2):
-        clock.now += LINE_SECONDS + 1
+    for number in range(1, 6):
+        clock.now += LINE_SECONDS + 1 if number in (1, 5) else 0
         step.token(number, 10)
     step.advance(3)
     step.begin("update", 2, "micro-batches")
@@ -43,8 +43,8 @@ def test_a_log_has_a_line_for_each_half_minute() -> None:
         work(step, clock)
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert lines == [
-        "step 3: sampling 0/3 completions, 31 s, token 1/10, at most 0 s left of the batch",
-        "step 3: sampling 0/3 completions, 62 s, token 2/10, at most 248 s left of the batch",
+        "step 3: sampling 0/3 completions, 31 s, token 1/10",
+        "step 3: sampling 0/3 completions, 62 s, token 5/10, at most 39 s left of the batch",
         "step 3: update 1/2 micro-batches, 31 s",
     ]
 
@@ -57,6 +57,18 @@ def test_short_work_says_nothing_in_a_log() -> None:
         step.begin("sampling", 3, "completions")
         step.advance(3)
         step.end()
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_phase_that_has_just_begun_says_nothing_in_a_log() -> None:
+    console, clock = Console(file=io.StringIO()), Clock()
+    with Progress(console=console, disable=True) as bar:
+        step = StepProgress(console, clock)
+        step.show_on(bar)
+        clock.now += LINE_SECONDS + 1
+        step.begin("update", 1, "micro-batches")
+        clock.now += SHORT_SECONDS - 1
+        step.advance()
     assert console.file.getvalue() == ""  # type: ignore[attr-defined]
 
 

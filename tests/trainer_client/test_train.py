@@ -304,7 +304,9 @@ def test_the_python_of_the_documentation_trains(
     page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "task").symlink_to(task)
+    (tmp_path / "runs" / "demo" / "sft").mkdir(parents=True)
+    (tmp_path / "runs" / "demo" / "sft" / "model").symlink_to(task / "model")
+    (tmp_path / "runs" / "demo" / "data").symlink_to(task / "data")
     (tmp_path / "rewards.py").write_text(
         "def brevity(completions, **columns):\n    return [-len(text) for text in completions]\n"
     )

@@ -11,12 +11,14 @@ from tokenizers import Tokenizer
 
 from trainer_client.check.findings import Findings
 from trainer_client.config.run_config import Config, ConfigError
+from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import first_line
 from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.machine import cuda_problem, free_memory, num_gpus
 from trainer_client.memory_estimate import MemoryEstimate, estimate_memory
 from trainer_client.model_files import ModelFiles, find_model
+from trainer_client.prompt_room import no_room_warnings
 
 GIB = 2**30
 ASSUMED_PROMPT_TOKENS = 256
@@ -72,6 +74,35 @@ def check_texts(files: ModelFiles, problems: Sequence[Problem], findings: Findin
                     ),
                 )
             )
+
+
+def check_room(
+    files: ModelFiles,
+    problems: Sequence[Problem],
+    dataset: DatasetConfig,
+    findings: Findings,
+    *,
+    max_completion_tokens: int,
+) -> None:
+    """Warn where the longest prompt and completion do not fit the model together.
+
+    Tokens of the chat template are not counted, so that each warning holds; `train` counts them.
+    """
+    with findings.collecting():
+        tokenizer, limit = _tokenizer(files), files.max_tokens()
+        if tokenizer is None or limit is None:
+            return
+        lengths = _text_lengths(tokenizer, problems)
+        if dataset.on_long_prompt == "skip":
+            longest = min(limit - 1, dataset.max_prompt_tokens or limit)
+            lengths = [length for length in lengths if length <= longest]
+        warnings = no_room_warnings(
+            max(lengths, default=0),
+            max_completion_tokens=max_completion_tokens,
+            limit=limit,
+            at_least=True,
+        )
+        findings.warnings.extend(one for one in warnings if one not in findings.warnings)
 
 
 def check_memory(
@@ -170,8 +201,14 @@ def _prompt_tokens(files: ModelFiles, problems: Sequence[Problem]) -> int:
         return ASSUMED_PROMPT_TOKENS
     if tokenizer is None or not problems:
         return ASSUMED_PROMPT_TOKENS
+    return TEMPLATE_TOKENS + max(_text_lengths(tokenizer, problems))
+
+
+def _text_lengths(tokenizer: Tokenizer, problems: Sequence[Problem]) -> list[int]:
+    """Tokens of each prompt among those that are tried, without its chat template."""
     texts = ["\n".join(m["content"] for m in one.messages) for one in tried_problems(problems)]
-    return TEMPLATE_TOKENS + max(len(one.ids) for one in tokenizer.encode_batch(texts))
+    encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
+    return [len(one.ids) for one in encoded]
 
 
 def _largest(estimate: MemoryEstimate) -> str:

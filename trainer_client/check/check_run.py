@@ -11,35 +11,37 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from trainer_client.check.check_model import check_memory, check_model, check_texts
+from trainer_client.check.check_model import check_memory, check_model, check_room, check_texts
 from trainer_client.check.check_service import ReadData, check_service
 from trainer_client.check.findings import Findings
 from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
 from trainer_client.data_sets import load_data_sets, load_held_out, require_enough_of_each
 from trainer_client.dataset import Problem
 from trainer_client.model_files import ModelFiles
-from trainer_client.run.console import CONSOLE
+from trainer_client.run.console import CONSOLE, say
 
 
-def check_run(path: Path, overrides: list[str] | None = None) -> Findings:
+def check_run(path: Path, overrides: list[str] | None = None, *, resume: bool = False) -> Findings:
     """Everything that `trainer-client check` says of a YAML file.
+
+    Args:
+        path: the YAML file.
+        overrides: settings that win over the file's.
+        resume: whether the run is meant to go on from its newest checkpoint.
 
     Raises:
         ConfigError: the file cannot be read, is not YAML, or an override is not of its form.
     """
     partial, wrong = read_config(path, overrides)
     findings = Findings(problems=wrong)
-    data = _check_files(partial, findings)
+    data = _check_files(partial, findings, resume=resume)
     files = _check_model(partial, data.problems, findings)
     if files is not None and data.problems:
         check_texts(files, data.problems, findings)
+    if files is not None and (config := partial.usable("rollout", "evaluation")):
+        _check_rooms(config, files, data, findings)
     if config := partial.usable("reward", "evaluation"):
         check_service(config, data, findings, max_attempts=1)
-    if (config := partial.config) and any((config.output_dir / "checkpoints").glob("step_*")):
-        findings.warnings.append(
-            f"output_dir {config.output_dir} holds checkpoints of a run: `train` needs --resume or "
-            "another folder"
-        )
     return findings
 
 
@@ -59,7 +61,7 @@ def check_before_training(
     if config is not None and not wrong and (not _leads() or (resume and _has_trained(config))):
         return config
     with _quiet():
-        data = _check_files(partial, findings)
+        data = _check_files(partial, findings, resume=resume)
     _check_model(partial, data.problems, findings)
     if usable := partial.usable("reward", "evaluation"):
         attempts = 1 if findings.problems else usable.reward.max_attempts
@@ -68,6 +70,7 @@ def check_before_training(
         raise ConfigError(problem_list(path, findings))
     for line in findings.warnings:
         CONSOLE.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+    say("checked; loading torch and the model")
     return config
 
 
@@ -88,7 +91,19 @@ def _check_model(
     return files
 
 
-def _check_files(partial: PartialConfig, findings: Findings) -> ReadData:
+def _check_rooms(config: Config, files: ModelFiles, data: ReadData, findings: Findings) -> None:
+    """Check the room for completions to the problems of training and of each evaluation."""
+    limit = config.rollout.max_completion_tokens
+    for one in data.data_sets:
+        check_room(files, one.problems, one.config, findings, max_completion_tokens=limit)
+    if len(data.held_out) < len(config.evaluation):
+        return  # the one that could not be read is a problem already
+    for evaluation, problems in zip(config.evaluation, data.held_out, strict=True):
+        own_limit = evaluation.max_completion_tokens or limit
+        check_room(files, problems, evaluation.dataset, findings, max_completion_tokens=own_limit)
+
+
+def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) -> ReadData:
     """Check data sets, Python files, templates and the folder of the run; returns the data."""
     data = ReadData()
     if config := partial.usable("dataset"):
@@ -111,6 +126,7 @@ def _check_files(partial: PartialConfig, findings: Findings) -> ReadData:
     if config := partial.config:
         findings.problems.extend(_missing_files(config))
         findings.problems.extend(_unwritable(config.output_dir))
+        findings.problems.extend(_earlier_run(config.output_dir, resume=resume))
     return data
 
 
@@ -133,6 +149,18 @@ def _unwritable(output_dir: Path) -> Iterator[str]:
         yield f"output_dir: {existing} is a file, expected a folder"
     elif not os.access(existing, os.W_OK | os.X_OK):
         yield f"output_dir: {existing} cannot be written by this user"
+
+
+def _earlier_run(output_dir: Path, *, resume: bool) -> Iterator[str]:
+    """A problem where a new run would mix with an earlier one, or there is none to resume."""
+    has_checkpoints = any((output_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
+    if has_checkpoints and not resume:
+        yield (
+            f"output_dir: {output_dir} holds checkpoints of a run; go on with --resume or choose "
+            "another folder"
+        )
+    elif resume and not has_checkpoints and not (output_dir / "config.yaml").exists():
+        yield f"output_dir: {output_dir} holds no run to resume"
 
 
 def _has_trained(config: Config) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reward_verifier.errors import VerifierError, VerifierRejected
+from reward_verifier.errors import VerifierError, VerifierRejected, VerifierUnauthorized
 from reward_verifier.verdict import Verdicts
 from trainer_client.check.findings import Findings
 from trainer_client.config.reward_sections import VerifierConfig
@@ -62,7 +62,10 @@ async def _ask(
     access = config.reward.model_copy(update={"max_attempts": max_attempts})
     async with VerifierClient(access) as client:
         await client.check_ready()
-        refused = [line for place, one in asked for line in await _refusals(client, place, one)]
+        try:
+            refused = [line for place, one in asked for line in await _refusals(client, place, one)]
+        except VerifierUnauthorized as error:  # whatever is asked for
+            refused = [f"reward.url: {' '.join(str(error).split())}"]
         findings.problems.extend(refused)
         if refused:
             return
@@ -98,6 +101,8 @@ async def _refusals(client: VerifierClient, place: str, selection: VerifierSelec
     for setting, one in alone.items():
         try:
             await client.check_accepted(one)
+        except VerifierUnauthorized:
+            raise
         except VerifierRejected as error:
             message = " ".join(str(error).split())
             # Each verifier is asked for alone, so the service calls it the first.

@@ -117,7 +117,7 @@ class DatasetConfig(Section):
     )
     system_prompt: str | None = Field(
         default=SYSTEM_PROMPT,
-        description="null: none; not used where the row has its own system message",
+        description="null: none; by default it asks for <think> and <answer>; a row's own wins",
     )
     chat_template_kwargs: dict[str, Any] = Field(
         default={}, description="variables of the chat template, such as {enable_thinking: false}"

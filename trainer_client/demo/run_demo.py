@@ -47,6 +47,7 @@ def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
     model = sums_task.make_model(tokenizer)
     model.save_pretrained(folder / "untrained")
     tokenizer.save_pretrained(folder / "untrained")
+    say("takes two to ten minutes on two cores")
     CONSOLE.rule("1. a short supervised phase teaches the format")
     millions = model.num_parameters() / 1e6
     CONSOLE.print(f"a model of {millions:.2g} million parameters, random weights, sees sums")

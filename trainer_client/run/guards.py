@@ -30,6 +30,12 @@ HIGH_RATE = 1e-5
 """The learning rate above which training all weights of a large model seldom goes well."""
 QUIET_STEPS = 20
 """A warning is not repeated until its condition did not hold for this many steps."""
+FORMLESS = 0.9
+"""Smallest share of completions without the wanted form at which nothing else is suggested."""
+FORMLESS_REASONS = frozenset({"missing_tag", "no_answer", "no_code"})
+"""Reasons of verdicts on completions in which there is nothing to judge."""
+SOLVED = 0.8
+"""Solve rate of a step from which its problems count as mostly solved."""
 TREND = 0.05
 """Smallest change of the mean score, between halves of a window, that counts as a trend."""
 
@@ -245,15 +251,49 @@ def _zero_variance_warning(row: Mapping[str, float], config: Config, main: str) 
     share = row.get("reward/zero_variance_fraction")
     if limit is None or share is None or share <= limit:
         return None
+    found = (
+        f"{share:.0%} of the groups have equal rewards (guards.warn_if_zero_variance_above "
+        f"{limit:.0%}) and teach nothing. "
+    )
+    if (clear := _clear_cause(row)) is not None:
+        return found + clear
     harder = row.get("reward/always_solved_fraction", 0) >= row.get(
         "reward/never_solved_fraction", 0
     )
     return (
-        f"{share:.0%} of the groups have equal rewards (guards.warn_if_zero_variance_above "
-        f"{limit:.0%}) and teach nothing. {_diversity_remedy(config.rollout)}; or "
+        f"{found}{_diversity_remedy(config.rollout)}; or "
         f"{'harder' if harder else 'easier'} problems (dataset.solve_rate_range [0.1, 0.9])"
         f"{_commonest_reason(row, main)}"
     )
+
+
+def _clear_cause(row: Mapping[str, float]) -> str | None:
+    """The cause of equal rewards, and its remedy, where diversity is none; None: not known."""
+    solved = row.get("reward/solve_rate", 0)
+    if solved >= SOLVED:
+        return (
+            f"The problems are mostly solved ({solved:.0%}). Suggested: harder ones "
+            "(dataset.solve_rate_range [0.1, 0.9])"
+        )
+    name, share = max(_formless_shares(row).items(), key=lambda item: item[1], default=("", 0.0))
+    if share < FORMLESS or solved > 1 - FORMLESS:
+        return None
+    count = "no completion has" if share > 0.999 else f"{share:.0%} of the completions lack"
+    return (
+        f"By {name!r} {count} the wanted form: look at dataset.system_prompt, the chat template "
+        "and rollout.max_completion_tokens first, and at completions in rollouts/"
+    )
+
+
+def _formless_shares(row: Mapping[str, float]) -> dict[str, float]:
+    """The share of completions without the wanted form, by each verifier that says so."""
+    shares: dict[str, float] = {}
+    for name, share in row.items():
+        kind, _, rest = name.partition("/")
+        key, _, reason = rest.rpartition("/")
+        if kind == "reason" and reason in FORMLESS_REASONS:
+            shares[key] = shares.get(key, 0) + share
+    return shares
 
 
 def _commonest_reason(row: Mapping[str, float], source: str) -> str:
@@ -277,7 +317,7 @@ def _spread_warning(
     return (
         f"reward/group_std is {spread:.3g}, less than {share:.0%} of {largest:.3g}, the largest "
         f"that the weights allow: completions of a problem hardly differ. "
-        f"{_diversity_remedy(config.rollout)}"
+        f"{_clear_cause(row) or _diversity_remedy(config.rollout)}"
     )
 
 

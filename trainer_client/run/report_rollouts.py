@@ -165,11 +165,20 @@ def _shortened(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "step": first["step"],
         "id": first["id"],
+        "system": _system_prompt(first),
         "prompt": _text(first["prompt"]),
         "reference": None if reference is None else _text(reference),
         "left_out": len(rows) - sum(one["times"] for one in kept),
         "completions": kept,
     }
+
+
+def _system_prompt(row: Mapping[str, Any]) -> str | None:
+    """The system prompt of a row; None where it has none, as in rows of an older version."""
+    messages = row.get("messages") or ()
+    if not messages or messages[0]["role"] != "system":
+        return None
+    return _text(messages[0]["content"])
 
 
 def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -230,4 +239,5 @@ def _text(text: str) -> str:
 def _size(group: Mapping[str, Any]) -> int:
     """Characters of a group, about 200 of each completion for everything but its text."""
     texts = [one["text"] for one in group["completions"]]
-    return len(group["prompt"]) + len(group["reference"] or "") + sum(len(t) + 200 for t in texts)
+    posed = [group["system"] or "", group["prompt"], group["reference"] or ""]
+    return sum(map(len, posed)) + sum(len(text) + 200 for text in texts)

@@ -1,6 +1,7 @@
 """Each step's completions, and how often each problem was solved, on disk.
 
 `rollouts/step_000010.jsonl` has a line for each completion of step 10: reward hacking shows there.
+`messages` is the whole chat that was sampled from, `prompt` the problem in it.
 `solve_rates.jsonl` has a line for each problem of each step, for `dataset.solve_rates`.
 """
 
@@ -84,6 +85,7 @@ def write_rollouts(
                     **label,
                     "id": problem.id,
                     "prompt": problem.text,
+                    "messages": problem.messages,
                     "reference": reference,
                     "completion": rollout.text,
                     "verdicts": {name: verdict.facts for name, verdict in verdicts.items()},

@@ -17,6 +17,10 @@ from trainer_client.run.console import CONSOLE
 
 LINE_SECONDS = 30.0
 """Seconds between lines where no terminal shows a bar."""
+SHORT_SECONDS = 5.0
+"""A phase that has lasted less long has no line of its own."""
+ESTIMATED_TOKENS = 5
+"""Tokens from which the time that a batch will take is estimated."""
 
 
 class StepProgress:
@@ -74,8 +78,11 @@ class StepProgress:
         if number == 1:
             self._tokens_began = self._clock()
         passed = self._clock() - self._tokens_began
-        seconds = passed / max(1, number - 1) * (limit - number)
-        self._show(f", token {number}/{limit}, at most {seconds:.0f} s left of the batch")
+        left = ""
+        if number >= ESTIMATED_TOKENS:
+            seconds = passed / (number - 1) * (limit - number)
+            left = f", at most {seconds:.0f} s left of the batch"
+        self._show(f", token {number}/{limit}{left}")
 
     def end(self) -> None:
         """End the phase: nothing is shown until another begins."""
@@ -97,9 +104,11 @@ class StepProgress:
             self._bar.update(
                 self._task, description=described, completed=self._done, total=self._total
             )
-        elif self._clock() - self._said >= LINE_SECONDS:
-            self._said = self._clock()
-            seconds = self._said - self._began
+            return
+        now = self._clock()
+        seconds = now - self._began
+        if now - self._said >= LINE_SECONDS and seconds >= SHORT_SECONDS:
+            self._said = now
             self._console.print(
                 f"{title} {self._done}/{self._total} {self._unit}, {seconds:.0f} s{detail}",
                 highlight=False,
