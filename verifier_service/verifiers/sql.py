@@ -156,6 +156,9 @@ class Sql(TextVerifier):
             raise missing("query", reference, instead="rows")
         if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
             raise bad("rows", f"found {kind(rows)}, expected a list of lists")
+        nested = next((one for row in rows for one in row if isinstance(one, list | dict)), None)
+        if nested is not None:
+            raise bad("rows", f"found {kind(nested)} in a row, expected texts, numbers and nulls")
         columns = reference.get("columns", [])
         if not isinstance(columns, list) or (self.column_names and not columns):
             raise bad("columns", "expected a list of names, which `column_names` needs")
