@@ -1,6 +1,6 @@
 """Reward functions for TRL's trainers.
 
-    GRPOTrainer(..., reward_funcs=RewardFunction())
+    GRPOTrainer(..., reward_funcs=RewardFunction(column="solution"))
 
 A row with a column `profile` or `verifiers` is judged by these. TRL leaves out a reward of None.
 `log_extra` and `log_metric` are used where TRL has them (1.0).
@@ -101,6 +101,8 @@ async def verifier_reward(
 
 _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
 """Arguments of a reward function that are no columns of the data set."""
+_USUAL_COLUMNS = ("solution", "answer", "label", "ground_truth")
+"""Names that columns with references usually have, as an error proposes them."""
 _OF_SELECTIONS = frozenset({"profile", "verifiers"})
 """Columns that are no part of a row's reference."""
 
@@ -116,8 +118,10 @@ def _references(
 
 
 def _without_column(columns: Mapping[str, Any], column: str) -> str:
-    there = f"its columns are {_names(columns)}"
-    return f"the data set has no column {column!r} with the references; {there}"
+    names = _names(columns)
+    message = f"the data set has no column {column!r} with the references; its columns are {names}"
+    usual = next((name for name in _USUAL_COLUMNS if name in names), None)
+    return message if usual is None else f"{message}; set RewardFunction(column={usual!r})"
 
 
 def _names(columns: Mapping[str, Any]) -> list[str]:

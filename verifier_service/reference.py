@@ -33,8 +33,10 @@ def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
     return [str(text) for text in texts]
 
 
-def missing(key: str, reference: Mapping[str, Any]) -> Unverifiable:
+def missing(key: str, reference: Mapping[str, Any], *, instead: str | None = None) -> Unverifiable:
     """The error for a reference without a key, or with an empty value under it.
+
+    `instead` is another key that would do.
 
     >>> print(missing("answer", {"anwser": "2"}))
     reference.answer is needed; there are: anwser
@@ -43,7 +45,8 @@ def missing(key: str, reference: Mapping[str, Any]) -> Unverifiable:
         message = f"reference.{key} is empty"
     else:
         keys = [name[:MAX_KEY_CHARACTERS] for name in list(reference)[:MAX_SHOWN_KEYS]]
-        message = f"reference.{key} is needed; there are: {', '.join(keys) or 'none'}"
+        wanted = f"reference.{key}" + (f" or reference.{instead}" if instead else "")
+        message = f"{wanted} is needed; there are: {', '.join(keys) or 'none'}"
     return Unverifiable(EngineReason.MISSING_REFERENCE, message)
 
 

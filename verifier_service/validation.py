@@ -175,6 +175,8 @@ def _in_plain_words(
         )
     elif kind == "union_tag_not_found":
         message = f"it has no {context['discriminator']}"
+    elif kind.endswith("_type") and location[-2:-1] == ("verifiers",):
+        message += ' such as {"type": "accuracy"}'
     elif kind == "extra_forbidden" and index is not None:
         verifier = str(location[index])
         names = ", ".join(verifiers[verifier].field_names())

@@ -188,6 +188,37 @@ def test_a_refusal_is_read_out(open_page: OpenPage) -> None:
     fill(page, "verifier:accuracy", "2", "2", options='{"tolerence": 1}')
     page.get_by_role("button", name="Judge", exact=True).click()
     page.get_by_role("alert").get_by_text("tolerence").wait_for()
+    page.locator("#options").fill('{"rounding": 3}')
+    judge(page)
+    page.locator("#options").fill('{"roundin": 3}')
+    page.get_by_role("button", name="Judge", exact=True).click()
+    page.get_by_role("alert").get_by_text("roundin").first.wait_for()
+    assert page.locator("#results article").count() == 0
+
+
+def test_texts_name_fields_as_they_are(open_page: OpenPage) -> None:
+    page = open_page()
+    fill(page, "verifier:sql", "{}", "SELECT 1")
+    (card,) = judge(page)
+    assert "reference.database is needed" in card
+    fill(page, "verifier:tool_calls", '{"tool_calls": []}', "f()")
+    assert "`" not in page.locator("#purpose").inner_text()
+    assert page.locator("#purpose code").count()
+    fill(page, "verifier:accuracy", "2", "3")
+    assert "The final answer differs from the reference." in judge(page)[0]
+
+
+def test_a_right_key_over_its_limit_is_told_so(open_page: OpenPage, guarded_url: str) -> None:
+    page = open_page(url=guarded_url, allowed=(UNAUTHORIZED, "status of 429"))
+    page.get_by_label("API key").fill("rv-wrong")
+    page.get_by_role("button", name="Use this key").click()
+    page.get_by_text("not one of the service's").wait_for()
+    body = json.dumps({"error": {"type": "key_limit_reached", "message": "600 calls a minute"}})
+    page.route("**/v1/*", lambda route: route.fulfill(status=429, body=body))
+    page.get_by_label("API key").fill(KEY)
+    page.get_by_role("button", name="Use this key").click()
+    page.get_by_text("600 calls a minute").wait_for()
+    assert page.get_by_text("not one of the service's").count() == 0
 
 
 def test_the_state_counts_verdicts(open_page: OpenPage) -> None:

@@ -24,6 +24,7 @@ LAYERS = (
         "reference",
         "answer_text",
         "current_call",
+        "difference",
         "errors",
         "validation",
         "strict_json",

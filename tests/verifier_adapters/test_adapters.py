@@ -86,8 +86,13 @@ def test_trl_can_tell_the_asynchronous_function() -> None:
 
 
 def test_a_missing_column_is_named() -> None:
-    with pytest.raises(KeyError, match=r"no column 'solution'.*\['answer'\]"):
+    with pytest.raises(
+        KeyError, match=r"no column 'solution'.*\['answer'\].*column='answer'"
+    ) as raised:
         trl.RewardFunction()(["?"], ["4"], answer=["4"])
+    assert "set RewardFunction(column='answer')" in str(raised.value.args[0])
+    with pytest.raises(KeyError, match=r"its columns are \['problem'\]\"$"):
+        trl.RewardFunction()(["?"], ["4"], problem=["4"])
 
 
 @pytest.mark.parametrize("compute", [verl.compute_score, verl.compute_score_async])

@@ -117,13 +117,19 @@ def test_a_wrong_key_is_told_from_a_missing_one(
 
 
 @pytest.mark.parametrize(
-    ("asked", "logged"), [("/v1/verifiers", "/v1/verifiers"), ("/nothing", "other")]
+    ("method", "asked", "logged"),
+    [
+        ("GET", "/v1/verifiers", "/v1/verifiers"),
+        ("GET", "/nothing", "other"),
+        ("POST", "/v1/score", "/v1/score"),
+    ],
 )
 def test_a_refused_call_is_logged_with_its_route(
-    guarded: httpx.Client, log: Path, asked: str, logged: str
+    guarded: httpx.Client, log: Path, method: str, asked: str, logged: str
 ) -> None:
     call_id = f"refused{asked.replace('/', '.')}"
-    assert guarded.get(asked, headers={"X-Request-Id": call_id}).status_code == 401
+    headers = {"X-Request-Id": call_id}
+    assert guarded.request(method, asked, headers=headers).status_code == 401
     found = line_of(log, call_id)
     assert (found["path"], found["status"]) == (logged, 401)
 

@@ -185,6 +185,10 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
         ),
         ({"verifiers": [{}], "groups": []}, "verifiers.0: it has no 'type'"),
         (
+            {"verifiers": ["sql"], "groups": []},
+            'verifiers.0: Input should be an object such as {"type": "accuracy"}',
+        ),
+        (
             {"verifiers": [{"type": "json_schema", "schema": 3}], "groups": []},
             "verifiers.0.schema: expected an object or true or false",
         ),

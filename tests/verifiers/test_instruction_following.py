@@ -254,6 +254,7 @@ def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -
     [
         ({}, "reference.instructions is needed"),
         (row("keywords:nothing"), "there is no constraint 'keywords:nothing'"),
+        (row("punctuation:no_commas"), "did you mean 'punctuation:no_comma'?"),
         (row("words:start_verb"), "words:start_verb needs a tagger of parts of speech"),
         (row("keywords:existence"), "keywords:existence: keywords is missing"),
         (row("keywords:existence", keywords=[]), "expected a list of 1 to"),

@@ -238,7 +238,7 @@ def test_a_file_of_sqlite_is_a_database() -> None:
     ("reference", "message"),
     [
         ({"query": "SELECT 1"}, "reference.database is needed"),
-        ({"database": SCHEMA}, "reference.query is needed"),
+        ({"database": SCHEMA}, "reference.query or reference.rows is needed"),
         ({"database": "CREATE nothing", "query": "SELECT 1"}, "SQLite does not take it"),
         ({"database": "ATTACH '/tmp/x' AS a", "query": "SELECT 1"}, "SQLite does not take it"),
         ({"database": "PRAGMA hard_heap_limit=0", "query": "SELECT 1"}, "SQLite does not take it"),
@@ -249,6 +249,7 @@ def test_a_file_of_sqlite_is_a_database() -> None:
         ({"database": SCHEMA, "query": "SELECT nobody"}, "invalid: no such column"),
         ({"database": SCHEMA, "query": "DELETE FROM city"}, "not_allowed"),
         ({"database": SCHEMA, "rows": "Paris"}, "found a text, expected a list of lists"),
+        ({"database": SCHEMA, "rows": [["a", ["b"]]]}, "found a list in a row"),
         ({"database": BILLION.replace("WITH", "CREATE TABLE t AS WITH") + "SELECT x FROM n",
           "query": "SELECT 1"}, "SQLite does not take it"),
     ],

@@ -258,7 +258,7 @@ def test_paths_choose_what_is_compared() -> None:
 @pytest.mark.parametrize(
     ("reference", "options", "message"),
     [
-        ({}, {}, "reference.schema is needed"),
+        ({}, {}, "reference.schema or reference.value is needed"),
         ({"schema": {"type": "what"}}, {}, "no JSON Schema"),
         ({"schema": "{"}, {}, "a text that is no JSON"),
         ({"schema": [1]}, {}, "found a list"),

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from verifier_service.instructions.sentences import sentences, word_tokens
+from verifier_service.validation import did_you_mean
 
 CountRelation = Literal["at least", "less than"]
 """How a number is compared with the one that the constraint names."""
@@ -96,7 +97,8 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
         raise BadArguments(f"{name} needs {NOT_SERVED[name]}, and is not served")
     function = CONSTRAINTS.get(name)
     if function is None:
-        raise BadArguments(f"there is no constraint {name[:80]!r}")
+        nearest = did_you_mean(name, CONSTRAINTS)
+        raise BadArguments(f"there is no constraint {name[:80]!r}{nearest}")
     hints = get_type_hints(function)
     given = {}
     for parameter in list(inspect.signature(function).parameters.values())[1:]:

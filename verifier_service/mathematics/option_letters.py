@@ -180,6 +180,7 @@ def named_letters(
         return {_upper(label), *_marked(REJECTED_OPTION.sub(" ", plain[label.end() :]))}
     kept, num_rejected = REJECTED_OPTION.subn(" ", plain)
     kept = kept.strip(" .,;") if num_rejected else kept
+    kept = _OPENING.sub("", kept)
     listed = _LIST.fullmatch(_REASON.sub("", kept))
     if listed:
         letters = _LONE_LETTER.findall(_JOINING_WORD.sub(" ", listed[0]))
@@ -266,6 +267,12 @@ _LIST = re.compile(
     rf"(?:the\s+)?{_NOUN}(?:(?:either|both)\s+)?{_BRACKETED_LETTER}"
     rf"(?:[\s,/;&|]*(?:(?:or|and|maybe|perhaps|possibly|also)\s+)*{_NOUN}{_BRACKETED_LETTER})*"
     r"[\s.!]*",
+    re.IGNORECASE,
+)
+# Words that only open a sentence with options, in upper case: the `So it is` of `So it is C.`.
+_OPENING = re.compile(
+    r"\A(?:(?:so|thus|hence|therefore),?\s+)?(?:it(?:\s+is|['’]s)\s+)?"
+    r"(?=(?-i:[(\[]?[A-Z]\b[)\]]?)(?:[\s.!]*\Z|[\s,/]+(?:or|and|maybe|perhaps|possibly)\b))",
     re.IGNORECASE,
 )
 # A letter that is a word: the `B` of `B, C`.

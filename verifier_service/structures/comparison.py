@@ -6,8 +6,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
+from verifier_service.difference import ABSENT, difference
 from verifier_service.largest_matching import largest_matching
 
 MAX_ROWS = 300
@@ -53,16 +55,15 @@ def is_same(found: Any, wanted: Any, tolerance: float, *, texts: bool) -> bool:
         tolerance: relative difference of equal numbers.
         texts: whether the document's format has texts only.
     """
+    if texts:
+        found = _as_container(found, wanted)
     if isinstance(wanted, dict):
-        found = {} if texts and found is None else found
         return (
             isinstance(found, dict)
             and found.keys() == wanted.keys()
             and all(is_same(found[key], wanted[key], tolerance, texts=texts) for key in wanted)
         )
     if isinstance(wanted, list):
-        if texts and not isinstance(found, list):
-            found = [] if found is None else [found]  # an element that does not repeat
         return (
             isinstance(found, list)
             and len(found) == len(wanted)
@@ -128,6 +129,60 @@ def has_same_rows(found: Any, wanted: Sequence[Any], tolerance: float, *, texts:
         for row in wanted
     ]
     return largest_matching(edges) == len(wanted)
+
+
+def first_difference(
+    found: Any, wanted: Any, tolerance: float, *, texts: bool, path: Path = ()
+) -> dict[str, Any]:
+    """Details of a verdict: the first field that `is_same` takes for another one; {}: none is.
+
+    >>> first_difference({"a": [1, 2]}, {"a": [1, 3]}, 0, texts=False)
+    {'difference': {'path': 'a.1', 'wanted': 3, 'given': 2}}
+    """
+    given = _as_container(found, wanted) if texts else found
+    if isinstance(wanted, dict) and isinstance(given, dict):
+        pairs = [(key, given.get(key, ABSENT), wanted.get(key, ABSENT)) for key in wanted | given]
+    elif isinstance(wanted, list) and isinstance(given, list):
+        sides = zip_longest(given, wanted, fillvalue=ABSENT)
+        pairs = [(place, *pair) for place, pair in enumerate(sides)]
+    elif is_same(found, wanted, tolerance, texts=texts):
+        return {}
+    else:
+        return difference(path, wanted, found)
+    for key, one, other in pairs:
+        if one is ABSENT or other is ABSENT:
+            return difference((*path, key), other, one)
+        inside = first_difference(one, other, tolerance, texts=texts, path=(*path, key))
+        if inside:
+            return inside
+    return {}
+
+
+def first_row_difference(
+    found: Any, wanted: Sequence[Any], tolerance: float, *, texts: bool
+) -> dict[str, Any]:
+    """Details of a verdict: the first wanted row that a list in any order has not."""
+    if not isinstance(found, list):
+        return difference((), wanted, found)
+    if len(found) != len(wanted):
+        return difference((), f"{len(wanted)} rows", f"{len(found)} rows")
+    rest = list(found)
+    for place, row in enumerate(wanted):
+        equal = (at for at, one in enumerate(rest) if is_same(one, row, tolerance, texts=texts))
+        taken = next(equal, None)
+        if taken is None:
+            return difference((place,), row)
+        rest.pop(taken)
+    return {}
+
+
+def _as_container(found: Any, wanted: Any) -> Any:
+    """A value of texts as the list or object that is wanted."""
+    if isinstance(wanted, dict):
+        return {} if found is None else found
+    if isinstance(wanted, list) and not isinstance(found, list):
+        return [] if found is None else [found]  # an element that does not repeat
+    return found
 
 
 def _key(value: Any) -> str:

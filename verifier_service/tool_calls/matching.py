@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from verifier_service.difference import ABSENT, difference
 from verifier_service.tool_calls.call import ToolCall
 
 Strings = Literal["exact", "bfcl"]
@@ -51,18 +52,70 @@ def is_met(call: ToolCall, wanted: WantedCall, tool: Tool, strings: Strings) -> 
     if call.name != wanted.name:
         return False
     arguments = named(call, tool)
-    if arguments is None:
-        return False
+    return arguments is not None and wrong_argument(arguments, wanted, tool, strings) is None
+
+
+def wrong_argument(
+    arguments: Mapping[str, Any], wanted: WantedCall, tool: Tool, strings: Strings
+) -> str | None:
+    """The first argument that has another value, is missing or is one too many; None: none is."""
     for name, accepted in wanted.accepted.items():
         if name in arguments:
             if not _is_one_of(arguments[name], accepted, strings):
-                return False
+                return name
         elif name not in wanted.optional and not _is_default(name, accepted, tool, strings):
-            return False
-    return all(
-        name in wanted.accepted or _is_default(name, [value], tool, strings)
-        for name, value in arguments.items()
-    )
+            return name
+    for name, value in arguments.items():
+        if name not in wanted.accepted and not _is_default(name, [value], tool, strings):
+            return name
+    return None
+
+
+def call_difference(
+    call: ToolCall, wanted: WantedCall, tool: Tool, strings: Strings
+) -> dict[str, Any]:
+    """The first difference of a call that has the wanted name and is not met."""
+    arguments = named(call, tool)
+    if arguments is None:
+        given = [*call.positional, *call.arguments.values()]
+        return difference([wanted.name], wanted.accepted, given)
+    name = wrong_argument(arguments, wanted, tool, strings)
+    if name is None:
+        return {}
+    accepted = wanted.accepted.get(name, ABSENT)
+    if isinstance(accepted, Sequence) and len(accepted) == 1:
+        accepted = accepted[0]
+    return difference([wanted.name, name], accepted, arguments.get(name, ABSENT))
+
+
+def first_difference(
+    given: Sequence[ToolCall],
+    wanted: Sequence[WantedCall],
+    edges: Sequence[Sequence[int]],
+    tools: Mapping[str, Tool],
+    strings: Strings,
+) -> dict[str, Any]:
+    """The first wanted call that none meets, else the first call that meets none.
+
+    Args:
+        given: calls of the completion.
+        wanted: calls of the reference.
+        edges: for each wanted call the places of those that meet it.
+        tools: schemas by name.
+        strings: how texts are compared.
+
+    Returns:
+        Details of the verdict; empty where only the number of equal calls differs.
+    """
+    meeting = {place for edge in edges for place in edge}
+    rest = [call for place, call in enumerate(given) if place not in meeting]
+    for one, edge in zip(wanted, edges, strict=True):
+        if not edge:
+            same_name = [call for call in rest if call.name == one.name]
+            if not same_name:
+                return difference([one.name], wanted=one.accepted)
+            return call_difference(same_name[0], one, tools.get(one.name, Tool()), strings)
+    return difference([rest[0].name], given=rest[0].arguments) if rest else {}
 
 
 def _is_default(name: str, values: Sequence[Any], tool: Tool, strings: Strings) -> bool:

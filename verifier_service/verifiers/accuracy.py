@@ -57,7 +57,7 @@ class AccuracyReason(Reason):
     """Reasons of `accuracy`."""
 
     EQUAL = "equal", "1: the final answer equals the reference, or one of several."
-    DIFFERENT = "different", "0: the final answer equals none."
+    DIFFERENT = "different", "0: the final answer differs from the reference."
     NO_ANSWER = "no_answer", "0: the completion has no final answer."
     AMBIGUOUS_ANSWER = (
         "ambiguous_answer",

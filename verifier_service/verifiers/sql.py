@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -12,12 +13,13 @@ from pydantic import Field
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
+from verifier_service.difference import ABSENT, difference
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 if TYPE_CHECKING:
-    from verifier_service.sqlite_queries import Database, QueryResult
+    from verifier_service.sqlite_queries import Database, QueryResult, ResultRow
 
 RowOrder = Literal["auto", "list", "multiset", "set"]
 MAX_DATABASES = 8
@@ -32,7 +34,10 @@ class SqlReason(Reason):
     """Reasons of `sql`."""
 
     EQUAL = "equal", "1: the query gives the wanted rows on every database."
-    DIFFERENT = "different", "0: the query gives other rows."
+    DIFFERENT = (
+        "different",
+        "0: the query gives other rows; `details.difference` has the first one.",
+    )
     NOT_ALLOWED = (
         "not_allowed",
         "0: the answer is more than one query, writes, attaches, loads, or asks for the time, a "
@@ -108,8 +113,10 @@ class Sql(TextVerifier):
                     found = database.run(query, max_steps=self.max_steps, max_rows=self.max_rows)
                 except QueryFailed as error:
                     return Judgement(0.0, _REASONS[error.kind], query, {"problem": str(error)})
-                if not self._is_same(found, expected, self._order(reference)):
+                order = self._order(reference)
+                if not self._is_same(found, expected, order):
                     details = {"rows": len(found.rows), "wanted": len(expected.rows)}
+                    details |= _first_difference(found, expected, order)
                     return Judgement(0.0, SqlReason.DIFFERENT, query, details)
             return Judgement(1.0, SqlReason.EQUAL, query)
 
@@ -146,9 +153,12 @@ class Sql(TextVerifier):
                 raise bad("query", f"{error.kind}: {error}"[:200]) from error
         rows = reference.get("rows")
         if rows is None:
-            raise missing("query", reference)
+            raise missing("query", reference, instead="rows")
         if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
             raise bad("rows", f"found {kind(rows)}, expected a list of lists")
+        nested = next((one for row in rows for one in row if isinstance(one, list | dict)), None)
+        if nested is not None:
+            raise bad("rows", f"found {kind(nested)} in a row, expected texts, numbers and nulls")
         columns = reference.get("columns", [])
         if not isinstance(columns, list) or (self.column_names and not columns):
             raise bad("columns", "expected a list of names, which `column_names` needs")
@@ -188,6 +198,40 @@ def query_in(answer: str) -> str | None:
     if block is None and _QUERY.match(text) is None:
         return None
     return text or None
+
+
+def _first_difference(found: QueryResult, wanted: QueryResult, order: RowOrder) -> dict[str, Any]:
+    """The first row that is another one, missing or one too many; else the columns' names."""
+    given, expected = found.plain_rows, wanted.plain_rows
+    if order == "list":
+        for place, (one, other) in enumerate(zip_longest(given, expected)):
+            if one != other:
+                return difference(["rows", place], *(_row(rows, place) for rows in (wanted, found)))
+    missing_place = _first_place(expected, given, order)
+    if missing_place is not None:
+        return difference(["rows", missing_place], wanted=wanted.rows[missing_place])
+    superfluous = _first_place(given, expected, order)
+    if superfluous is not None:
+        return difference(["rows", superfluous], given=found.rows[superfluous])
+    return difference(["columns"], wanted.columns, found.columns)
+
+
+def _row(result: QueryResult, place: int) -> Any:
+    return result.rows[place] if place < len(result.rows) else ABSENT
+
+
+def _first_place(
+    rows: Sequence[ResultRow], others: Sequence[ResultRow], order: RowOrder
+) -> int | None:
+    """The place of the first row that the others have not, or not as often; None: they have all."""
+    available = Counter(others)
+    if order == "set":
+        available = Counter(dict.fromkeys(available, len(rows)))
+    for place, row in enumerate(rows):
+        if available[row] <= 0:
+            return place
+        available[row] -= 1
+    return None
 
 
 def _value(value: Any) -> Any:

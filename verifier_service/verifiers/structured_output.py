@@ -11,11 +11,14 @@ from verifier_service import strict_json
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
+from verifier_service.difference import difference
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
 from verifier_service.structures.comparison import (
     MAX_ROWS,
     at,
+    first_difference,
+    first_row_difference,
     has_same_rows,
     is_same,
     share_of_fields,
@@ -44,7 +47,10 @@ class StructuredOutputReason(Reason):
     """Reasons of `structured_output`."""
 
     MATCHED = "matched", "1: the document fits the schema and has the wanted value."
-    DIFFERENT = "different", "Below 1: the document has another value."
+    DIFFERENT = (
+        "different",
+        "Below 1: the document has another value; `details.difference` has the first field.",
+    )
     INVALID = "invalid", "0: the document breaks the schema; `details.keyword` names the rule."
     NOT_A_DOCUMENT = (
         "not_a_document",
@@ -98,7 +104,7 @@ class StructuredOutput(TextVerifier):
         """Read the reference, and return the judge of completions."""
         has_value = "value" in reference
         if not has_value and reference.get("schema") is None:
-            raise missing("schema", reference)
+            raise missing("schema", reference, instead="value")
         broken_rule = _broken_rule(reference.get("schema"), texts=self._texts)
         wanted = self._wanted(reference["value"]) if has_value else None
 
@@ -120,9 +126,10 @@ class StructuredOutput(TextVerifier):
             if keyword is not None:
                 return Judgement(0.0, StructuredOutputReason.INVALID, text, {"keyword": keyword})
             score = self._score(found, wanted) if has_value else 1.0
-            is_full = score == 1
-            reason = StructuredOutputReason.MATCHED if is_full else StructuredOutputReason.DIFFERENT
-            return Judgement(score, reason, text)
+            if score == 1:
+                return Judgement(score, StructuredOutputReason.MATCHED, text)
+            details = self._difference(found, wanted)
+            return Judgement(score, StructuredOutputReason.DIFFERENT, text, details)
 
         return judge
 
@@ -161,6 +168,23 @@ class StructuredOutput(TextVerifier):
             return float(is_equal)
         share = share_of_fields(found, wanted, self.tolerance, texts=self._texts)
         return min(share, 1 - 1e-9)  # values whose fields are equal may differ in what holds them
+
+    def _difference(self, found: Any, wanted: Any) -> dict[str, Any]:
+        """Details with the first field, row or path that is another one."""
+        for path in self.paths or ():
+            if not self._is_equal_at(found, wanted, path):
+                return self._difference_at(found, wanted, path)
+        if self.row_order:
+            return first_difference(found, wanted, self.tolerance, texts=self._texts)
+        return first_row_difference(found, wanted, self.tolerance, texts=self._texts)
+
+    def _difference_at(self, found: Any, wanted: Any, path: str) -> dict[str, Any]:
+        expected, parts = at(wanted, path), tuple(path.split("."))
+        try:
+            given = at(found, path)
+        except KeyError:
+            return difference(parts, expected)
+        return first_difference(given, expected, self.tolerance, texts=self._texts, path=parts)
 
     def _is_equal_at(self, found: Any, wanted: Any, path: str) -> bool:
         try:

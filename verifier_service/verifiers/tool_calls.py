@@ -17,6 +17,7 @@ from verifier_service.tool_calls.matching import (
     Strings,
     Tool,
     WantedCall,
+    first_difference,
     is_met,
     toolrl_share,
 )
@@ -33,7 +34,8 @@ class ToolCallsReason(Reason):
     EQUAL = "equal", "1: the calls are the wanted ones; no call where none is wanted."
     DIFFERENT = (
         "different",
-        "Below 1: a call is missing, wrong or one too many; `details` has the numbers.",
+        "Below 1: a call is missing, wrong or one too many; `details` has the numbers, and the "
+        "first difference.",
     )
     OTHER_ORDER = "other_order", "0: the calls are the wanted ones in another order."
     NO_CALL = "no_call", "0: the completion calls nothing, and a call is wanted."
@@ -108,13 +110,14 @@ class ToolCalls(TextVerifier):
             for one in wanted
         ]
         number = largest_matching(edges)
-        details = {"met": number, "wanted": len(wanted), "given": len(given)}
+        details: dict[str, Any] = {"met": number, "wanted": len(wanted), "given": len(given)}
         if number == len(wanted) == len(given):
             in_order = all(place in edge for place, edge in enumerate(edges))
             if self.order_matters and not in_order:
                 return Judgement(0.0, ToolCallsReason.OTHER_ORDER, shown, details)
             return Judgement(1.0, ToolCallsReason.EQUAL, shown, details)
         score = self._share(given, wanted, number)
+        details |= first_difference(given, wanted, edges, tools, self.strings)
         return Judgement(score, ToolCallsReason.DIFFERENT, shown, details)
 
     def _share(self, given: Sequence[ToolCall], wanted: Sequence[WantedCall], number: int) -> float:
@@ -156,6 +159,11 @@ def _wanted_call(value: Any) -> WantedCall:
         if not isinstance(optional, list):
             raise BadCall("`optional` is a list of names")
         with_values = _with_accepted(value["name"], value["accepted"], is_bfcl=False)
+        unknown = [name for name in map(str, optional) if name not in with_values.accepted]
+        if unknown:
+            raise BadCall(
+                f"`optional` names keys of `accepted`, where {unknown[0][:60]!r} is missing"
+            )
         return WantedCall(with_values.name, with_values.accepted, frozenset(map(str, optional)))
     call = call_of(value)
     return WantedCall(call.name, {name: [one] for name, one in call.arguments.items()})
