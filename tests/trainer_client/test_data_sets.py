@@ -306,11 +306,11 @@ def test_warnings_are_of_the_data_set_that_they_are_about(tmp_path: Path) -> Non
         "dataset/ones/reward/group_std": 0.1,
         "dataset/twos/reward/group_std": 0.1,
         "dataset/twos/reward/zero_variance_fraction": 0.75,
-        "dataset/twos/reason/code/no_code": 1.0,
+        "dataset/twos/reason/code/wrong_answer": 1.0,
     }
     zero, low = spread([row], tmp_path)
     assert zero.startswith("data set twos: 75% of the groups have equal rewards")
-    assert "The commonest verdict of 'code' is no_code (100%)" in zero
+    assert "The commonest verdict of 'code' is wrong_answer (100%)" in zero
     assert low.startswith("data set twos: reward/group_std is 0.1, less than 10% of 2, the largest")
 
 

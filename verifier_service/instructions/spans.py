@@ -11,7 +11,7 @@ def spans(pattern: str, end: str, text: str) -> list[str]:
     Behind the last `end` of a line nothing can match, and the pattern would look for it from each
     beginning.
 
-    >>> spans(r"\\\\[.*?\\\\]", "]", "[a] [b [[[")
+    >>> spans(r"\\[.*?\\]", "]", "[a] [b [[[")
     ['[a]']
     """
     possible = (
