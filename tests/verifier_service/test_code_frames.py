@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import pathlib
 import socket
 import sys
 import tempfile
 import unittest
+import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from decimal import Decimal
@@ -177,7 +179,8 @@ def test_no_frames_pass_a_test_or_have_no_verdict(
 
 EXACT = {
     *(type(None), bool, int, float, str, bytes, bytearray, complex, range, Decimal, Fraction),
-    *(datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
+    *(datetime.datetime, datetime.date, datetime.time, datetime.timedelta, uuid.UUID),
+    *(pathlib.PosixPath, pathlib.PurePosixPath, pathlib.PureWindowsPath),
     *(list, tuple, set, frozenset, dict, deque, Counter, OrderedDict, Handle),
     type,  # types of the standard library cross by their names
 }
