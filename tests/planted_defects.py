@@ -397,7 +397,7 @@ DATA_SETS: dict[str, tuple[Make, int, int, tuple[Plant, ...]]] = {
         ),
     ),
 }
-"""By name: the sound row, numbers of sound rows and of plantings, and the plantings by turns."""
+"""The sound row of each, numbers of sound rows and of plantings, and the plantings by turns."""
 
 
 def data_set(name: str, seed: int) -> list[PlantedRow]:

@@ -25,9 +25,9 @@ from verifier_service.http.routes import router
 from verifier_service.http.service import Service, install_service
 from verifier_service.http.traces import Traces
 from verifier_service.http.unread_body import CloseUnread
-from verifier_service.judge_model import start_judge
 from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses
+from verifier_service.model_judge.start import start_judge
 from verifier_service.profiles import Verifiers, read_profiles
 from verifier_service.schemas import ScoreRequest
 from verifier_service.settings import EngineSettings, Settings

@@ -44,7 +44,7 @@ from verifier_service.fleet.command import run_fleet
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.http.api_keys import hash_of, new_key
 from verifier_service.inspection.command import inspect
-from verifier_service.judge_model import start_judge
+from verifier_service.model_judge.start import start_judge
 from verifier_service.profiles import Verifiers, read_profiles, verifiers_from_arguments
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxError

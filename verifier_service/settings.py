@@ -17,8 +17,8 @@ from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.http.api_keys import UNNAMED, ApiKey, is_hash
 from verifier_service.http.key_files import check_distinct, read_hashes, read_keys
 from verifier_service.http.sites import Sites, check_allowed_host, check_allowed_origin, known_sites
-from verifier_service.judge_settings import JudgeSettings
 from verifier_service.logs import LogFormat
+from verifier_service.model_judge.settings import JudgeSettings
 from verifier_service.plugins import VARIABLE as PLUGINS_VARIABLE
 from verifier_service.profiles import read_profiles
 from verifier_service.sandbox.execution import Layer

@@ -272,7 +272,7 @@ def test_a_judge_has_time_to_finish_what_it_has_accepted(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", SERVICES)
 def test_probes_are_patient(folder: str) -> None:
-    """As compose: 30 s and three times until a busy container counts as dead."""
+    """A busy container counts as dead after 30 s, three times, as in compose."""
     container = judge_container(folder)
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
     for probe in ("startupProbe", "livenessProbe"):

@@ -48,8 +48,8 @@ LAYERS = (
     ("http",),
     ("compat",),
     # what is started
-    ("judge_settings", "settings", "settings_options", "console"),
-    ("worker_pools", "judge_model"),
+    ("settings", "settings_options", "console"),
+    ("worker_pools",),
     ("app",),
     ("server",),
     ("inspection", "fleet"),

@@ -11,7 +11,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
+from tests.growth import assert_linear
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import load_problems
 from verifier_adapters.reference import reference_of
@@ -341,25 +341,26 @@ def test_trivial_programs_define_what_tests_call() -> None:
 
 
 HOSTILE = (
-    "the answer is " * 40_000,
-    "answer: " + "(" * 400_000,
-    "\\boxed{" * 60_000,
-    "a" * 500_000,
-    "1," * 200_000,
-    "\\left " * 80_000,
-    "?. " * 150_000,
-    "\x00\u202e\u200b" * 100_000,
+    ("", "the answer is "),
+    ("answer: ", "("),
+    ("", "\\boxed{"),
+    ("", "a"),
+    ("", "1,"),
+    ("", "\\left "),
+    ("", "?. "),
+    ("", "\x00\u202e\u200b"),
 )
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_long_problems_take_linear_time(text: str) -> None:
-    start = time.process_time()
-    exact_tokens(text)
-    loose_tokens(text)
-    states(text, "42")
-    SeenProblems().add(0, text, {})
-    assert time.process_time() - start < 5
+@pytest.mark.parametrize(("before", "piece"), HOSTILE, ids=range(len(HOSTILE)))
+def test_long_problems_take_linear_time(before: str, piece: str) -> None:
+    def read(text: str) -> None:
+        exact_tokens(text)
+        loose_tokens(text)
+        states(text, "42")
+        SeenProblems().add(0, text, {})
+
+    assert_linear(read, piece, before=before, num_characters=500_000)
 
 
 ATTACKS: dict[str, tuple[dict[str, Any], set[str]]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from verifier_service.judge_settings import JudgeSettings
 from verifier_service.model_judge.endpoints import read_endpoint
+from verifier_service.model_judge.settings import JudgeSettings
 from verifier_service.model_judge.templates import read_template
 
 if TYPE_CHECKING:
