@@ -19,6 +19,7 @@ from trainer_client.data_sets import load_data_sets, load_held_out, require_enou
 from trainer_client.dataset import Problem
 from trainer_client.model_files import ModelFiles
 from trainer_client.run.console import CONSOLE, say
+from trainer_client.run.run_folder import start_problem
 
 
 def check_run(path: Path, overrides: list[str] | None = None, *, resume: bool = False) -> Findings:
@@ -126,7 +127,8 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
     if config := partial.config:
         findings.problems.extend(_missing_files(config))
         findings.problems.extend(_unwritable(config.output_dir))
-        findings.problems.extend(_earlier_run(config.output_dir, resume=resume))
+        if (problem := start_problem(config.output_dir, resume=resume)) is not None:
+            findings.problems.append(f"output_dir: {problem}")
     return data
 
 
@@ -149,18 +151,6 @@ def _unwritable(output_dir: Path) -> Iterator[str]:
         yield f"output_dir: {existing} is a file, expected a folder"
     elif not os.access(existing, os.W_OK | os.X_OK):
         yield f"output_dir: {existing} cannot be written by this user"
-
-
-def _earlier_run(output_dir: Path, *, resume: bool) -> Iterator[str]:
-    """A problem where a new run would mix with an earlier one, or there is none to resume."""
-    has_checkpoints = any((output_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
-    if has_checkpoints and not resume:
-        yield (
-            f"output_dir: {output_dir} holds checkpoints of a run; go on with --resume or choose "
-            "another folder"
-        )
-    elif resume and not has_checkpoints and not (output_dir / "config.yaml").exists():
-        yield f"output_dir: {output_dir} holds no run to resume"
 
 
 def _has_trained(config: Config) -> bool:

@@ -31,6 +31,7 @@ from trainer_client.policy.weights import save_weights
 from trainer_client.problem_order import MixPosition
 from trainer_client.rollout.sampling_ahead import StepGroups, write_groups
 from trainer_client.run.console import say
+from trainer_client.run.run_folder import checkpoint_folders, start_problem
 
 STATE_FILE = "trainer_state.pt"
 REFERENCE_FOLDER = "reference"
@@ -191,8 +192,10 @@ def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int]
 
 def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
     """The complete checkpoints of a run, oldest first."""
-    folders = sorted((run_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
-    return [Checkpoint(folder, int(folder.name.removeprefix("step_"))) for folder in folders]
+    return [
+        Checkpoint(folder, int(folder.name.removeprefix("step_")))
+        for folder in checkpoint_folders(run_dir)
+    ]
 
 
 def checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
@@ -202,15 +205,11 @@ def checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
         ConfigError: the folder holds checkpoints that a new run would mix with its own, or no run
             to resume.
     """
+    problem = start_problem(run_dir, resume=resume)
+    if problem is not None:
+        raise ConfigError(f"output_dir {problem}")
     checkpoints = list_checkpoints(run_dir)
-    if checkpoints and not resume:
-        raise ConfigError(
-            f"output_dir {run_dir} holds checkpoints of a run; go on with --resume or choose "
-            "another folder"
-        )
     if resume and not checkpoints:
-        if not (run_dir / "config.yaml").exists():
-            raise ConfigError(f"output_dir {run_dir} holds no run to resume")
         say(f"{run_dir} holds no checkpoint yet: starting from the beginning")
     return checkpoints[-1] if checkpoints else None
 

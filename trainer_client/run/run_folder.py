@@ -1,0 +1,25 @@
+"""The folder of a run before the run starts; no torch is needed to look at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def checkpoint_folders(run_dir: Path) -> list[Path]:
+    """The folders of complete checkpoints, oldest first."""
+    return sorted((run_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
+
+
+def start_problem(run_dir: Path, *, resume: bool) -> str | None:
+    """The reason why a run cannot start in the folder; None: it can.
+
+    Args:
+        run_dir: the folder.
+        resume: whether the run is meant to go on from its newest checkpoint.
+    """
+    has_checkpoints = bool(checkpoint_folders(run_dir))
+    if has_checkpoints and not resume:
+        return f"{run_dir} holds checkpoints of a run; go on with --resume or choose another folder"
+    if resume and not has_checkpoints and not (run_dir / "config.yaml").exists():
+        return f"{run_dir} holds no run to resume"
+    return None
