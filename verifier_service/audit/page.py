@@ -6,8 +6,6 @@ load nothing, and run only its own script; texts of models are shown as texts.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import random
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ from pathlib import Path
 
 from verifier_service.audit.audit import SEED, Audit
 from verifier_service.audit.suspicions import DoubtedRow
+from verifier_service.page_style import read_template, source_hash
 
 TEMPLATE = Path(__file__).with_name("page_template.html")
 MAX_TEXT_CHARACTERS = 20_000
@@ -33,11 +32,11 @@ def write_page(path: Path, name: str, result: Audit, num: int) -> None:
 
 def page(name: str, result: Audit, num: int) -> str:
     """The page about an audit of the data with that name."""
-    template = TEMPLATE.read_text(encoding="utf-8")
+    template = read_template(TEMPLATE)
     head, style, rest = _cut(template, "<style>", "</style>")
     middle, script, end = _cut(rest, "<script>", "</script>")
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"default-src 'none'; style-src {source_hash(style)}; script-src {source_hash(script)}; "
         "img-src data:"
     )
     head = head.replace("/*POLICY*/", policy).replace("/*NAME*/", escape(name))
@@ -51,10 +50,6 @@ def _cut(text: str, begin: str, end: str) -> tuple[str, str, str]:
     before, _, rest = text.partition(begin)
     inside, _, after = rest.partition(end)
     return before, inside, after
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _data(name: str, result: Audit, num: int) -> Mapping[str, object]:

@@ -7,8 +7,6 @@ make no markup from texts (trusted types).
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from functools import cache
 from importlib.resources import files
@@ -19,6 +17,7 @@ from fastapi import APIRouter, Header, Response
 import verifier_service
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.service import CallService, Service
+from verifier_service.page_style import source_hash
 from verifier_service.schemas import (
     ErrorResponse,
     StateResponse,
@@ -128,4 +127,4 @@ def _page() -> tuple[str, str]:
 def _source(page: str, tag: str) -> str:
     """The hash of the page's one element of a tag, as a source in its policy."""
     (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-    return f"'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
+    return source_hash(inside)

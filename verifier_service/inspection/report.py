@@ -6,8 +6,6 @@ policy lets it load nothing.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -18,6 +16,7 @@ from verifier_service.inspection.findings import FindingKind
 from verifier_service.inspection.inspection import Inspection
 from verifier_service.inspection.sources import DataSource
 from verifier_service.inspection.summary import summary_of
+from verifier_service.page_style import read_template, source_hash
 
 TEMPLATE = Path(__file__).with_name("report_template.html")
 NUM_EXAMPLES = 20
@@ -36,7 +35,7 @@ def write_report(path: Path, source: DataSource, inspection: Inspection) -> None
 
 def page(source: DataSource, inspection: Inspection) -> str:
     """The page about the rows of a source."""
-    template = TEMPLATE.read_text(encoding="utf-8")
+    template = read_template(TEMPLATE)
     body = "\n".join(_body(source, inspection))
     # The body comes last: what stands in the data is never looked through for places.
     head = template.replace("/*POLICY*/", _policy(template))
@@ -47,8 +46,7 @@ def page(source: DataSource, inspection: Inspection) -> str:
 
 def _policy(template: str) -> str:
     style = template.partition("<style>")[2].partition("</style>")[0]
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
+    return f"default-src 'none'; style-src {source_hash(style)}; img-src data:"
 
 
 def _text(value: object) -> str:
