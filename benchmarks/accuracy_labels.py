@@ -95,7 +95,7 @@ def rates(rows: list[Row], accepts: Judge) -> Rates:
 
 
 def text_of(row: Row) -> str:
-    """What is judged: the response, or the answer in a box."""
+    """The judged text: the response, or the answer in a box."""
     return rf"\boxed{{{row['answer']}}}" if row.get("answer") is not None else row["response"]
 
 

@@ -101,7 +101,7 @@ def humaneval(row: dict[str, Any]) -> Problem:
 
 
 def workloads() -> Iterator[Workload]:
-    """What is measured."""
+    """The workloads that are measured."""
     yield Workload(
         "trivial, stdin", [stdio(TRIVIAL, [("12\n", "144")])], 200, 1200, 3, "trivial programs"
     )

@@ -42,7 +42,7 @@ class SlowTool:
         return problem.messages
 
     def step(self, message: dict[str, Any]) -> tuple[Any, bool, dict[str, float]]:
-        """The same observation each time."""
+        """An observation that never changes."""
         time.sleep(TOOL_SECONDS)
         self.num_steps += 1
         return "go on", self.num_steps == NUM_TURNS, {}

@@ -39,7 +39,7 @@ from trainer_client.rollout.vllm_server import VllmServerEngine
 
 @dataclass(frozen=True)
 class Form:
-    """What is measured."""
+    """One shape that is measured."""
 
     device: Literal["cpu", "cuda"]
     dtype: Literal["float32", "bfloat16"]

@@ -48,7 +48,7 @@ TIMEOUT_SECONDS = 1200
 
 @dataclass(frozen=True)
 class Side:
-    """What one trainer took over all turns."""
+    """Times and memory of one trainer over all turns."""
 
     turns: Sequence[dict[str, Any]]
 

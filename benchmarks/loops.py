@@ -165,9 +165,9 @@ class Times(NamedTuple):
     """Seconds of a round."""
 
     alone: float
-    """Until the right programs are done, without others."""
+    """Seconds until the right programs are done, without others."""
     among: float
-    """Until the right programs are done, among others."""
+    """Seconds until the right programs are done, among others."""
     all: float
 
 

@@ -110,7 +110,7 @@ class Round:
     latencies: list[float]
     """Seconds of each request."""
     cpu: CpuSeconds
-    """For each completion."""
+    """CPU time for each completion."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def real_rows(number: int) -> list[Row]:
-    """So many completions, evenly of each file, each with its reference; SharedDataMissing."""
+    """Completions, evenly of each file, with their references; raises SharedDataMissing."""
     found: list[Row] = []
     for name in FILES:
         rows = read_shared_data(f"math/{name}")

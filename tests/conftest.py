@@ -24,7 +24,7 @@ hypothesis.settings.load_profile("untimed")
 
 @pytest.fixture(scope="session")
 def service_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the service of `service_url` writes its log."""
+    """The file in which the service of `service_url` writes its log."""
     return tmp_path_factory.mktemp("service") / "service.log"
 
 

@@ -1,4 +1,4 @@
-"""What tests need to know of processes."""
+"""Facts about processes that tests need."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def main(folder: Path) -> None:
 
 
 def timed(phases: Phases, work: Callable[[], T]) -> tuple[T, float]:
-    """What work returns, and its seconds, those of all kernels that it has launched included."""
+    """The work's result and its seconds, those of all kernels that it has launched included."""
     phases.synchronize()
     start = time.perf_counter()
     result = work()

@@ -1,4 +1,4 @@
-"""What both sides of a compared GRPO step get: a model with random weights, prompts, and sizes.
+"""The task of both sides of a compared GRPO step: a model with random weights, prompts, and sizes.
 
 Nothing here needs our trainer or TRL, since either side reads it in an environment of its own.
 """

@@ -88,7 +88,7 @@ def test_an_attack_compiles(attack: Attack) -> None:
 
 
 def test_objects_of_the_service_that_attacks_change_exist() -> None:
-    """After a rename the program would only fail, and attack no more."""
+    """A renamed object would let the program fail and attack nothing."""
     found = set()
     for attack in ATTACKS:
         lines = re.findall(r"^ *from (verifier_service[\w.]*) import (\w+)$", attack.source, re.M)

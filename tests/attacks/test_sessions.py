@@ -66,7 +66,7 @@ def said(report: CallReport) -> str:
 
 
 def lines(report: CallReport) -> list[str]:
-    """What it printed, by lines: a traceback may quote the source, where a marker stands too."""
+    """The printed lines; a traceback may quote the source, where a marker stands too."""
     return f"{report.stdout}\n{report.stderr}".splitlines()
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 TABS = ("Playground", "Verifiers", "Status", "API")
 UNAUTHORIZED = "status of 401"
-"""What Chromium says on the console when the page asks without a key, or with a wrong one."""
+"""Chromium's words on the console when the page asks without a key, or with a wrong one."""
 HOSTILE = [
     "<img src=x onerror='window.pwned=1'>",
     "</textarea></pre><script>window.pwned=1</script>",

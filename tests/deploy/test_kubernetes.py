@@ -98,7 +98,7 @@ def num_bytes(text: str) -> int:
 
 
 def without_hashes(node: Any) -> Any:
-    """What kubectl renders, with the names that its generators had."""
+    """kubectl's manifests, with the names that its generators had."""
     if isinstance(node, dict):
         changed = {key: without_hashes(value) for key, value in node.items()}
         if node.get("kind") == "ConfigMap":

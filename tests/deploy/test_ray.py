@@ -1,4 +1,4 @@
-"""What `deploy/ray` gives Ray and KubeRay. `tests/fleet` reads it with Ray's own schema."""
+"""Files of `deploy/ray`, for Ray and KubeRay. `tests/fleet` reads them with Ray's own schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the images are built from, made on this machine: a base, HAProxy, and torch.
+"""The parts that images are built from, made on this machine: a base, HAProxy, and torch.
 
 Nothing is pulled. Builds reach registries as this machine does: with its certificates, its proxies
 and what `pip config` and `apt-config` say, which go into the base image of the tests and nowhere

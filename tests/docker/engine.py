@@ -45,7 +45,7 @@ class Engine:
 
     host: str
     environment: dict[str, str] = field(default_factory=dict)
-    """What its clients are given besides this process's environment."""
+    """Variables for its clients besides this process's environment."""
 
     def docker(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> str:
         """Run `docker`. Raises CalledProcessError, whose notes have what it said."""
@@ -90,7 +90,7 @@ class Engine:
         )
 
     def inspect(self, name: str) -> dict[str, Any]:
-        """What the engine says of a container, an image, a network or a volume."""
+        """The engine's description of a container, an image, a network or a volume."""
         found: dict[str, Any] = json.loads(self.docker("inspect", name))[0]
         return found
 
@@ -187,7 +187,7 @@ def _stop(daemon: subprocess.Popen[bytes], host: str) -> None:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a daemon changes outside of its directory."""
+    """The machine's state that a daemon changes outside of its directory."""
 
     directory: Path
     links: frozenset[str]
@@ -196,7 +196,7 @@ class Surroundings:
 
     @classmethod
     def seen(cls, directory: Path) -> Surroundings:
-        """As they are now."""
+        """The surroundings as they are now."""
         return cls(directory, frozenset(_links()), FORWARDING.read_text(), _rules())
 
     def restore(self) -> None:

@@ -67,7 +67,7 @@ class Stack:
         return found
 
     def python(self, container: str, code: str, *arguments: str) -> str:
-        """What Python code prints that is run in a container of the service."""
+        """The output of Python code in a container of the service."""
         return self.engine.docker("exec", container, PYTHON, "-c", code, *arguments)
 
     def put(self, container: str, files: dict[str, Path], directory: str) -> None:

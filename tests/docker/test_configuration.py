@@ -23,7 +23,7 @@ KEYS = "VERIFIER_API_KEY_HASHES"
 
 
 def services(stack: Stack, *profiles: str) -> dict[str, Any]:
-    """What compose makes of the file with profiles."""
+    """The services of the file with profiles, as compose reads them."""
     flags = [part for profile in profiles for part in ("--profile", profile)]
     found: dict[str, Any] = yaml.safe_load(stack.compose(*flags, "config"))["services"]
     return found
@@ -35,7 +35,7 @@ def test_one_command_starts_the_service_and_the_demonstration(stack: Stack) -> N
 
 
 def environment(folder: Path, added: str = "", **given: str) -> dict[str, str | None]:
-    """What compose gives the service, with lines added to verifier.env; no engine is asked."""
+    """The service's variables with lines added to verifier.env; no engine is asked."""
     shutil.copy(ROOT / "compose.yaml", folder)
     shutil.copytree(ROOT / "docker", folder / "docker", dirs_exist_ok=True)
     with (folder / "docker" / "verifier.env").open("a") as file:
@@ -49,7 +49,7 @@ def environment(folder: Path, added: str = "", **given: str) -> dict[str, str | 
 
 
 def test_a_setting_of_the_file_is_not_overridden_but_for_the_workers(tmp_path: Path) -> None:
-    """And the file and the documentation say so."""
+    """The file and the documentation say so, too."""
     names = {f"VERIFIER_{name.upper()}" for name in Settings.model_fields}
     found = environment(tmp_path, "".join(f"{name}=mine\n" for name in names))
     overridden = {name for name in names if found[name] != "mine"}

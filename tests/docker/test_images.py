@@ -1,4 +1,4 @@
-"""What is in the images, and that the service in its image is as fast to start as it should be."""
+"""The images: their content, and the start of the service in its image."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if old.exists():
 else:
     print(int(new.read_text().split()[1]) / 1e6)
 """
-"""That a container has used, by either version of control groups."""
+"""A container's use, by either version of control groups."""
 
 
 def holds(stack: Stack, image: str, needle: str) -> bool:

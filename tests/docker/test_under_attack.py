@@ -33,7 +33,7 @@ pytestmark = pytest.mark.docker
 NUM_PROCESSES = 4
 SUITE = "/tmp/suite"
 REFUSED_BY_DOCKER = {"personality_aslr"}
-"""What Docker's own profile refuses too."""
+"""Attacks that Docker's own profile refuses, too."""
 
 
 def order(attacks: list[str], without: list[Layer]) -> str:

@@ -19,7 +19,7 @@ SCRIPTS = sorted(path.stem for path in FOLDER.glob("[a-z]*.py"))
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_of_make_bench_says_how_it_runs_without_an_argument(name: str) -> None:
-    """What only serves another script begins with `_`, which `make bench` leaves out."""
+    """A file that only serves another script begins with `_`, and `make bench` leaves it out."""
     source = (FOLDER / f"{name}.py").read_text()
     usage = rf"^    \S*python benchmarks/{name}\.py( \[?--[a-z-]+ \S+)*$"
     assert re.search(usage, source, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What is published: the source distribution, the wheel, what an index shows of them."""
+"""The published files: the source distribution, the wheel, and their page on an index."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shown(wheel: Path) -> Message:
-    """What an index shows."""
+    """The page of an index."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return BytesParser().parsebytes(archive.read(name))

@@ -1,4 +1,4 @@
-"""What README and docs show works as it stands."""
+"""Examples of the README and docs work as they stand."""
 
 from __future__ import annotations
 

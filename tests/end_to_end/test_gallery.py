@@ -21,7 +21,7 @@ MAX_FIGURE_BYTES = 60_000
 
 
 def shown_after(command: str) -> str:
-    """What the page shows below a command."""
+    """The lines that the page shows below a command."""
     found = re.search(rf"```\n(?:\$ .*\n)*\$ {re.escape(command)}\n(.*?)```", PAGE, re.S)
     assert found, f"docs/gallery.md does not show {command}"
     return found[1]
@@ -41,7 +41,7 @@ def example(
 
 
 def run_example(url: str, folder: Path, script: str, *arguments: str) -> tuple[str, Path]:
-    """What an example prints, and its figure."""
+    """The output of an example, and its figure."""
     result = example(url, folder, script, *arguments)
     assert result.returncode == 0, result.stderr
     return result.stdout, folder / f"{script}.svg"

@@ -1,4 +1,4 @@
-"""What each extra brings, and what it must not bring."""
+"""Packages that each extra brings, and those that it must not bring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/integrations.md shows works as it stands."""
+"""Examples of docs/integrations.md work as they stand."""
 
 from __future__ import annotations
 

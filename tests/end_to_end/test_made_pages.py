@@ -13,7 +13,7 @@ from scripts.pages.markdown import prose
 
 @pytest.mark.parametrize("name", ["api.md", "cli.md", "verifiers.md"])
 def test_a_made_page_is_current(name: str, http: httpx.Client) -> None:
-    """If not: .venv/bin/python -m scripts.pages"""
+    """`.venv/bin/python -m scripts.pages` makes it so."""
     made = made_pages(http.get("/v1/verifiers").json()["verifiers"])
     assert Path(DOCS, name).read_text() == made[name]
 

@@ -1,4 +1,4 @@
-"""What the images are made of is fixed: packages by version and hash, images by digest."""
+"""Parts of the images are fixed: packages by version and hash, images by digest."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_builds_the_image_is_fixed_too() -> None:
 
 
 def test_images_are_pinned_and_pinned_anew(tmp_path: Path) -> None:
-    """With a registry that knows every image: none is reached here."""
+    """A stand-in of the registry knows every image; no real one is reached."""
     shutil.copy(ROOT / "compose.yaml", tmp_path)
     shutil.copytree(ROOT / "docker", tmp_path / "docker")
     (tmp_path / "scripts").mkdir()

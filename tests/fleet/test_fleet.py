@@ -1,4 +1,4 @@
-"""What a fleet has beside the single service: judges that come, go, and are lost."""
+"""A fleet's differences from the single service: judges that come, go, and are lost."""
 
 from __future__ import annotations
 

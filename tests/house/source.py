@@ -67,4 +67,6 @@ class Module:
 
 
 def modules(package: str) -> list[Module]:
-    return [Module(path) for path in sorted((ROOT / package).rglob("*.py"))]
+    """The modules of a folder; programs that tests run lie in folders that are no packages."""
+    files = sorted((ROOT / package).rglob("*.py"))
+    return [Module(path) for path in files if (path.parent / "__init__.py").exists()]

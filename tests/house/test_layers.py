@@ -146,7 +146,7 @@ def cycle_in(graph: dict[str, set[str]]) -> list[str] | None:
     ("package", "in_functions"), [("verifier_service", True), ("trainer_client", False)]
 )
 def test_no_modules_import_each_other(package: str, in_functions: bool) -> None:
-    """So each module can be imported alone, whichever comes first."""
+    """Each module can be imported alone, whichever comes first."""
     assert cycle_in(import_graph(package, in_functions=in_functions)) is None
 
 

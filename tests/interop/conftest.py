@@ -22,5 +22,5 @@ def service_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def adapters_ask_the_service(service_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the adapters find in the environment."""
+    """The service is in the environment, where the adapters look."""
     monkeypatch.setenv("REWARD_VERIFIER_URL", service_url)

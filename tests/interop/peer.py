@@ -19,7 +19,7 @@ def peer(name: str) -> Any:
 
 
 def peer_folder(name: str) -> Path:
-    """Where a package of another project lies, without importing it; skips as `peer` does."""
+    """The folder of another project's package, which is not imported; skips as `peer` does."""
     found = importlib.util.find_spec(name)
     if found is None or found.submodule_search_locations is None:
         return Path(peer(name).__path__[0])

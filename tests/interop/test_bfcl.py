@@ -98,7 +98,7 @@ def written(calls: list[dict[str, Any]]) -> str:
 
 
 def test_verdicts_are_those_of_bfcl(checker: Any) -> None:
-    """But for its own looseness, which is counted by kind."""
+    """Differences are BFCL's own looseness, counted by kind."""
     from bfcl_eval.constants.enums import Language  # noqa: PLC0415  after the fixture
 
     chance = random.Random(5)

@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "gallery.md").read_text()
 
 
 def run_example(folder: Path, script: str, *arguments: str) -> str:
-    """What an example prints; the environment names the service."""
+    """The output of an example; the environment names the service."""
     result = subprocess.run(
         [sys.executable, ROOT / "examples" / f"{script}.py", *arguments],
         cwd=folder,

@@ -115,7 +115,7 @@ def test_grpo_trainer_logs_our_rewards(make: Any, service_url: str, tmp_path: Pa
 
 
 def reward_of(url: str, text: str, solution: str) -> float | None:
-    """What the service itself says."""
+    """The service's own reward."""
     body = {
         "profile": "accuracy",
         "groups": [{"reference": {"answer": solution}, "completions": [text]}],

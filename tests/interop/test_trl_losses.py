@@ -76,7 +76,7 @@ def trl_loss(
     *,
     max_completion_tokens: int,
 ) -> Tensor:
-    """What `GRPOTrainer._compute_loss` says, one micro-batch being the whole step."""
+    """The loss of `GRPOTrainer._compute_loss`, one micro-batch being the whole step."""
     trainer = trl_stand_in(config, logprobs, entropy, weights, max_completion_tokens)
     return trl_loss_of(trainer, start, reference, weights, advantages, mask)
 
@@ -297,7 +297,7 @@ def test_advantages_equal_trl_also_where_completions_were_not_judged(
 def test_advantages_of_several_sources_equal_trls_gdpo(
     trainer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where every completion is judged: TRL takes a missing score for 0, ours is no advantage."""
+    """Every completion is judged here: TRL takes a missing score for 0, ours is no advantage."""
     generator = torch.Generator().manual_seed(1)
     factors = torch.tensor([1.0, 0.1, 0.5])
     monkeypatch.setattr(trainer, "multi_objective_aggregation", "normalize_then_sum")

@@ -73,7 +73,7 @@ def test_a_cheat_is_refused_and_its_honest_twin_proved(coq: CoqTester, share: in
 def test_what_coq_says_suffices_where_the_text_is_not_read(
     coq: CoqTester, share: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So a grammar that a completion changes under our reading gains it nothing."""
+    """A grammar that a completion changes under our reading gains it nothing."""
     monkeypatch.setattr("verifier_service.proofs.coq_judge.check_commands", lambda *_: None)
     by_text = [name for name, row in CHEATS.items() if row["reason"] in BY_TEXT]
     accepted = {

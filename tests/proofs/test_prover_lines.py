@@ -21,7 +21,7 @@ print(*asyncio.run(prover_lines()), sep="\\n")
 
 
 def lines(programs: Path, **environment: str) -> dict[str, str]:
-    """What is said of each checker, by a process that looks for Coq in a folder."""
+    """The line on each checker, by a process that looks for Coq in a folder."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith("VERIFIER_")}
     found = subprocess.run(
         [sys.executable, "-c", _PRINT, str(programs)],

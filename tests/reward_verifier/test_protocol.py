@@ -1,4 +1,4 @@
-"""What the client asks for, waits for and makes of responses, without a network."""
+"""The client's requests, waits and readings of responses, without a network."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_no_zombie_of_a_zygote_is_left_to_the_process_that_adopts_orphans(
             await asyncio.gather(given_up, return_exceptions=True)
 
     async def close_while_it_starts() -> None:
-        """Once it has a process in a namespace, or could have one, and before it can fork."""
+        """Close it as soon as it may have a process in a namespace, and before it can fork."""
         runner = Runner(1, unsafe_without=without)
         opening = asyncio.create_task(runner.__aenter__())
         await until_async(lambda: has_forked() or opening.done())

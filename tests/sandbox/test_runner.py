@@ -240,7 +240,7 @@ def test_the_cpu_limit_ends_a_program(sandbox: Sandbox, source: str) -> None:
 def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the watch looked at it again."""
+    """It ends before the watch looks at it again."""
     monkeypatch.setattr(exit_reason, "WATCH_SECONDS", 60.0)
     source = "import time\nwhile time.process_time() < 0.03: pass"
     execution = sandbox.run(source, limits=dataclasses.replace(LIMITS, cpu_seconds=0.02))
@@ -673,7 +673,7 @@ def test_random_numbers_differ_between_executions(sandbox: Sandbox) -> None:
 
 
 def test_an_execution_does_not_see_how_its_zygote_was_started(sandbox: Sandbox) -> None:
-    """Not in the arguments of its process, nor in the variables that its memory began with."""
+    """Neither arguments of its process nor the variables that its memory began with show it."""
     source = """
 import ctypes, sys
 print(sys.orig_argv[1:])

@@ -139,7 +139,7 @@ def test_nothing_but_a_thread_of_the_c_library_can_be_cloned(machine: str, flags
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("flags", [GLIBC_THREAD, MUSL_THREAD])
 def test_a_thread_shares_everything_with_the_others(machine: str, flags: int) -> None:
-    """Without CLONE_FILES, for one, each thread has descriptors and a limit on them of its own."""
+    """A thread without CLONE_FILES, for one, has descriptors and a limit on them of its own."""
     number = number_of(machine, "clone")
     assert decide(machine, number, flags) == ALLOW
     for missing in CLONE_FLAGS.values():

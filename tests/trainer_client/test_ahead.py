@@ -78,7 +78,7 @@ def whole(task: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
     task: Path, whole: Path, server: str, tmp_path: Path, keeps: bool
 ) -> None:
-    """Without the kept groups it would not: the weights that sampled them are gone."""
+    """Kept groups make it so: the weights that sampled them are gone."""
     settings = one_step_off(task, tmp_path / "run", server)
     shutil.copytree(whole, settings.output_dir)
     for checkpoint in list_checkpoints(settings.output_dir)[2:]:

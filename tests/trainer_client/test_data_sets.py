@@ -151,7 +151,7 @@ def own(value: Any, tmp_path: Path) -> Problem:
 
 @pytest.mark.parametrize("form", ["list", "text", "table"])
 def test_a_row_names_its_own_verifiers(tmp_path: Path, form: str) -> None:
-    """As a list, as JSON in a text, and with the null that a table has for what is unset."""
+    """A list, JSON in a text, and the null that a table has for an unset value are read."""
     verifier = {"type": "regex", "weight": 0.5, "pattern": "2"}
     value: Any = {
         "list": [verifier],

@@ -1,4 +1,4 @@
-"""Where problems come from."""
+"""Sources of problems."""
 
 from __future__ import annotations
 

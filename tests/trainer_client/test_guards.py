@@ -178,7 +178,7 @@ def test_k1_as_a_loss_is_named_at_the_start() -> None:
 def test_a_cut_distribution_is_named_at_the_start(
     engine: str, importance: dict[str, str] | None
 ) -> None:
-    """Once, whoever samples: a correction weighs what was drawn, not what never was."""
+    """One warning, whoever samples: a correction weighs what was drawn, not what never was."""
     settings = config(rollout={"engine": engine, "top_p": 0.95}, loss={"importance": importance})
     (warning,) = warnings_at_start(settings)
     assert "rollout.top_p is 0.95: the sampler never draws what it cuts off" in warning
@@ -261,7 +261,7 @@ def test_a_high_rate_for_all_weights_of_a_large_model_is_warned_about() -> None:
 
 
 def test_groups_without_variance_are_warned_about_with_the_commonest_reason() -> None:
-    """When all programs lack their code, a higher temperature is no help."""
+    """A higher temperature is no help where all programs lack their code."""
     row = {
         "reward/zero_variance_fraction": 0.9,
         "reason/accuracy/no_answer": 0.75,

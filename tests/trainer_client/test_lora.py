@@ -105,7 +105,7 @@ def test_grpo_goes_on_from_a_supervised_phase_with_lora(task: Path, tmp_path: Pa
 
 
 def test_an_adapter_is_no_model_to_start_from(task: Path, finished_run: Path) -> None:
-    """What merges it is named."""
+    """The message names the command that merges it."""
     folder = list_checkpoints(finished_run)[-1].folder
     with pytest.raises(ConfigError, match=r"holds an adapter .*trainer-client export RUN_DIR"):
         load_policy(run_config(task, finished_run, model={"path": str(folder)}).model)

@@ -39,7 +39,7 @@ def test_it_is_measured_every_so_many_steps_and_changes_nothing(
 def test_it_is_the_value_that_a_kl_in_the_loss_has(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where all completions are measured; a coefficient of 1e-30 moves no weight."""
+    """All completions are measured here; a coefficient of 1e-30 moves no weight."""
     monkeypatch.setattr(step, "KL_SAMPLE_STRIDE", 1)
     train(run_config(task, tmp_path / "measured", **MEASURED))
     guards = {"stop_if_kl_above": None}

@@ -73,7 +73,7 @@ def test_activations_depend_on_the_settings_that_save_them(
 
 
 def test_what_is_offloaded_takes_no_memory_beside_generation(task: Path, tmp_path: Path) -> None:
-    """On a GPU; a CPU has no other place for it."""
+    """A GPU is needed: a CPU has no other place for it."""
     for device, state in (("auto", 0), ("cpu", (8 + 4) * PARAMETERS)):
         config = run_config(
             task,

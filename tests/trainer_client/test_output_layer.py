@@ -82,7 +82,7 @@ def test_without_an_entropy_bonus_the_entropy_has_no_gradient() -> None:
 
 
 def test_sums_over_chunks_are_kept_in_float32() -> None:
-    """In bfloat16, 512 chunks add up to what one chunk gives; a bfloat16 sum would not."""
+    """512 chunks in bfloat16 add up to what one chunk gives; a bfloat16 sum would not."""
     torch.manual_seed(0)
     states = torch.rand(512, HIDDEN, dtype=torch.bfloat16)
     weight = torch.randn(VOCABULARY, HIDDEN, dtype=torch.bfloat16, requires_grad=True)

@@ -150,7 +150,7 @@ def test_rows_that_see_each_other_are_noticed() -> None:
 def test_a_model_that_mixes_packed_rows_is_trained_on_padded_ones(
     task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the gradient of `train.packing: false`; the console says so."""
+    """The gradient is that of `train.packing: false`, and the console says so."""
     tokenizer = sums_task.make_tokenizer()
     nemotron(len(tokenizer)).save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")

@@ -137,7 +137,7 @@ def test_text_that_the_tokenizer_cannot_write_is_warned_about(
 
 
 def test_a_tokenizer_that_loses_spaces_is_warned_about(reader: PromptReader, data: Write) -> None:
-    """As one that was saved as another class: every program then has no code."""
+    """A tokenizer that was saved as another class does: every program then has no code."""
     decode = reader.tokenizer.decode
     reader.tokenizer.decode = lambda ids, **options: decode(ids, **options).replace(" ", "")
     (warning,) = warnings(reader, data("def f(a): return a"))

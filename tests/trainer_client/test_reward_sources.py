@@ -148,7 +148,7 @@ def test_a_reward_models_score_does_not_depend_on_its_batch(reward_model: Path) 
 
 
 def test_a_reward_model_that_is_nowhere_is_named(tmp_path: Path) -> None:
-    """With what else its path may be."""
+    """The message says what else its path may be."""
     said = r"reward\.models: cannot load '.*/none': .*[^.]; or set its path to a local folder$"
     with pytest.raises(ConfigError, match=re.compile(said, re.DOTALL)):
         RewardModel(RewardModelConfig(path=str(tmp_path / "none")))

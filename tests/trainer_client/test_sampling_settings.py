@@ -109,7 +109,7 @@ def generate(policy: Policy, sampling: Sampling) -> list[Rollout]:
 
 @torch.no_grad()
 def test_sampler_logprobs_are_those_of_the_distribution_that_is_drawn_from(policy: Policy) -> None:
-    """Of both prompts, the shorter of which is padded: padding is no token that was seen."""
+    """Both prompts are compared; the shorter is padded, and padding is no token that was seen."""
     for rollout in generate(policy, ALL):
         ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
         logits = policy.model(ids).logits[0].double()

@@ -31,13 +31,13 @@ def check_equal(actual: History, expected: History) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the runs of `histories` are, each in a folder of its name."""
+    """The folder of the runs of `histories`, each in one of its name."""
     return tmp_path_factory.mktemp("sharded")
 
 
 @pytest.fixture(scope="module")
 def histories(task: Path, folder: Path) -> dict[str, History]:
-    """What the steps of each run told.
+    """The metrics of each run's steps.
 
     Whatever a number of processes does is done by one start of them: each start imports torch.
     """

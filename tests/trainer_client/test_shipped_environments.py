@@ -212,7 +212,7 @@ def test_a_program_with_half_a_character_is_answered_and_not_sent(form: str, pro
 
 
 def test_half_a_character_in_an_observation_is_replaced() -> None:
-    """What a program or a function prints may have one; the tokenizer could not read it."""
+    """A program or a function may print one, which the tokenizer could not read."""
     outcome = read_outcome(("a\ud800b😀", False, {}), role="user")
     assert outcome.observation == ({"role": "user", "content": "a\ufffdb😀"},)
     messages = [{"role": "tool", "content": "\udc00"}]

@@ -15,7 +15,7 @@ from benchmarks.step.task import CPU, StepTask
 
 
 def test_an_interpreter_that_is_not_there_is_named() -> None:
-    """Not skipped: the benchmark has nothing to say without its peer."""
+    """The benchmark is not skipped: it has nothing to say without its peer."""
     with pytest.raises(SystemExit, match=r"nowhere/python: No such file.*installed` makes an env"):
         trl_version(Path("nowhere/python"))
 
@@ -30,7 +30,7 @@ def test_an_interpreter_without_trl_is_named(tmp_path: Path) -> None:
 
 
 def test_medians_are_over_the_steps_of_all_turns() -> None:
-    """And the peak is the largest of any turn and phase."""
+    """The peak is the largest of any turn and phase."""
     first = {"steps": [{"step": 1.0}, {"step": 9.0}], "peaks": {"generation": 0, "update": 2**20}}
     second = {"steps": [{"step": 2.0}], "peaks": {"generation": 3 * 2**20, "update": 2**21}}
     side = Side([first, second])
@@ -38,7 +38,7 @@ def test_medians_are_over_the_steps_of_all_turns() -> None:
 
 
 def test_both_sides_read_the_same_task(tmp_path: Path) -> None:
-    """What one process writes the others read."""
+    """One process writes it, the others read it."""
     CPU.write(tmp_path)
     assert StepTask.read(tmp_path) == CPU
 

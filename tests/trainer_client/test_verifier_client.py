@@ -58,7 +58,7 @@ def test_verdicts_come_back_in_order_and_unknown_fields_are_ignored() -> None:
 
 
 def test_the_service_is_told_to_answer_before_the_client_gives_up() -> None:
-    """So that what it has judged by then is not lost."""
+    """Its verdicts by then would be lost otherwise."""
     sent: list[float] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

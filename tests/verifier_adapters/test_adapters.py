@@ -206,7 +206,7 @@ def test_adapters_are_imported_where_nothing_but_httpx_is_installed() -> None:
 
 
 LETTERS = [{"type": "exact_match", "weight": 0.5, "part": None}]
-"""As a table has it, whose columns fill missing options with null."""
+"""A row of a table, whose columns fill missing options with null."""
 
 
 @pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])

@@ -138,7 +138,7 @@ def test_nothing_is_asked_about_no_completions(judge: Judge) -> None:
 def test_the_service_is_told_to_answer_before_the_client_gives_up(
     judge: Judge, wish: dict[str, Any]
 ) -> None:
-    """So that what it has judged by then is not lost."""
+    """Its verdicts by then would be lost otherwise."""
     requests: list[Any] = []
     transport = answering([[verdict()]], requests=requests).transport
     judge(Verifier(url="http://x", timeout_seconds=100.0, transport=transport, **wish), ["a"], [{}])

@@ -67,7 +67,7 @@ def levels(root):
         found.pop()
     return found
 """
-"""What the tests define: the classes of the nodes, and functions that make and read them."""
+"""Definitions of the tests: the classes of the nodes, and functions that make and read them."""
 
 HELPERS = """
 def vals(node):
@@ -85,7 +85,7 @@ def walk(root):
 def depth(root):
     return 1 + max(depth(root.left), depth(root.right)) if root else 0
 """
-"""What the programs define besides their class."""
+"""Definitions of the programs besides their class."""
 
 LISTS = [[3, 1, 2, 2], [5, -1, 4, 4, 0, 9], [1, 2, 3, 4, 5, 6, 7], [8, 8], [2]]
 GRIDS = [[[1, 2, 3], [4, 5, 6]], [[7, 0], [0, 3], [2, 2]], [[5]], [[1, 9, 1], [8, 0, 2], [3, 3, 4]]]

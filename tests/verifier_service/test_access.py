@@ -79,7 +79,7 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def lines_of(log: Path, request_id: str) -> list[dict[str, Any]]:
-    """What the log tells of a call."""
+    """The log's lines on a call."""
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
     return [line for line in lines if line.get("request_id") == request_id]
 
@@ -244,7 +244,7 @@ def test_a_key_in_the_place_of_its_hash_is_refused_and_not_shown() -> None:
 def test_the_command_line_does_not_show_a_key_in_the_place_of_its_hash(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What else is wrong is still shown."""
+    """Other mistakes are still shown."""
     with pytest.raises(SystemExit):
         run(["serve", "--api-key-hashes", KEY, "--port", "99999"])
     shown = capsys.readouterr().err

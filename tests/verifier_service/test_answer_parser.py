@@ -1,4 +1,4 @@
-"""What the parser of answers reads, where the way of writing or the size is unusual."""
+"""The parser of answers, where the way of writing or the size is unusual."""
 
 from __future__ import annotations
 

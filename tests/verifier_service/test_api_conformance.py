@@ -1,4 +1,4 @@
-"""What the service answers is what its OpenAPI document says, for generated calls."""
+"""Responses to generated calls are those of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEYOND_THE_SCHEMA = (
     "is more than max_completion_tokens",
     "Input should be a valid integer",  # 1.0 is one to JSON Schema
 )
-"""What makes input that fits the schema a 422; nothing else may."""
+"""Rules that make input that fits the schema a 422; nothing else may."""
 
 load_all_checks()
 

@@ -24,7 +24,7 @@ NUM_COMPLETIONS = int(os.environ.get("SOAK_EXECUTIONS", "20000")) // 4
 NUM_CLIENTS = 16
 KILL_SECONDS = 0.2
 MAX_KILLS_PER_CALL = 3
-"""On average. On a busy machine a call lasts for more kills, and an item that is killed again and
+"""An average. On a busy machine a call lasts for more kills, and an item that is killed again and
 again fails."""
 POISON_SHARE = 0.02
 HANG_UP_SHARE = 0.1

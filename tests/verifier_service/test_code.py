@@ -105,7 +105,7 @@ def test_the_last_whole_block_of_the_language_is_the_program(
 
 
 def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
-    """In quadratic time it would take hours."""
+    """Quadratic time would be hours."""
     for pad in (" ", "\t", "a", "`", "~", "é"):
         for fence in ("```", "~~~"):
             assert last_block(f"{fence}{pad * 2_000_000}`\n", ("python",)) is None
@@ -858,7 +858,7 @@ def test_a_right_program_is_not_wrong_because_its_changes_cannot_be_seen(grader:
 
 
 def test_long_test_code_is_read_in_time_linear_in_it() -> None:
-    """In quadratic time it would take minutes."""
+    """Quadratic time would be minutes."""
     code = "a = [1]\n" + "assert f(a) == 1\na = [1]\nf(a)\na = [1]\n" * 5000
     assert AssertionCode(code).cannot_be_run_apart() == ""
 

@@ -150,7 +150,7 @@ OF_PROGRAMS = {"wrong_answer", "runtime_error", "invalid_output"}
 
 
 def findings_of(channel: socket.socket, tests: dict[str, Any]) -> Findings:
-    """What the judge writes into its journal; a program that was gone has ended with an error."""
+    """The judge's entries in its journal; a program that was gone has ended with an error."""
     with tempfile.TemporaryFile() as file:
         is_gone = judge_tests(channel, tests, Journal(file.fileno()))
         file.seek(0)
@@ -276,7 +276,7 @@ def test_a_hostile_program_gets_a_verdict_and_no_test_passed(grader: Grader) -> 
 
 
 def test_the_same_tests_pass_a_program_that_knows(grader: Grader) -> None:
-    """Or nothing of the above would say anything about the tests."""
+    """The tests above would say nothing otherwise."""
     cases = f"def f(x): return {SECRET!r} if x == 1 else {{{SECRET!r}: [1.5]}}"
     assert grader(cases, FUNCTION_CASES).reason == "passed"
     assert grader(KNOWS, ASSERTIONS, ALL).reason == "passed"

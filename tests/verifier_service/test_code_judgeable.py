@@ -57,7 +57,7 @@ HOSTILE = {
     "zero": "def {name}(*a, **k): return 0",
     "no program": "raise SystemExit(0)",
 }
-"""What a program may give for a name, to get no verdict or to be believed."""
+"""Values that a program may give for a name, to get no verdict or to be believed."""
 
 
 @dataclass(frozen=True)

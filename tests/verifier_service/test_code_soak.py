@@ -107,7 +107,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Left:
-    """What is there while nothing runs."""
+    """Processes, descriptors and files while nothing runs."""
 
     processes: Counter[str]
     num_descriptors: dict[int, int]
@@ -157,7 +157,7 @@ async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> float:
 
 
 def cpu_seconds() -> float:
-    """What this process, its descendants and those of them that are gone have taken."""
+    """CPU time of this process and its descendants, those that are gone included."""
     ticks = 0
     for pid in [os.getpid(), *descendants(os.getpid())]:
         with contextlib.suppress(OSError):

@@ -46,7 +46,7 @@ VERL = {
     "files": {},
     "fetch_files": [],
 }
-"""What verl sends besides the program and its input."""
+"""Fields that verl sends besides the program and its input."""
 
 
 def base64_of(text: str) -> str:
@@ -487,7 +487,7 @@ def test_judging_ends_with_the_batch(busy: str) -> None:
 
 
 def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Response:
-    """What a request is answered while another one runs a program that spins."""
+    """The answer to a request while another one runs a program that spins."""
     spinning = {**VERL, "code": SPIN, "run_timeout": 0.3}
     deadline = time.monotonic() + 60
     with ThreadPoolExecutor(1) as pool:

@@ -377,7 +377,7 @@ def test_a_task_of_other_rules_is_refused_by_name(
 
 @pytest.mark.parametrize("text", ["So <answer>False</answer>", r"So \boxed{False}", "False"])
 def test_a_task_of_reasoning_gym_is_judged_by_its_own_scorer(http: httpx.Client, text: str) -> None:
-    """Or by none: another rule would compare the words."""
+    """The alternative is no verdict: another rule would compare the words."""
     task = {
         "question": "Does it halt?",
         "answer": "True",

@@ -211,7 +211,7 @@ def test_a_failure_of_a_statement_without_a_check_is_no_full_score(judge: Judge)
 
 
 def test_long_test_code_is_counted_in_time_linear_in_it() -> None:
-    """In quadratic time it would take minutes."""
+    """Quadratic time would be minutes."""
     code = "".join(
         f"def g{n}(a): return a + f(a)\nx{n} = g{n}({n})\nassert x{n} == f({n})\n"
         for n in range(1000)

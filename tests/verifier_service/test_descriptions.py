@@ -1,4 +1,4 @@
-"""What the service says of itself."""
+"""The service's descriptions of itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where completions state their final answer."""
+"""Extraction of the final answer of a completion."""
 
 from __future__ import annotations
 

@@ -402,7 +402,7 @@ def inspected(data: Path) -> Inspection:
 
 
 def test_what_rows_hold_harms_nothing(tmp_path: Path) -> None:
-    """Nor does a terminal obey what is shown of them."""
+    """A terminal does not obey what is shown of them, either."""
     inspection = inspected(write(tmp_path / "rows.jsonl", *(one for one, _ in ATTACKS.values())))
     found = inspection.findings
     kinds = {

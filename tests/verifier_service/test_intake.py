@@ -103,7 +103,7 @@ def call_processes(service: int) -> list[int]:
 
 
 def test_there_is_a_call_of_every_route() -> None:
-    """So a new one cannot be forgotten: each test below walks over these."""
+    """A new route cannot be forgotten: each test below walks over these."""
     assert sorted(CALLS) == POST_PATHS
 
 
@@ -295,7 +295,7 @@ def test_a_flood_of_bodies_is_refused_and_leaves_no_memory(
 
 
 def test_slow_senders_are_gone_on_every_route(tmp_path: Path) -> None:
-    """Even those that go on sending a byte now and then."""
+    """Senders of a byte now and then are gone, too."""
     flags = ("--workers", "1", "--enabled", "format", "--body-seconds", "0.5")
     with running_service(tmp_path / "service.log", *flags) as url:
         connections = {path: connect(url) for path in [*POST_PATHS, "/nowhere"]}
@@ -325,7 +325,7 @@ def test_slow_senders_are_gone_on_every_route(tmp_path: Path) -> None:
 
 @dataclass
 class Exchange:
-    """What a layer received and sent."""
+    """Messages that a layer received and sent."""
 
     received: int
     sent: list[Message]

@@ -1,4 +1,4 @@
-"""What was judged before changes no verdict; the short ways past a search find what it finds."""
+"""Earlier judgements change no verdict; the short ways past a search find what it finds."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def pending_bytes(http: httpx.Client) -> float:
 def test_an_answer_is_pending_until_it_is_read(
     service_url: str, http: httpx.Client, accept: str, *, is_read: bool
 ) -> None:
-    """Or it would take memory that nobody counts."""
+    """An unread response that is not pending would take memory that nobody counts."""
     content = zstandard.compress(encoded(wide(2000, 8)))
     address = httpx.URL(service_url)
     head = (
@@ -316,7 +316,7 @@ def test_a_body_over_the_limit_is_refused_by_what_it_declares(service_url: str) 
 
 
 def test_a_deadline_holds_for_large_requests(http: httpx.Client) -> None:
-    """What was judged by then is there, and the rest says that it is late."""
+    """Verdicts by then are there, and the rest says that it is late."""
     body = large_body(30)
     body["deadline_seconds"] = 0.5
     body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}, {"type": "format"}]
@@ -358,7 +358,7 @@ def test_the_death_of_a_requests_process_costs_nothing(
 def test_the_death_of_a_streams_process_repeats_no_line(
     service_pid: int, http: httpx.Client
 ) -> None:
-    """What it does in another one is all of the request, and the client has a part of it."""
+    """Another process would repeat all of the request, and the client has a part of it."""
     before = num_deaths(http)
     body = large_body(9)
     body["verifiers"] = [{"type": "accuracy", "mode": "math_verify"}]

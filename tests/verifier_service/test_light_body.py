@@ -100,7 +100,7 @@ def test_a_light_body_is_the_request_of_the_whole(body: bytes) -> None:
 def test_a_spoilt_body_is_nobody_elses_request(
     body: bytes, place: int, num_removed: int, inserted: bytes
 ) -> None:
-    """What is refused when it is read whole is never read as something."""
+    """A body that is refused when it is read whole is never read as something."""
     place %= len(body)
     spoilt = body[:place] + inserted + body[place + num_removed :]
     found = read_light(spoilt)

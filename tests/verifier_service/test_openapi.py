@@ -11,7 +11,7 @@ FILE = Path(__file__).parents[2] / "docs" / "openapi.json"
 
 
 def test_the_published_document_is_current(http: httpx.Client) -> None:
-    """If not: verifier-service openapi > docs/openapi.json"""
+    """`verifier-service openapi > docs/openapi.json` makes it so."""
     assert json.loads(FILE.read_text()) == http.get("/openapi.json").json()
 
 

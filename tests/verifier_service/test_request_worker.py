@@ -83,7 +83,7 @@ def test_a_process_that_does_not_understand_its_parent_ends() -> None:
 
 @pytest.mark.parametrize("num_bytes", [10, 2**24], ids=["sent", "on its way"])
 def test_a_task_that_is_given_up_is_given_up_there_too(num_bytes: int) -> None:
-    """And is a task that was cancelled, even if there are no workers for it any more."""
+    """The task counts as cancelled, even if there are no workers for it any more."""
 
     async def run() -> None:
         ours, theirs = socket.socketpair()

@@ -1,4 +1,4 @@
-"""What the scheduler has judged, how often, and in what pieces: observed by a pool of its own."""
+"""The scheduler's tasks, how often and in what pieces, observed by a pool of its own."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_later_requests_are_served_from_the_cache() -> None:
 
 
 def test_a_request_that_is_asked_again_is_not_judged_again() -> None:
-    """Not even quickly: the verdict on the completion is known, not only that on its answer."""
+    """The quick way is not taken, either: the completion has a verdict, not only its answer."""
     pool = WatchedPool()
     asked = request(("6", [OPEN, "6", "7", SAME_OPEN]))
     first, second = score(pool, asked, asked)
@@ -288,7 +288,7 @@ def test_a_large_reference_travels_beside_its_tasks_not_in_them() -> None:
 
 
 def test_a_large_reference_travels_beside_the_questions_about_it_too() -> None:
-    """And under the name that it had before."""
+    """Its name is the one that it had before."""
     pool = WatchedPool()
     large = "6" + " " * SHARED_REFERENCE_BYTES
     other_open = OPEN.replace("k", "j")
@@ -421,7 +421,7 @@ def test_the_bounds_may_be_reached(
 
 
 def test_answers_may_take_as_much_again_as_what_is_accepted() -> None:
-    """Or a service that is full would refuse the work that it has done."""
+    """A full service would otherwise refuse the work that it has done."""
     admission = Admission(PendingBounds(10, 100))
     with admission.reservation() as first, admission.reservation() as second:
         first.grow(num_bytes=60)

@@ -1,4 +1,4 @@
-"""What keeps the service from starting is said in one line, before anything is started."""
+"""Reasons that keep the service from starting are one line each, before anything is started."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from verifier_service.verifiers import VERIFIERS
 
 
 def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command line says about arguments that are not as they should be."""
+    """The command line's message about bad arguments."""
     with pytest.raises(SystemExit) as ended:
         run(arguments)
     assert ended.value.code == 2

@@ -121,7 +121,7 @@ def test_a_deadline_ends_a_stream_with_every_group_in_it(http: httpx.Client) -> 
 
 
 def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> None:
-    """Or more would be accepted than there is room for."""
+    """More would be accepted otherwise than there is room for."""
     pending: list[int] = []
 
     class StuckPool:
@@ -169,7 +169,7 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
 def test_a_stream_that_is_not_read_ends_when_too_much_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Or a client that reads nothing would fill the memory of the service."""
+    """A client that reads nothing would otherwise fill the memory of the service."""
     monkeypatch.setattr(response_json, "MAX_RESPONSE_BYTES", 2000)
     num_sent = 0
 

@@ -251,7 +251,7 @@ for descriptor in range(1024):
 
 
 def test_no_program_has_the_table(file: int) -> None:
-    """Not even where the worker would let every process it starts inherit the descriptor."""
+    """A worker that let every process it starts inherit the descriptor would change nothing."""
     os.set_inheritable(file, True)
 
     async def run() -> Execution:

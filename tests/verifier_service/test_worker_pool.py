@@ -138,7 +138,7 @@ def test_a_worker_that_does_not_use_the_cpu_is_stuck_and_not_the_items_fault() -
 
 
 def test_an_item_whose_every_run_dies_near_the_memory_limit_is_too_large() -> None:
-    """As when the kernel ends them; the watch has not seen the limit passed."""
+    """The runs die as by the kernel's hand; the watch has not seen the limit passed."""
     limits = replace(LIMITS, memory_bytes=int(1.2 * resting_bytes()))
     found = in_pool(lambda pool: judge_poison(pool, signal.SIGKILL), limits=limits)
     assert found == (["scored too_large"], {"died": 4})

@@ -43,7 +43,7 @@ WRONG = OpenAnswer(["Paris"], "the capital of Spain")
 
 
 def look(answer: Any, text: str, **reference: Any) -> Judgement | Undecided:
-    """What the worker makes of a completion."""
+    """The worker's judgement of a completion."""
     return AnswerJudge().prepare({"answer": answer, **reference})(Completion(text))
 
 
@@ -224,7 +224,7 @@ def test_calls_go_to_the_next_endpoint() -> None:
 def test_an_endpoint_that_fails_in_30_percent_changes_no_score(
     num_votes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it loses has no score; it is asked without second tries, so that something is lost."""
+    """Lost answers have no score; there are no second tries here, so that something is lost."""
     monkeypatch.setattr(tries, "TRIES", 1)
     asked = [RIGHT, WRONG] * 100
     found = {}

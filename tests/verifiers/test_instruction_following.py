@@ -34,7 +34,7 @@ def score(verifier: InstructionFollowing, reference: dict[str, Any], text: str) 
 @pytest.mark.parametrize("mode", ["source", "default"])
 @pytest.mark.parametrize("matching", ["strict", "loose"])
 def test_labels_of_ifeval_are_met(mode: Any, matching: Any) -> None:
-    """Of 1,668 labels, those that differ have a letter that is none, which Google's code replaces
+    """The labels of 1,668 that differ have a letter that is none, which Google's code replaces
     by a random one, a language that langdetect tells by chance, or two sentences of a hundred."""
     verifier = InstructionFollowing(mode=mode, matching=matching)
     differ, number = [], 0

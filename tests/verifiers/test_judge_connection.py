@@ -23,7 +23,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 async def served(
     answers: list[bytes], use: Callable[[Connections, str], Awaitable[None]]
 ) -> list[bytes]:
-    """What a server got that answers each request with the next bytes; an empty one hangs up.
+    """Requests to a server that answers each with the next bytes; an empty one hangs up.
 
     Bytes that end with `!` are the last of their connection, without it.
     """

@@ -34,7 +34,7 @@ def test_a_line_matches_as_a_whole_where_that_is_wanted() -> None:
 
 
 def test_chrf_is_judged_in_a_confined_worker(http: httpx.Client) -> None:
-    """Where the extra is missing the verdict says so; a worker that died would be `failed`."""
+    """A missing extra is named by the verdict; a worker that died would be `failed`."""
     verifier = {"type": "string_similarity", "metric": "chrf"}
     (found,) = verdicts(http, verifier, "It rained.", answer="It rained.")
     assert found["reason"] in ("similar", "missing_package")

@@ -30,7 +30,7 @@ BEST, MIDDLE, WORST = "good good good", "a good one", "a bad one"
 
 
 def questions(texts: list[str], **chosen: Any) -> list[Any]:
-    """What the worker makes of each completion of a group: a judgement, or the question."""
+    """The worker's judgement of each completion of a group, or the question."""
     group = [Completion(text) for text in texts]
     judge = Pairwise(**chosen).prepare_group({"problem": "Write."}, group)
     found = [judge(completion) for completion in group]

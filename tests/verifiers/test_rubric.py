@@ -25,7 +25,7 @@ NOT_NICE = RubricItem("mentions Nice", -2.0)
 
 
 def look(rubric: Any, text: str, *, together: bool = False, **reference: Any) -> Any:
-    """What the worker makes of a completion: a judgement, or the question."""
+    """The worker's judgement of a completion, or the question."""
     verifier = Rubric(together=together)
     found = verifier.prepare({"rubric": rubric, **reference})(Completion(text))
     if isinstance(found, Undecided):

@@ -90,7 +90,7 @@ def test_a_measure_is_the_one_worked_by_hand(
     "answer", ["x9 The poem", "x9The poem.", "x9 The long poem", "x9", "The poem"]
 )
 def test_mrcr_wants_its_prefix(answer: str) -> None:
-    """As in MRCR's own code."""
+    """MRCR's own code wants it, too."""
     wanted = "x9The poem"
     expected = 0.0
     if answer.startswith("x9"):

@@ -28,7 +28,7 @@ class Judging:
     room: Callable[[int], AbstractAsyncContextManager[None]]
     """Room for completions in the queue, held in the context. Entering it raises QueueFull."""
     started: float
-    """When the body was there, by `time.monotonic`."""
+    """Arrival of the body, by `time.monotonic`."""
     hold: Callable[[int], None]
     """Counts bytes of a response until it has been sent. Raises QueueFull."""
     max_verdicts: int | None = None

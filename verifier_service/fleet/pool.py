@@ -52,7 +52,7 @@ class FleetPool:
         self._num_tasks = num_tasks
         self._num_judges = 0
         self._last_seen = float("-inf")
-        """When a judge was running the last time, in seconds of the monotonic clock."""
+        """Time at which a judge was last running, in seconds of the monotonic clock."""
         self._num_under_way = 0
         self._handle: Any = None
         self._watching: asyncio.Task[None] | None = None

@@ -55,7 +55,7 @@ class Intake:
     found_full: bool
     """Whether the queue was full when the call came."""
     started: float
-    """When the call came, by `time.monotonic`."""
+    """Arrival of the call, by `time.monotonic`."""
     replay: Replay
 
 

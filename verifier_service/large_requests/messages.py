@@ -56,7 +56,7 @@ class LargeRequest(msgspec.Struct, frozen=True, tag=True):
     stream: bool
     """Whether the response has a line for each group."""
     started: float
-    """When the request came, by `time.monotonic`, which all processes of a machine share."""
+    """Arrival of the request, by `time.monotonic`, which all processes of a machine share."""
     limits: RequestLimits
     profiles: bytes
     """JSON: lists of verifiers by name."""
@@ -80,7 +80,7 @@ class LargeCall(msgspec.Struct, frozen=True, tag=True):
     accept: str
     """Forms of a response that the client takes."""
     started: float
-    """When the body was there, by `time.monotonic`, which all processes of a machine share."""
+    """Arrival of the body, by `time.monotonic`, which all processes of a machine share."""
     limits: RequestLimits
     profiles: bytes
     """JSON: lists of verifiers by name."""
