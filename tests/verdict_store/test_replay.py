@@ -41,7 +41,7 @@ def test_the_same_version_gives_the_same_verdicts(
     store = write_store(tmp_path / "s", record(completion("2", RIGHT), completion("3", WRONG)))
     result = replayed(capsys, store)
     assert result.status == 0
-    assert "accuracy: 2 judged again, 2 as before, 0 scores changed" in result.out
+    assert "accuracy: 2 judged again, 2 as before, other scores: 0" in result.out
 
 
 def test_a_verdict_of_an_older_version_is_listed_with_why(
@@ -74,7 +74,7 @@ def test_equal_questions_are_judged_once(
     again = [record(completion("2", RIGHT), completion("2", RIGHT)) for _ in range(3)]
     result = replayed(capsys, write_store(tmp_path / "s", *again))
     assert "accuracy: 1 judged again" in result.out
-    assert "6 verdicts stored, 5 repeat another" in result.out
+    assert "verdicts stored: 6, of them repeated: 5" in result.out
 
 
 def test_a_store_of_hashes_says_that_it_cannot_be_judged_again(
@@ -127,7 +127,7 @@ def test_a_proof_in_lean_is_judged_by_the_server_of_the_settings(
         enabled = ("--workers", "1", "--enabled", "proof", "--lean-url", url)
         result = command(capsys, "replay", str(store), *enabled)
     assert result.status == 0
-    assert "proof: 1 judged again, 1 as before, 0 scores changed" in result.out
+    assert "proof: 1 judged again, 1 as before, other scores: 0" in result.out
 
 
 def test_a_checker_or_model_that_is_absent_changes_no_verdict(
@@ -164,7 +164,7 @@ def test_equal_completions_of_a_group_that_are_far_apart_are_judged_each(
     many = [completion("2", half) for _ in range(257)]
     store = write_store(tmp_path / "s", record(*many, verifiers=(pairwise,)))
     flags = ("--workers", "1", "--enabled", "pairwise")
-    assert "0 repeat another" in command(capsys, "replay", str(store), *flags).out
+    assert "of them repeated: 0" in command(capsys, "replay", str(store), *flags).out
 
 
 def test_calls_with_one_id_of_their_client_are_judged_each_by_its_reference(
@@ -175,7 +175,7 @@ def test_calls_with_one_id_of_their_client_are_judged_each_by_its_reference(
     assert one.request_id == other.request_id
     write_file(tmp_path, [one, other], "test.0")
     result = replayed(capsys, tmp_path)
-    assert "accuracy: 2 judged again, 2 as before, 0 scores changed" in result.out
+    assert "accuracy: 2 judged again, 2 as before, other scores: 0" in result.out
 
 
 def test_verifiers_and_times_can_be_chosen(

@@ -92,7 +92,7 @@ def replay_store(
     for change in islice((one for one in found.changes if one.changes_score), MAX_SHOWN):
         print(_shown(change))  # noqa: T201
     if out is not None:
-        print(f"{out}: {len(found.changes)} changes")  # noqa: T201
+        print(f"changes written to {out}: {len(found.changes)}")  # noqa: T201
     if not found.judged:
         fail(_nothing(store, found))
     raise typer.Exit(found.has_changes or bool(found.num_failed))

@@ -344,14 +344,14 @@ def summary_text(found: ReplayResult) -> str:
     for verifier, number in sorted(found.judged.items()):
         scores = sum(count for (name, yes, _), count in kinds.items() if name == verifier and yes)
         same = number - sum(count for (name, _, _), count in kinds.items() if name == verifier)
-        told = f"{number} judged again, {same} as before, {scores} scores changed"
+        told = f"{number} judged again, {same} as before, other scores: {scores}"
         lines.append(f"{verifier}: {told}")
         lines += [
             f"  {count} x {kind}{'' if yes else '  (the reason alone)'}"
             for (name, yes, kind), count in kinds.most_common()
             if name == verifier
         ]
-    lines.append(f"{found.num_stored} verdicts stored, {found.num_repeated} repeat another")
+    lines.append(f"verdicts stored: {found.num_stored}, of them repeated: {found.num_repeated}")
     lines += [f"  {count} not judged again: {why}" for why, count in found.left_out.most_common()]
     if found.num_failed:
         lines.append(f"  {found.num_failed} failed now: judge them again")
