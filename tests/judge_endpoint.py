@@ -12,13 +12,13 @@ import argparse
 import asyncio
 import json
 import re
-import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from tests.served_in_thread import served_in_thread
 from verifier_service.model_judge.templates import (
     read_pair_template,
     read_rubric_template,
@@ -258,26 +258,8 @@ _NO = _completion("no", "stop")
 @contextmanager
 def serving(judge: Judge) -> Iterator[str]:
     """The URL of a judge, which is served from another thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    start = asyncio.start_server(judge.serve, "127.0.0.1", 0)
-    server = asyncio.run_coroutine_threadsafe(start, loop).result()
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    finally:
-        asyncio.run_coroutine_threadsafe(_end(server), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _end(server: asyncio.Server) -> None:
-    server.close()
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    with served_in_thread(judge.serve) as url:
+        yield f"{url}/v1"
 
 
 async def _serve_alone(mode: Mode, seconds: float) -> None:

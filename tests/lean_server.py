@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from tests.served_in_thread import served_in_thread
 
 LeanMode = Literal[
     "works",
@@ -162,23 +163,5 @@ def _listing(name: str, proved: dict[str, tuple[str, list[str]]]) -> tuple[str, 
 @contextmanager
 def serving_lean(lean: Lean) -> Iterator[str]:
     """The URL of a server, which runs in another thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    start = asyncio.start_server(lean.serve, "127.0.0.1", 0)
-    server = asyncio.run_coroutine_threadsafe(start, loop).result()
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        asyncio.run_coroutine_threadsafe(_end(server), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _end(server: asyncio.Server) -> None:
-    server.close()
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    with served_in_thread(lean.serve) as url:
+        yield url
