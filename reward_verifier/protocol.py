@@ -78,10 +78,11 @@ class ServiceAccess:
     @property
     def key_advice(self) -> str:
         """The sentence for a person whose key was refused."""
-        if self.api_key:
-            return "The key that was given as api_key is not one of the service's"
-        state = "set to another one" if self.key else "not set"
-        return f"The key is the environment's {KEY_VARIABLE}, which is {state}"
+        if not self.key:
+            return f"No key was sent: set {KEY_VARIABLE}, or give api_key in Python"
+        place = "argument api_key" if self.api_key else f"environment's {KEY_VARIABLE}"
+        surplus = ", without 'Bearer '" if self.key.lower().startswith("bearer ") else ""
+        return f"The key that was sent is the {place}; it must be what new-key prints{surplus}"
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,7 @@ class Verifier:
         transport: an httpx transport that replaces the network, for tests.
 
     Raises:
+        TypeError: verifiers is a text.
         ValueError: both profile and verifiers are given, or the URL has no http:// or https://.
         VerifierUnavailable: every call, if no attempt had a usable response.
         VerifierRejected: every call, if the service refused the request, or something else than a
@@ -132,6 +133,8 @@ class Verifier:
     )
 
     def __post_init__(self) -> None:
+        if isinstance(self.verifiers, str):
+            raise TypeError(f"verifiers is a text; a list of verifiers is [{self.verifiers!r}]")
         if self.profile is not None and self.verifiers is not None:
             raise ValueError("give either `profile` or `verifiers`, not both")
         if not self.address.startswith(("http://", "https://")):

@@ -105,7 +105,10 @@ def train(
     from trainer_client.train import train as run_training
 
     result = run_training(settings, resume=resume, resume_from=resume_from or "last")
+    run_dir = settings.output_dir
     CONSOLE.print(f"trained model: {result.model_dir}", soft_wrap=True)
+    CONSOLE.print(f"curves and completions: trainer-client report {run_dir}", soft_wrap=True)
+    CONSOLE.print(f'try it: trainer-client generate {run_dir} "PROBLEM"', soft_wrap=True)
 
 
 @app.command(epilog=_example("trainer-client check examples/gsm8k.yaml train.steps=10"))
@@ -165,7 +168,10 @@ def evaluate_command(
     """
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
     if not config.evaluation:
-        raise ConfigError("the configuration has no `evaluation` section")
+        raise ConfigError(
+            f"{source} has no section `evaluation`; name the held-out problems, here or in it: "
+            "'evaluation={dataset: {path: held_out.jsonl}, num_samples: 4, k: [1]}'"
+        )
     import torch
 
     from trainer_client.data_sets import load_held_out, questions_of

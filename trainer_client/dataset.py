@@ -68,8 +68,9 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
     missing = config.named_columns - set(rows.column_names)
     if missing and len(rows):
         raise DatasetError(
-            f"{config.path} has no column {sorted(missing)}; its columns are "
-            f"{list(rows.column_names)}. Set dataset.problem_column and dataset.reference_columns"
+            f"{config.path} has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
+            f"{', '.join(map(repr, rows.column_names))}. Set problem_column and reference_columns "
+            "of this data set: under dataset, or of held-out problems under evaluation.dataset"
         )
     usable = read_rows(rows, config, partial(_problem, config=config))
     posed: dict[str, list[tuple[int, Problem]]] = {}
@@ -80,7 +81,7 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
         raise DatasetError(_conflict_message(conflicts, config))
     problems = [same[0][1] for same in posed.values() if not _references_differ(same)]
     if not problems:
-        raise DatasetError(f"{config.path} [{config.split}] has no rows that can be used")
+        raise DatasetError(f"{config.place} has no rows that can be used")
     _report(config, conflicts=conflicts, repeated=len(usable) - len(posed))
     return problems if config.solve_rates is None else _in_solve_rate_range(problems, config)
 

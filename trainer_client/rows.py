@@ -80,7 +80,7 @@ def load_rows(config: DatasetConfig) -> Rows:
         raise
     except READ_ERRORS as error:
         raise DatasetError(
-            f"cannot load {config.path} [{config.split}]: {error}. Expected a .jsonl file, a "
+            f"cannot load {config.place}: {error}. Expected a .jsonl file, a "
             "folder written by save_to_disk, or the name of a Hugging Face data set"
             f"{or_local(config.path, 'dataset.path')}"
         ) from error
@@ -99,7 +99,7 @@ def _given_rows(config: DatasetConfig) -> Rows:
     try:
         return _split(given, config.split)
     except READ_ERRORS as error:
-        raise DatasetError(f"cannot take {config.path} [{config.split}]: {error}") from error
+        raise DatasetError(f"cannot take {config.place}: {error}") from error
 
 
 def _holds_rows(value: Any) -> bool:

@@ -94,7 +94,8 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
     rows = load_rows(config)
     if column not in rows.column_names:
         raise DatasetError(
-            f"{config.path} has no column {column!r}; its columns are {list(rows.column_names)}. "
+            f"{config.path} has no column {column!r}; its columns are "
+            f"{', '.join(map(repr, rows.column_names))}. "
             "Set sft.completion_column"
         )
     model = policy.model.config.get_text_config()
@@ -116,7 +117,7 @@ def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Ex
 
     examples = [example for _, example in read_rows(rows, config, read)]
     if not examples:
-        raise DatasetError(f"{config.path} [{config.split}] has no rows")
+        raise DatasetError(f"{config.place} has no rows")
     return examples
 
 

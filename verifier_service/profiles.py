@@ -97,7 +97,8 @@ def profile_named(name: str, profiles: Mapping[str, Verifiers]) -> Verifiers:
     """The verifiers of a profile. Raises UnknownProfile."""
     if name not in profiles:
         nearest = did_you_mean(name, profiles)
-        raise UnknownProfile(f"no profile {name[:100]!r}; there are {sorted(profiles)}{nearest}")
+        known = ", ".join(map(repr, sorted(profiles)))
+        raise UnknownProfile(f"no profile {name[:100]!r}; there are {known}{nearest}")
     return profiles[name]
 
 

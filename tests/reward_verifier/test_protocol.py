@@ -118,9 +118,10 @@ def test_the_service_chooses_the_wait_within_limits(
 @pytest.mark.parametrize(
     ("given", "environment", "advice"),
     [
-        (None, None, "environment's REWARD_VERIFIER_API_KEY, which is not set"),
-        (None, "secret", "environment's REWARD_VERIFIER_API_KEY, which is set to another one"),
-        ("secret", None, "given as api_key is not one of the service's"),
+        (None, None, "No key was sent: set REWARD_VERIFIER_API_KEY"),
+        (None, "secret", "is the environment's REWARD_VERIFIER_API_KEY; it must be what"),
+        ("secret", None, "is the argument api_key; it must be what new-key prints"),
+        ("Bearer secret", None, "what new-key prints, without 'Bearer '"),
     ],
 )
 def test_a_refused_key_is_explained(

@@ -338,7 +338,7 @@ def test_a_service_that_has_no_room_is_told_from_one_that_is_away(
     ("answer", "message"),
     [
         (refused(422, "verifiers.0.type: no such type"), r"with 422: verifiers\.0\.type: no such"),
-        (refused(401, "a key is needed"), "REWARD_VERIFIER_API_KEY, which is not set"),
+        (refused(401, "a key is needed"), "No key was sent: set REWARD_VERIFIER_API_KEY"),
         (refused(404, "there is no /v1/v1/score"), r"404: there is no .*is url right\?"),
         (httpx.Response(404, json={"detail": "Not Found"}), r"Not Found.*is url right\?"),
         (httpx.Response(200, text="<html>"), "did not answer as a verifier service"),

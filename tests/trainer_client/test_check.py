@@ -165,7 +165,7 @@ def test_a_missing_key_is_one_line(
     found = problem(config, f"reward.url={service_that_wants_a_key}")
     assert found.startswith("reward.url: ")
     assert "401: a key is needed" in found
-    assert "REWARD_VERIFIER_API_KEY, which is not set" in found
+    assert "set REWARD_VERIFIER_API_KEY" in found
 
 
 def test_each_verifier_that_the_service_refuses_has_a_line(config: Path) -> None:

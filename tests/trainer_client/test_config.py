@@ -354,3 +354,37 @@ def test_settings_that_do_not_go_together_are_named(values: dict[str, Any], mess
     minimal = {"output_dir": "r", "model": {"path": "m"}, "dataset": {"path": "d"}}
     with pytest.raises(ConfigError, match=message):
         make_config({**minimal, **values})
+
+
+def test_held_out_rows_are_read_and_prompted_as_those_of_training(tmp_path: Path) -> None:
+    data = "dataset: {path: d.jsonl, problem_column: q, reference_columns: {answer: a}, %s}\n"
+    text = "output_dir: run\nmodel: {path: m}\n" + data % "system_prompt: null"
+    config = load(tmp_path, text + "evaluation: {dataset: {path: h.jsonl}, k: [1]}\n")
+    (held_out,) = (one.dataset for one in config.evaluation)
+    assert (held_out.problem_column, held_out.reference_columns) == ("q", {"answer": "a"})
+    assert held_out.system_prompt is None
+    assert load(tmp_path, dump_config(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ("problem_column: problem", ("problem", {"answer": "a"}, None)),
+        ("reference_format: auto", ("q", {"answer": "answer"}, "auto")),
+        ("reference_columns: {tests: t}", ("q", {"tests": "t"}, None)),
+    ],
+)
+def test_settings_of_held_out_rows_win(tmp_path: Path, own: str, expected: object) -> None:
+    data = "dataset: {path: d.jsonl, problem_column: q, reference_columns: {answer: a}}\n"
+    text = "output_dir: run\nmodel: {path: m}\n" + data
+    config = load(tmp_path, text + f"evaluation: {{dataset: {{path: h, {own}}}, k: [1]}}\n")
+    (held_out,) = (one.dataset for one in config.evaluation)
+    found = (held_out.problem_column, held_out.reference_columns, held_out.reference_format)
+    assert found == expected
+
+
+def test_several_data_sets_give_held_out_rows_nothing(tmp_path: Path) -> None:
+    data = "dataset: [{path: d, problem_column: q}, {path: e, problem_column: q}]\n"
+    text = "output_dir: run\nmodel: {path: m}\n" + data
+    config = load(tmp_path, text + "evaluation: {dataset: {path: h}, k: [1]}\n")
+    assert config.evaluation[0].dataset.problem_column == "problem"

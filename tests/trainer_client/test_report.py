@@ -113,7 +113,7 @@ def test_a_run_under_way_has_no_number_after_yet(make_run: MakeRun) -> None:
 def test_the_facts_name_model_data_rewards_machine_and_version(make_run: MakeRun) -> None:
     found = dict(facts(make_run(preset="trl")))
     assert found["Model"] == "tiny-llama, 1.009 million weights trained, float32"
-    assert found["Data"] == "data/train.jsonl [train]; held out: data/held_out.jsonl [train]"
+    assert found["Data"] == "data/train.jsonl; held out: data/held_out.jsonl"
     assert found["Reward"].startswith("1 accuracy")
     assert found["Recipe"].startswith("preset trl; ")
     assert found["Duration"].endswith("s in steps and evaluations")

@@ -121,10 +121,12 @@ def test_the_key_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_missing_or_wrong_key_says_where_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     body = {"error": {"type": "unauthorized", "message": "a key is needed"}}
     monkeypatch.delenv("REWARD_VERIFIER_API_KEY", raising=False)
-    with pytest.raises(VerifierRejected, match=r"REWARD_VERIFIER_API_KEY, which is not set"):
+    with pytest.raises(VerifierRejected, match=r"set REWARD_VERIFIER_API_KEY"):
         ask(lambda _: httpx.Response(401, json=body))
     monkeypatch.setenv("REWARD_VERIFIER_API_KEY", "rv-secret")
-    with pytest.raises(VerifierRejected, match=r"API_KEY, which is set to another") as refused:
+    with pytest.raises(
+        VerifierRejected, match=r"is the environment.s REWARD_VERIFIER_API_KEY"
+    ) as refused:
         ask(lambda _: httpx.Response(401, json=body))
     assert "rv-secret" not in str(refused.value)
 

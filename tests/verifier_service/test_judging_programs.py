@@ -439,3 +439,16 @@ def test_each_case_has_its_files_anew(http: httpx.Client) -> None:
     tests = {"type": "stdio", "files": {"n": "1"}, "cases": cases}
     (found,) = judged(http, tests, program)
     assert found["score"] == 1.0
+
+
+def test_a_completion_without_a_program_names_the_languages_that_it_has(
+    http: httpx.Client,
+) -> None:
+    tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}
+    verifier = {"type": "code"}
+    texts = ["```cpp\nint main() {}\n```", "```made-up\nx\n```", "no block"]
+    in_cpp, unknown, none = verdicts(http, verifier, *texts, tests=tests)
+    assert in_cpp["details"] == {"message": "its blocks are in cpp; this verifier judges python"}
+    assert "details" not in unknown
+    assert "details" not in none
+    assert {one["reason"] for one in (in_cpp, unknown, none)} == {"no_code"}

@@ -56,7 +56,7 @@ def test_a_request_may_name_a_profile_instead_of_verifiers(http: httpx.Client) -
             "give either `verifiers` or `profile`",
         ),
         ({"profile": None}, "invalid_request", "give either `verifiers` or `profile`"),
-        ({"profile": "maths"}, "unknown_profile", "no profile 'maths'; there are ["),
+        ({"profile": "maths"}, "unknown_profile", "no profile 'maths'; there are '"),
         ({"profile": ""}, "unknown_profile", "no profile ''"),
         ({"profile": 3}, "invalid_request", "profile: Input should be a valid string"),
     ],

@@ -6,6 +6,8 @@ import asyncio
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.processes import children, fork_servers, until
 from verifier_service.completion import Completion
 from verifier_service.verdict import Outcome, Verdict
@@ -50,3 +52,22 @@ def test_a_worker_has_a_filter_and_no_capability() -> None:
     for worker in found:
         assert worker["NoNewPrivs"] == "1"
         assert int(worker["CapEff"], 16) == int(worker["CapPrm"], 16) == 0
+
+
+def test_an_error_of_a_verifier_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
+    """A worker may not write into a file, which the log may be; its parent says it."""
+    task = Task.of({"type": "accuracy", "no_option": 1}, [TaskPart.of({}, [Completion("x")])])
+
+    async def judge() -> list[TaskResult]:
+        async with WorkerPool(1, LIMITS) as pool:
+            verdicts: list[TaskResult] = []
+            await pool.judge(EncodedTask.of(task, "text"), verdicts)
+            return verdicts
+
+    (verdict,) = asyncio.run(judge())
+    assert isinstance(verdict, Verdict)
+    assert verdict.outcome is Outcome.FAILED
+    died = [line for line in caplog.messages if "died" in line]
+    assert died
+    assert all("died: ValidationError at " in line for line in died)
+    assert all("text_worker.py:" in line for line in died)

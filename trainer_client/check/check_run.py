@@ -123,7 +123,7 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
             with findings.collecting():
                 held_out = load_held_out(evaluation, config.reward)
                 data.held_out.append(held_out)
-                where = f"{evaluation.dataset.path} [{evaluation.dataset.split}]"
+                where = evaluation.dataset.place
                 findings.facts.append(f"{evaluation.prefix}: {len(held_out)} problems in {where}")
     if config := partial.config:
         findings.problems.extend(_missing_files(config))

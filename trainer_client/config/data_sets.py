@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
@@ -81,6 +81,24 @@ class TrainingDatasetConfig(DatasetConfig):
         if self.solve_rate_steps is not None and self.solve_rate_range == (0.0, 1.0):
             raise ValueError("solve_rate_steps needs a solve_rate_range, such as [0.1, 0.9]")
         return self
+
+
+READING = ("problem_column", "system_prompt", "chat_template_kwargs")
+"""Settings of a data set that evaluations take over, beside those of its references."""
+_REFERENCES = ("reference_columns", "reference_format")
+
+
+def evaluation_like_training(evaluation: Any, data_set: Mapping[str, Any]) -> Any:
+    """An evaluation whose rows are read and prompted as those of the one data set of training.
+
+    Its own settings win; `evaluation` is as the file has it, well formed or not.
+    """
+    own = evaluation.get("dataset") if isinstance(evaluation, dict) else None
+    if not isinstance(own, dict):
+        return evaluation
+    names = READING if own.keys() & set(_REFERENCES) else (*READING, *_REFERENCES)
+    taken_over = {name: data_set[name] for name in names if name in data_set}
+    return {**evaluation, "dataset": taken_over | own}
 
 
 def check_data_sets(data_sets: Sequence[TrainingDatasetConfig], reward: RewardConfig) -> None:

@@ -17,7 +17,11 @@ import yaml
 from pydantic import ValidationError, field_serializer, field_validator, model_validator
 
 from trainer_client.config import strict_yaml
-from trainer_client.config.data_sets import TrainingDatasetConfig, check_data_sets
+from trainer_client.config.data_sets import (
+    TrainingDatasetConfig,
+    check_data_sets,
+    evaluation_like_training,
+)
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.reward_sections import (
     FUNCTION_PATTERN,
@@ -119,6 +123,20 @@ class Config(Section):
         return any(one.profile is None and one.verifiers is None for one in self.dataset) or any(
             one.profile is None and one.verifiers is None for one in self.evaluation
         )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _evaluations_read_rows_as_training_does(cls, values: Any) -> Any:
+        data_sets, evaluations = (
+            [one] if isinstance(one, dict) else one
+            for one in (values.get("dataset"), values.get("evaluation"))
+        )
+        if not (isinstance(data_sets, list | tuple) and isinstance(evaluations, list | tuple)):
+            return values
+        if len(data_sets) != 1 or not isinstance(data_sets[0], dict):
+            return values
+        evaluations = [evaluation_like_training(one, data_sets[0]) for one in evaluations]
+        return {**values, "evaluation": evaluations}
 
     @field_validator("evaluation", "dataset", mode="before")
     @classmethod

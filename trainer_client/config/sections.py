@@ -154,6 +154,11 @@ class DatasetConfig(Section):
         return self
 
     @property
+    def place(self) -> str:
+        """The path, with the split where it is not all of `train`."""
+        return self.path if self.split == "train" else f"{self.path} [{self.split}]"
+
+    @property
     def named_columns(self) -> set[str]:
         """Columns that every row must have."""
         named = {self.problem_column, self.verifiers_column} - {None}

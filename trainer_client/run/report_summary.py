@@ -94,10 +94,7 @@ def _model(run: LoggedRun) -> str:
 
 def _data(config: Config) -> str:
     held_out = [one.dataset for one in config.evaluation]
-    trained, kept = (
-        ", ".join(f"{one.path} [{one.split}]" for one in group)
-        for group in (config.dataset, held_out)
-    )
+    trained, kept = (", ".join(one.place for one in group) for group in (config.dataset, held_out))
     return trained + (f"; held out: {kept}" if held_out else "")
 
 

@@ -1,8 +1,9 @@
-"""Finds the program in a completion: its last fenced block."""
+"""Fenced blocks of a completion; its program is the last one."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from verifier_service.answer_text import after_reasoning
 
@@ -23,19 +24,33 @@ def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> st
     >>> last_block("No program.", ("python",)) is None
     True
     """
+    tagged = bare = None
+    for tag, content in _blocks(text):
+        if tag in tags:
+            tagged = content
+        elif not tag:
+            bare = content
+    return bare if tagged is None and untagged else tagged
+
+
+def tags_of_blocks(text: str) -> set[str]:
+    """The tags of the fenced blocks after the reasoning, in lower case.
+
+    >>> tags_of_blocks("So:\\n```C++\\nint main() {}\\n```\\n")
+    {'c++'}
+    """
+    return {tag for tag, _ in _blocks(text)} - {""}
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Tag and content of each whole block after the reasoning."""
     after = after_reasoning(text)
     if after is None:
-        return None
-    tagged = bare = None
+        return
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(after):
         if opening is None:
             opening = fence
         elif fence[1][0] == opening[1][0] and len(fence[1]) >= len(opening[1]) and not fence[2]:
-            content = after[opening.end() + 1 : fence.start()]
-            if opening[2].lower() in tags:
-                tagged = content
-            elif not opening[2]:
-                bare = content
+            yield opening[2].lower(), after[opening.end() + 1 : fence.start()]
             opening = None
-    return bare if tagged is None and untagged else tagged

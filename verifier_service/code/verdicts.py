@@ -10,6 +10,7 @@ import msgspec
 
 from verifier_service.code import languages
 from verifier_service.code.explained_tests import explained_tests
+from verifier_service.code.extraction import tags_of_blocks
 from verifier_service.code.findings import Findings
 from verifier_service.code.reasons import UNVERIFIABLE, CodeReason
 from verifier_service.code.reference_tests import Interactive, Stdio, Tests
@@ -45,11 +46,23 @@ async def judge_completion(
     """
     source = verifier.program_in(completion.text)
     verdict = await judge_program(runner, verifier, tests, source, explain=explain)
+    if verdict.reason is CodeReason.NO_CODE:
+        return msgspec.structs.replace(verdict, details=_other_languages(verifier, completion.text))
     if verdict.explanation is None or source is None:
         return verdict
     spans = spans_of(completion.text, [source], verifier.program_in)
     explanation = msgspec.structs.replace(verdict.explanation, spans=spans)
     return msgspec.structs.replace(verdict, explanation=explanation)
+
+
+def _other_languages(verifier: Code, text: str) -> dict[str, Any] | None:
+    """Details of a completion without a program: the languages of its blocks, if it has any."""
+    tags = tags_of_blocks(text)
+    found = [one.name for one in languages.LANGUAGES.values() if tags & set(one.tags)]
+    if not found:
+        return None
+    message = f"its blocks are in {', '.join(found)}; this verifier judges {verifier.language}"
+    return {"message": message}
 
 
 async def judge_program(

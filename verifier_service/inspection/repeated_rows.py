@@ -150,7 +150,7 @@ class RepeatedRows:
         firsts = {one.earlier.index for one in self.repetitions if one.index in differing}
         numbers = Counter(one.earlier.index for one in self.repetitions)
         for first in sorted(firsts):
-            told = f"{numbers[first]} more rows have this problem"
+            told = f"rows with this problem: {numbers[first] + 1}"
             yield first, RowFinding(FindingKind.CONFLICTING_REFERENCES, told)
         for one in self.repetitions:
             how = "the problem" if one.earlier.is_exact else "in other words, the problem"

@@ -78,7 +78,11 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
     yield ""
     for shape in summary["shapes"]:
         share = f"{shape['rows'] / total:6.1%}"
-        yield f"{shape['rows']:>8} {share}  {shape['format']}, judged by {shape['verifier']}"
+        known = shape["verifier"] != "none"
+        read = (
+            f"{shape['format']}, judged by {shape['verifier']}" if known else "no known reference"
+        )
+        yield f"{shape['rows']:>8} {share}  {read}"
     for one in summary["findings"]:
         yield ""
         sign = "unusable" if one["unusable"] else "look at"

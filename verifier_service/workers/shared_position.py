@@ -1,7 +1,7 @@
 """A worker's position in its task, in memory that it shares with its parent.
 
-So verdicts can travel together, and the parent still knows which item a worker was killed at, and
-whether that item takes long.
+So verdicts can travel together, and the parent still knows which item a worker was killed at,
+whether that item takes long, and which error the worker ended with.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import os
 import struct
 
 _POSITION = struct.Struct("=Q")  # one aligned word is never read half written
-_NUM_BYTES = 2 * _POSITION.size
+MAX_LAST_WORDS_BYTES = 1024
+_LAST_WORDS = slice(2 * _POSITION.size, 2 * _POSITION.size + MAX_LAST_WORDS_BYTES)
+_NUM_BYTES = _LAST_WORDS.stop
 
 
 class SharedPosition:
@@ -41,6 +43,16 @@ class SharedPosition:
     def is_long(self) -> bool:
         """Whether the worker has said that its item takes long."""
         return bool(_POSITION.unpack_from(self._memory, _POSITION.size)[0])
+
+    def say_last_words(self, text: str) -> None:
+        """Say why the worker ends: it may not write where its log goes, if that is a file."""
+        said = text.encode(errors="replace")[:MAX_LAST_WORDS_BYTES]
+        self._memory[_LAST_WORDS] = said.ljust(MAX_LAST_WORDS_BYTES, b"\0")
+
+    @property
+    def last_words(self) -> str:
+        """The reason for which the worker ended; empty if it has not said one."""
+        return self._memory[_LAST_WORDS].rstrip(b"\0").decode(errors="replace")
 
     def read(self) -> tuple[int, bool]:
         """Index of the completion, and whether the worker is reading its reference."""

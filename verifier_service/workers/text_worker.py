@@ -30,6 +30,7 @@ from verifier_service.completion import Completion
 from verifier_service.current_call import enter_call
 from verifier_service.explanation import DecidingStage, Explanation
 from verifier_service.gym_scorers import loading as gym_scorers
+from verifier_service.logs import raised_at
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, unverifiable
 from verifier_service.verifier import (
@@ -119,7 +120,11 @@ def run_text_worker(connection: socket.socket, shared_memory: int) -> None:
         if isinstance(message, SharedReference):
             references.keep(message.name, frames.receive_frame(connection))
         else:
-            _judge_task(message.task, references, _Outbox(connection), position)
+            try:
+                _judge_task(message.task, references, _Outbox(connection), position)
+            except Exception as error:  # its message may have text of a model
+                position.say_last_words(f"{type(error).__name__} at {raised_at(error)}")
+                raise
 
 
 class _Outbox:

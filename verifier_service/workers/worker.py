@@ -121,7 +121,9 @@ class Worker:
         except frame_stream.BROKEN as error:
             ending = self._ordered or Ending.DIED
             if ending is Ending.DIED:
-                log.warning("worker %d died: %s", self._pid, error)
+                log.warning(
+                    "worker %d died: %s", self._pid, self._shared_position.last_words or error
+                )
             self.kill()
         except asyncio.CancelledError:
             self._given_up = True
