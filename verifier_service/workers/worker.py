@@ -81,6 +81,7 @@ class Worker:
         """Number of the task and position in it, as `watch` last saw them."""
         self._position = (0, True)
         """Position in the task at which the worker was killed."""
+        self._last_words = ""
         self._item_cpu_start = 0.0
         self._cpu_seconds = 0.0
         self._last_cpu_use = 0.0
@@ -120,11 +121,9 @@ class Worker:
                     ending = Ending.FINISHED
         except frame_stream.BROKEN as error:
             ending = self._ordered or Ending.DIED
-            if ending is Ending.DIED:
-                log.warning(
-                    "worker %d died: %s", self._pid, self._shared_position.last_words or error
-                )
             self.kill()
+            if ending is Ending.DIED:
+                log.warning("worker %d died: %s", self._pid, self._last_words or error)
         except asyncio.CancelledError:
             self._given_up = True
             self.kill()
@@ -193,6 +192,7 @@ class Worker:
         self.alive = False
         self._ordered = ending
         self._position = position or self._shared_position.read()
+        self._last_words = self._shared_position.last_words
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         os.close(self._pidfd)
