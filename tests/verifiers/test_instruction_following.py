@@ -12,7 +12,7 @@ from tests.growth import assert_linear
 from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
-from verifier_service.instructions import emoji_ends, languages
+from verifier_service.instructions import emoji_ends, english_words, languages
 from verifier_service.instructions.constraint import CONSTRAINTS
 from verifier_service.instructions.sentences import sentences, word_tokens
 from verifier_service.verifier import Unverifiable
@@ -21,6 +21,8 @@ from verifier_service.verifiers.instruction_following import InstructionFollowin
 DEFAULT, SOURCE = InstructionFollowing(), InstructionFollowing(mode="source")
 pytest.importorskip("langdetect")
 pytest.importorskip("emoji")
+pytest.importorskip("lemminflect")
+pytest.importorskip("syllapy")
 
 
 def row(name: str, **arguments: Any) -> dict[str, Any]:
@@ -208,6 +210,12 @@ TWINS: list[tuple[dict[str, Any], str, str]] = [
         "My Answer: a\nMy Conclusion: b\nFuture Outlook: c",
     ),
     (row("detectable_format:bigram_wrapping"), "word", "<<I am>> <<at home>>"),
+    (row("words:start_verb"), "Design: a new garden", "Design a new garden"),
+    (row("words:start_verb"), "Love is patient", "Loving it is easy"),
+    (row("words:start_verb"), "Zqxj the garden", "Went to the garden"),
+    (row("words:odd_even_syllables"), "7 cat 7 dog", "happy cat sitting down"),
+    (row("words:odd_even_syllables"), "one", "seven cats"),
+    (row("words:odd_even_syllables"), "cat dog", "cat sitting dog"),
     (row("custom:date_format_list"), "1800-00-00", "1805-12-02, 1815-06-18"),
     (
         row("custom:csv_city"),
@@ -255,7 +263,7 @@ def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -
         ({}, "reference.instructions is needed"),
         (row("keywords:nothing"), "there is no constraint 'keywords:nothing'"),
         (row("punctuation:no_commas"), "did you mean 'punctuation:no_comma'?"),
-        (row("words:start_verb"), "words:start_verb needs a tagger of parts of speech"),
+        (row("words:start_verbs"), "did you mean 'words:start_verb'?"),
         (row("keywords:existence"), "keywords:existence: keywords is missing"),
         (row("keywords:existence", keywords=[]), "expected a list of 1 to"),
         (row("keywords:existence", keywords=[1]), "expected a text"),
@@ -383,6 +391,9 @@ LONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("length_constraints:number_sentences", {"num_sentences": 1, "relation": "at least"}, "", "."),
     ("count:count_unique", {}, "Mr.", " "),
     ("keywords:existence", {"keywords": ["cat"]}, "", "\u043a"),
+    ("words:start_verb", {}, "", "a"),
+    ("words:odd_even_syllables", {}, "", "cat happy "),
+    ("words:odd_even_syllables", {}, "cat ", "a-"),
 ]
 
 
@@ -429,7 +440,7 @@ def test_sentences_end_where_readers_end_them(text: str, number: int) -> None:
 
 def test_words_are_split_as_treebank_does() -> None:
     assert word_tokens('I cannot say "it\'s (so)".') == [
-        "I", "can", "not", "say", '"', "it", "'s", "(", "so", ")", '"', ".",
+        "I", "can", "not", "say", "``", "it", "'s", "(", "so", ")", "''", ".",
     ]  # fmt: skip
 
 
@@ -447,18 +458,24 @@ def test_workers_judge_languages_and_emoji(http: httpx.Client) -> None:
     assert [one["score"] for one in found] == [1, 0]
 
 
-@pytest.mark.parametrize("module", ["languages._detector_factory", "emoji_ends._emoji"])
-def test_a_missing_package_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+MISSING = [
+    ("languages._detector_factory", languages.NoLanguages, "change_case:english_lowercase"),
+    ("emoji_ends._emoji", emoji_ends.NoEmoji, "format:emoji"),
+    ("english_words._lemmas", english_words.NoEnglishWords, "words:start_verb"),
+    ("english_words._syllable_counter", english_words.NoEnglishWords, "words:odd_even_syllables"),
+]
+
+
+@pytest.mark.parametrize(("module", "missing_package", "name"), MISSING)
+def test_a_missing_package_is_named(
+    module: str, missing_package: type[Exception], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def missing() -> None:
-        raise languages.NoLanguages if "languages" in module else emoji_ends.NoEmoji
+        raise missing_package
 
     monkeypatch.setattr(f"verifier_service.instructions.{module}", missing)
-    reference = (
-        row("language:response_language", language="de")
-        if "languages" in module
-        else row("format:emoji")
-    )
+    reference = row(name)
     with pytest.raises(Unverifiable) as error:
-        judge(DEFAULT, reference, "text")
+        judge(DEFAULT, reference, "two texts")
     assert error.value.reason.value == "missing_package"
     assert "reward-verifier[instructions]" in error.value.message

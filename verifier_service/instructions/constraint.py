@@ -45,8 +45,8 @@ class Response:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The sentences of the text."""
-        return sentences(self.text)
+        """The sentences of the text; a source counts those of signs alone too."""
+        return sentences(self.text, with_signs=not self.closed)
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -63,11 +63,10 @@ Constraint = Callable[..., Finding]
 CheckResponse = Callable[[Response], Finding]
 CONSTRAINTS: dict[str, Constraint] = {}
 """Every constraint by its id."""
-NOT_SERVED = {
-    "words:start_verb": "a tagger of parts of speech",
-    "words:odd_even_syllables": "a dictionary of syllables",
-}
-"""Constraints that the data sets have and no rule here decides, with what they would need."""
+
+
+class MissingPackage(Exception):
+    """A constraint needs a package of the extra `instructions`, which is not installed."""
 
 
 class BadArguments(ValueError):
@@ -93,8 +92,6 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
     Raises:
         BadArguments: there is no such constraint, or an argument is missing or of another kind.
     """
-    if name in NOT_SERVED:
-        raise BadArguments(f"{name} needs {NOT_SERVED[name]}, and is not served")
     function = CONSTRAINTS.get(name)
     if function is None:
         nearest = did_you_mean(name, CONSTRAINTS)
