@@ -24,7 +24,7 @@ def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> st
     True
     """
     after = after_reasoning(text)
-    if after is None:
+    if after is None or ("```" not in after and "~~~" not in after):
         return None
     tagged = bare = None
     opening: re.Match[str] | None = None
