@@ -59,7 +59,8 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 
 peers:  ## clones of projects whose own tests `make test-interop` then runs; into .peers
 	@mkdir -p .peers
-	@for source in bytedance/SandboxFusion allenai/open-instruct NVIDIA-NeMo/Gym; do \
+	@for source in bytedance/SandboxFusion allenai/open-instruct NVIDIA-NeMo/Gym allenai/IFBench \
+		EleutherAI/lm-evaluation-harness nltk/nltk_data; do \
 		test -d .peers/$${source#*/} || \
 		git clone --quiet --depth 1 https://github.com/$$source .peers/$${source#*/}; done
 
