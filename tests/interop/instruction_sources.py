@@ -16,6 +16,7 @@ import types
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,7 @@ def _bare_packages(folder: Path, package: str) -> Iterator[None]:
 @contextmanager
 def _nltk_models() -> Iterator[None]:
     """NLTK with the models that its data would bring."""
-    nltk, punkt = peer("nltk"), peer("punkt")
-    tokenizer = punkt.PunktSentenceTokenizer(punkt.load_model("english"))
+    nltk, tokenizer = peer("nltk"), _sentence_tokenizer()
     words = nltk.tokenize.NLTKWordTokenizer()
 
     def word_tokenize(text: str) -> list[str]:
@@ -97,11 +97,18 @@ def _nltk_models() -> Iterator[None]:
         setattr(module, name, value)
 
 
+@cache
+def _sentence_tokenizer() -> Any:
+    punkt = peer("punkt")
+    return punkt.PunktSentenceTokenizer(punkt.load_model("english"))
+
+
 def _member(relative: str, name: str) -> bytes:
     with zipfile.ZipFile(NLTK_DATA / relative) as archive:
         return archive.read(name)
 
 
+@cache
 def _stop_words() -> list[str]:
     return _member("corpora/stopwords.zip", "stopwords/english").decode().split()
 
@@ -113,16 +120,12 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} in the tagger's model")
 
 
-_TAGGERS: list[Any] = []
-
-
+@cache
 def _tagger() -> Any:
     """NLTK's tagger, from the file of weights that its data has had since 2015."""
-    if not _TAGGERS:
-        folder = "averaged_perceptron_tagger"
-        packed = _member(f"taggers/{folder}.zip", f"{folder}/{folder}.pickle")
-        tagger = peer("nltk.tag.perceptron").PerceptronTagger(load=False)
-        weights, tagger.tagdict, classes = _PlainUnpickler(io.BytesIO(packed)).load()
-        tagger.model.weights, tagger.model.classes, tagger.classes = weights, classes, classes
-        _TAGGERS.append(tagger)
-    return _TAGGERS[0]
+    folder = "averaged_perceptron_tagger"
+    packed = _member(f"taggers/{folder}.zip", f"{folder}/{folder}.pickle")
+    tagger = peer("nltk.tag.perceptron").PerceptronTagger(load=False)
+    weights, tagger.tagdict, classes = _PlainUnpickler(io.BytesIO(packed)).load()
+    tagger.model.weights, tagger.model.classes, tagger.classes = weights, classes, classes
+    return tagger

@@ -37,11 +37,6 @@ GIVEN: dict[str, dict[str, Any]] = {
     "repeat:repeat_span": {"prompt_to_repeat": PROMPT, "n_start": 1, "n_end": 3},
 }
 """Arguments of constraints for which the source draws none, or none of the right kind."""
-OTHER_RULES = {
-    "detectable_format:sentence_hyphens": "the source splits sentences by a rule of its own",
-    "words:start_verb": "the source's tagger takes a capital for a name: Build, Conceive",
-}
-"""Constraints that differ in more than one text of twenty, with the cause."""
 STRIDE = 60
 FEWEST_EQUAL = 0.99
 
@@ -87,8 +82,7 @@ def test_verdicts_are_those_of_the_source(name: str) -> None:
     logging.disable(logging.NOTSET)
     shown = {one: number for one, number in differing.items() if number}
     sys.stdout.write(f"{name}: {len(source.checkers)} constraints, {dict(found)}, {shown}\n")
-    known = sum(number for one, number in differing.items() if one in OTHER_RULES)
     number = found["equal"] + found["different"]
     assert number > 1000
     assert found["followed"] > number / 10
-    assert found["equal"] + known >= FEWEST_EQUAL * number
+    assert found["equal"] >= FEWEST_EQUAL * number

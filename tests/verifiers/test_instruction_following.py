@@ -473,7 +473,7 @@ def test_words_are_split_as_treebank_does() -> None:
     ]  # fmt: skip
 
 
-def test_workers_judge_languages_and_emoji(http: httpx.Client) -> None:
+def test_workers_judge_what_needs_a_package(http: httpx.Client) -> None:
     verifier = {"type": "instruction_following"}
     found = verdicts(
         http,
@@ -484,6 +484,9 @@ def test_workers_judge_languages_and_emoji(http: httpx.Client) -> None:
     )
     assert [one["score"] for one in found] == [1, 0]
     found = verdicts(http, verifier, "Hi \U0001f600", "Hi", instructions=[{"id": "format:emoji"}])
+    assert [one["score"] for one in found] == [1, 0]
+    words = [{"id": "words:start_verb"}, {"id": "words:odd_even_syllables"}]
+    found = verdicts(http, verifier, "See happy cats", "The cat", instructions=words)
     assert [one["score"] for one in found] == [1, 0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import assert_linear
+from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
 from verifier_service.puzzles.arithmetic import BadExpression, read_arithmetic
@@ -375,3 +377,15 @@ def test_a_box_may_have_other_sides() -> None:
 def test_workers_check(http: httpx.Client) -> None:
     found = verdicts(http, {"type": "puzzle"}, "(5 - 2) * 7 + 3", "24", **COUNTDOWN)
     assert [one["reason"] for one in found] == ["solved", "other_numbers"]
+
+
+def test_countdown_has_the_labels_of_real_completions() -> None:
+    """916 completions of 11 models; those that differ have tags with different answers."""
+    reasons = Counter[tuple[bool, str]]()
+    for row in shared_data("format/countdown.jsonl.gz"):
+        reference = {**COUNTDOWN, "numbers": row["numbers"], "target": row["target"]}
+        score, reason = outcome(reference, row["completion"], part="answer_tag")
+        reasons[bool(score) == row["label"], reason] += 1
+    assert sum(number for (is_equal, _), number in reasons.items() if is_equal) == 907
+    assert reasons[False, "ambiguous_answer"] == 9
+    assert reasons.total() == 916
