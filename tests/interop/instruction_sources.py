@@ -37,7 +37,8 @@ class SourceChecks:
 
     def __init__(self, name: str) -> None:
         folder, package = SOURCES[name]
-        with _bare_packages(folder, package), _nltk_models():
+        _add_bare_packages(folder, package)
+        with _nltk_models():
             registry = importlib.import_module(f"{package}.instructions_registry")
         self.checkers: dict[str, Callable[[str], Any]] = registry.INSTRUCTION_DICT
 
@@ -60,15 +61,13 @@ class SourceChecks:
                 return None
 
 
-@contextmanager
-def _bare_packages(folder: Path, package: str) -> Iterator[None]:
-    """Packages that lead to the checkers, without what their `__init__` imports."""
+def _add_bare_packages(folder: Path, package: str) -> None:
+    """Add packages that lead to the checkers, without what their `__init__` imports."""
     names = [".".join(package.split(".")[: n + 1]) for n in range(package.count(".") + 1)]
     for name in names:
         module = types.ModuleType(name)
         module.__path__ = [str(folder.joinpath(*name.split(".")))]
         sys.modules.setdefault(name, module)
-    yield
 
 
 @contextmanager

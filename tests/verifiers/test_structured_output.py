@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -333,7 +334,11 @@ def test_70_generated_documents_have_the_label_of_another_implementation(
     document_format: Any,
 ) -> None:
     """The labels are those of jsonschema on what json, PyYAML and tomllib read."""
-    readers = {"json": json.loads, "yaml": yaml.safe_load, "toml": tomllib.loads}
+    readers: dict[str, Callable[[str], Any]] = {
+        "json": json.loads,
+        "yaml": yaml.safe_load,
+        "toml": tomllib.loads,
+    }
     validator = jsonschema.Draft202012Validator(PERSON)
     judged = StructuredOutput(format=document_format).prepare({"schema": PERSON})
     values = product(
