@@ -57,9 +57,10 @@ test-interop: install $(INTEROP)/installed  ## other projects' own code, driven 
 		--confcutdir tests/interop -p no:cacheprovider -o filterwarnings=default \
 		tests/interop $(ARGS)
 
-peers:  ## clones of projects whose own tests `make test-interop` then runs; into .peers
+peers:  ## clones of projects whose tests, code and rollouts `make test-interop` then uses; into .peers
 	@mkdir -p .peers
-	@for source in bytedance/SandboxFusion allenai/open-instruct NVIDIA-NeMo/Gym; do \
+	@for source in bytedance/SandboxFusion allenai/open-instruct NVIDIA-NeMo/Gym allenai/IFBench \
+		EleutherAI/lm-evaluation-harness nltk/nltk_data; do \
 		test -d .peers/$${source#*/} || \
 		git clone --quiet --depth 1 https://github.com/$$source .peers/$${source#*/}; done
 

@@ -53,11 +53,9 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
     after = after_reasoning(text)
     if after is None:
         return None
+    if "<answer>" not in after:
+        return None if part == "answer_tag" else after.strip() or None
     tagged = {inside.strip() for inside in _ANSWER_TAG.findall(after)}
     if len(tagged) > 1:
         raise SeveralAnswers
-    if tagged:
-        return tagged.pop() or None
-    if part == "answer_tag" or "<answer>" in after:
-        return None
-    return after.strip() or None
+    return (tagged.pop() or None) if tagged else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -226,11 +227,75 @@ BUNSEN = {
     "expected_answer": "B",
     "metadata": {"bct_field": "general", "source_dataset": "synthetic"},
 }
+SPATIAL = {"target": "both of them", "options": ["a red box", "the big red box"]}
+PATCHES = {
+    "options": [{"A": "diff one"}, {"B": "diff two"}],
+    "expected_answer": "B",
+    "grading_mode": "strict",
+    "instance_id": "p-1",
+}
+JUDGED = {"expected_judgement": "Judgement: No"}
+DAY = {
+    "exp_cal_state": {
+        "0": {"duration": 60, "constraint": "at 1pm", "min_time": "10:00", "max_time": "16:00"},
+        "1": {
+            "duration": 30,
+            "constraint": "before 11am",
+            "min_time": "10:00",
+            "max_time": "16:00",
+        },
+    }
+}
+DOUBLED = {
+    "expected_output": [[2, 4]],
+    "test_input": [[1, 2]],
+    "agent_mode": "inductive",
+}
+DOUBLE = (
+    "```python\ndef transform(grid):\n    return [[2 * one for one in row] for row in grid]\n```"
+)
+
+
+def at(*starts: str, duration: int = 60) -> str:
+    """The calendar of `DAY`, with events that begin then."""
+    lengths = (duration, 30)
+    return json.dumps(
+        [
+            {"event_id": place, "start_time": start, "duration": length}
+            for place, (start, length) in enumerate(zip(starts, lengths, strict=True))
+        ]
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "task", "components"),
     [
+        ("Final answer: both of them", SPATIAL, {"multiple_choice": 1.0}),
+        ("Final answer: I would say both of them.", SPATIAL, {"multiple_choice": 1.0}),
+        ("Final answer: a red box or both of them", SPATIAL, {"multiple_choice": 0.0}),
+        ("both of them", SPATIAL, {"multiple_choice": 0.0}),
+        (
+            "Final answer: it is the big red box",
+            {**SPATIAL, "target": "the big red box"},
+            {"multiple_choice": 1.0},
+        ),
+        ("Final answer: neither", {**SPATIAL, "target": "none of them"}, {"multiple_choice": 1.0}),
+        ("<solution>[b]</solution>", PATCHES, {"multiple_choice": 1.0}),
+        ("<solution>A</solution><solution>B", PATCHES, {"multiple_choice": 0.0}),
+        ("<solution>A B</solution>", PATCHES, {"multiple_choice": 0.0}),
+        ("It is B.", PATCHES, {"multiple_choice": 0.0}),
+        ("So **Judgement**: No.", JUDGED, {"multiple_choice": 1.0}),
+        ("<think>Judgement: Yes</think>Judgement: no", JUDGED, {"multiple_choice": 1.0}),
+        ("Judgement: No. Judgement: Yes.", JUDGED, {"multiple_choice": 0.0}),
+        ("Judgement: Nothing is wrong", JUDGED, {"multiple_choice": 0.0}),
+        (at("13:00", "10:30"), DAY, {"puzzle": 1.0}),
+        (at("1pm", "10:00 am"), DAY, {"puzzle": 1.0}),
+        (at("13:00", "10:31"), DAY, {"puzzle": 0.0}),
+        (at("13:00", "10:00", duration=0), DAY, {"puzzle": 0.0}),
+        (r"\boxed{\frac{1}{2}}", {"expected_result": r"\(\frac12\)"}, {"accuracy": 1.0}),
+        ("1/2", {"expected_result": r"\(\frac12\)"}, {"accuracy": 0.0}),
+        (DOUBLE, DOUBLED, {"code": 1.0}),
+        (DOUBLE.replace("2 *", "3 *"), DOUBLED, {"code": 0.0}),
         (PROGRAM, {"verifier_metadata": {"unit_tests": SQUARES}}, {"code": 1.0}),
         (
             "The answer is B.",
@@ -348,7 +413,12 @@ def test_nemo_gym_tasks_choose_the_verifier(
         ({"verifier": {"type": "regex", "verify_regex": "x"}}, "verify_regex"),
         ({"rubric": [{"criteria": "is kind"}]}, "rubric"),
         ({"template_metadata": {}}, "template_metadata"),
-        ({"expected_output": [[1]], "agent_mode": "inductive"}, "agent_mode"),
+        ({"expected_output": [[1]], "agent_mode": "tool"}, "agent_mode"),
+        ({"options": ["x"], "target": "y"}, "target"),
+        ({"options": ["x"] * 30, "target": "x"}, "options"),
+        ({"expected_judgement": "maybe"}, "expected_judgement"),
+        ({"exp_cal_state": [1]}, "exp_cal_state"),
+        ({"exp_cal_state": {"0": {"duration": 5, "constraint": "near 9am"}}}, "exp_cal_state"),
         ({"follow_ups": ["And then?"]}, "follow_ups"),
         ({"verifier": {"type": "string_match"}}, "verifier"),
         ({"verifier_metadata": {"llm_judge": []}}, "llm_judge"),
@@ -389,6 +459,34 @@ def test_a_task_of_reasoning_gym_is_judged_by_its_own_scorer(http: httpx.Client,
     if loading.can_score():
         right = responses_body(text.replace("False", "True"), **task)
         assert post(http, "/verify", right)["reward_components"] == {"reasoning_gym": 1.0}
+
+
+CIRCLE = {"color": "red", "x": 100, "y": 50, "radius": 10}
+CLICKS = {"target_color": "red", "circles": [CIRCLE], "tools": [{"name": "click"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text", "reward"),
+    [
+        ("click", '{"x": 106, "y": 58}', "", 1.0),
+        ("click", '{"x": 106, "y": 59}', "", 0.0),
+        ("click", '{"x": "100", "y": "50"}', "", 0.0),
+        ("click", '{"x": [100], "y": [50]}', "", 0.0),
+        ("click", "[100, 50]", "", 0.0),
+        ("press", '{"x": 100, "y": 50}', "", 0.0),
+        ("press", "{}", '\n<tool_call>\n{"name": "click", "arguments": {"x": 100, "y": 50}}', 0.0),
+        ("press", "{}", "\n<tool_call>\nno JSON", 0.0),
+    ],
+)
+def test_nemo_gym_clicks_are_calls_and_no_text(
+    http: httpx.Client, name: str, arguments: str, text: str, reward: float
+) -> None:
+    body = responses_body(text, **CLICKS)
+    body["responses_create_params"]["tools"] = CLICKS["tools"]
+    body["response"]["output"].append(
+        {"type": "function_call", "name": name, "arguments": arguments, "call_id": "c"}
+    )
+    assert post(http, "/verify", body)["reward"] == reward
 
 
 def test_nemo_gym_calls_of_tools_are_judged(http: httpx.Client) -> None:

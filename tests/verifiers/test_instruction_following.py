@@ -12,7 +12,7 @@ from tests.growth import assert_linear
 from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
-from verifier_service.instructions import emoji_ends, languages
+from verifier_service.instructions import emoji_ends, english_words, languages
 from verifier_service.instructions.constraint import CONSTRAINTS
 from verifier_service.instructions.sentences import sentences, word_tokens
 from verifier_service.verifier import Unverifiable
@@ -21,6 +21,8 @@ from verifier_service.verifiers.instruction_following import InstructionFollowin
 DEFAULT, SOURCE = InstructionFollowing(), InstructionFollowing(mode="source")
 pytest.importorskip("langdetect")
 pytest.importorskip("emoji")
+pytest.importorskip("lemminflect")
+pytest.importorskip("syllapy")
 
 
 def row(name: str, **arguments: Any) -> dict[str, Any]:
@@ -208,6 +210,37 @@ TWINS: list[tuple[dict[str, Any], str, str]] = [
         "My Answer: a\nMy Conclusion: b\nFuture Outlook: c",
     ),
     (row("detectable_format:bigram_wrapping"), "word", "<<I am>> <<at home>>"),
+    (KEYWORD, '<p style="display: none">marble</p>Stone', "<p>marble</p>"),
+    (KEYWORD, "<b hidden>marble</b>Stone", "<b>marble</b>"),
+    (KEYWORD, '<i style="visibility:hidden">marble', "<i>marble"),
+    (KEYWORD, "<!DOCTYPE marble> Stone", "A marble"),
+    (KEYWORD, "Stone [](marble)", "Stone [marble](here)"),
+    (FORBIDDEN, "Of mar<b></b>ble", "Of <b>stone</b>"),
+    (FORBIDDEN, "Of &#109;arble", "Of &#115;tone"),
+    (FORBIDDEN, "Of mar-\nble", "Of sto-\nne"),
+    (row("words:prime_lengths"), "...", "two cat"),
+    (row("words:repeats", small_n=1), "...", "one two"),
+    (row("words:alphabet"), "a", "a big cat"),
+    (row("words:no_consecutive"), "x", "one cat"),
+    (row("words:vowel"), "...", "a cat"),
+    (row("words:paragraph_last_first"), "x", "so it is so"),
+    (row("words:paragraph_last_first"), "- -", "it was it"),
+    (row("sentence:alliteration_increment"), "x", "One cat. Big bad cat."),
+    (row("format:newline"), "...", "one\ntwo"),
+    (row("format:list", sep="-"), "---", "one - two - three"),
+    (row("format:parentheses"), "((((()))))", "(a [b {c (d [e])}])"),
+    (row("format:thesis"), "<i>.</i>.", "<i>It is.</i> So."),
+    (row("ratio:stop_words", percentage=10), "...", "cats sleep"),
+    (row("count:words_japanese", N=2), "a", "a \u732b"),
+    (row("keywords:no_adjacent_consecutive"), "x", "one cat"),
+    (row("detectable_format:square_brackets"), "[] []", "[a] [cat]"),
+    (row("detectable_format:sentence_hyphens"), "-", "One cat.-Two dogs."),
+    (row("words:start_verb"), "Design: a new garden", "Design a new garden"),
+    (row("words:start_verb"), "Love is patient", "Loving it is easy"),
+    (row("words:start_verb"), "Zqxj the garden", "Went to the garden"),
+    (row("words:odd_even_syllables"), "7 cat 7 dog", "happy cat sitting down"),
+    (row("words:odd_even_syllables"), "one", "seven cats"),
+    (row("words:odd_even_syllables"), "cat dog", "cat sitting dog"),
     (row("custom:date_format_list"), "1800-00-00", "1805-12-02, 1815-06-18"),
     (
         row("custom:csv_city"),
@@ -255,7 +288,7 @@ def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -
         ({}, "reference.instructions is needed"),
         (row("keywords:nothing"), "there is no constraint 'keywords:nothing'"),
         (row("punctuation:no_commas"), "did you mean 'punctuation:no_comma'?"),
-        (row("words:start_verb"), "words:start_verb needs a tagger of parts of speech"),
+        (row("words:start_verbs"), "did you mean 'words:start_verb'?"),
         (row("keywords:existence"), "keywords:existence: keywords is missing"),
         (row("keywords:existence", keywords=[]), "expected a list of 1 to"),
         (row("keywords:existence", keywords=[1]), "expected a text"),
@@ -383,6 +416,13 @@ LONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("length_constraints:number_sentences", {"num_sentences": 1, "relation": "at least"}, "", "."),
     ("count:count_unique", {}, "Mr.", " "),
     ("keywords:existence", {"keywords": ["cat"]}, "", "\u043a"),
+    ("words:start_verb", {}, "", "a"),
+    ("keywords:existence", {"keywords": ["cat"]}, "", "<b hidden>"),
+    ("keywords:existence", {"keywords": ["cat"]}, "", "<b hidden></b>"),
+    ("keywords:existence", {"keywords": ["cat"]}, "<b", " display:"),
+    ("keywords:forbidden_words", {"forbidden_words": ["cat"]}, "", "[]("),
+    ("words:odd_even_syllables", {}, "", "cat happy "),
+    ("words:odd_even_syllables", {}, "cat ", "a-"),
 ]
 
 
@@ -429,11 +469,11 @@ def test_sentences_end_where_readers_end_them(text: str, number: int) -> None:
 
 def test_words_are_split_as_treebank_does() -> None:
     assert word_tokens('I cannot say "it\'s (so)".') == [
-        "I", "can", "not", "say", '"', "it", "'s", "(", "so", ")", '"', ".",
+        "I", "can", "not", "say", "``", "it", "'s", "(", "so", ")", "''", ".",
     ]  # fmt: skip
 
 
-def test_workers_judge_languages_and_emoji(http: httpx.Client) -> None:
+def test_workers_judge_what_needs_a_package(http: httpx.Client) -> None:
     verifier = {"type": "instruction_following"}
     found = verdicts(
         http,
@@ -445,20 +485,29 @@ def test_workers_judge_languages_and_emoji(http: httpx.Client) -> None:
     assert [one["score"] for one in found] == [1, 0]
     found = verdicts(http, verifier, "Hi \U0001f600", "Hi", instructions=[{"id": "format:emoji"}])
     assert [one["score"] for one in found] == [1, 0]
+    words = [{"id": "words:start_verb"}, {"id": "words:odd_even_syllables"}]
+    found = verdicts(http, verifier, "See happy cats", "The cat", instructions=words)
+    assert [one["score"] for one in found] == [1, 0]
 
 
-@pytest.mark.parametrize("module", ["languages._detector_factory", "emoji_ends._emoji"])
-def test_a_missing_package_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+MISSING = [
+    ("languages._detector_factory", languages.NoLanguages, "change_case:english_lowercase"),
+    ("emoji_ends._emoji", emoji_ends.NoEmoji, "format:emoji"),
+    ("english_words._lemmas", english_words.NoEnglishWords, "words:start_verb"),
+    ("english_words._syllable_counter", english_words.NoEnglishWords, "words:odd_even_syllables"),
+]
+
+
+@pytest.mark.parametrize(("module", "missing_package", "name"), MISSING)
+def test_a_missing_package_is_named(
+    module: str, missing_package: type[Exception], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def missing() -> None:
-        raise languages.NoLanguages if "languages" in module else emoji_ends.NoEmoji
+        raise missing_package
 
     monkeypatch.setattr(f"verifier_service.instructions.{module}", missing)
-    reference = (
-        row("language:response_language", language="de")
-        if "languages" in module
-        else row("format:emoji")
-    )
+    reference = row(name)
     with pytest.raises(Unverifiable) as error:
-        judge(DEFAULT, reference, "text")
+        judge(DEFAULT, reference, "two texts")
     assert error.value.reason.value == "missing_package"
     assert "reward-verifier[instructions]" in error.value.message

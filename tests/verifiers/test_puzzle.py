@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import assert_linear
+from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
 from verifier_service.puzzles.arithmetic import BadExpression, read_arithmetic
@@ -38,6 +40,13 @@ EDGES = {"puzzle": "edges", "edges": [["a", "b"], ["b", "c"]]}
 POINT = {"puzzle": "point", "point": [0.5, 0.3], "max_distance": 0.1, "scale": 1000}
 TAGGED = {**POINT, "tagged": True}
 BOX = {"puzzle": "point", "box": [10, 20, 30, 40]}
+SCHEDULE = {
+    "puzzle": "schedule",
+    "events": [
+        {"id": "a", "duration": 60, "earliest": "9:00", "latest": "12pm"},
+        {"id": "b", "duration": 30, "start": "10:00"},
+    ],
+}
 EMPTY_9 = {"puzzle": "sudoku", "grid": [[0] * 9 for _ in range(9)]}
 
 
@@ -46,7 +55,14 @@ def outcome(reference: dict[str, Any], text: str, **options: Any) -> tuple[float
     return found.score, found.reason.value
 
 
+def planned(*events: tuple[Any, Any, Any]) -> str:
+    names = ("event_id", "start_time", "duration")
+    return json.dumps([dict(zip(names, event, strict=True)) for event in events])
+
+
 RIGHT: list[tuple[dict[str, Any], str]] = [
+    (SCHEDULE, planned(("a", "9:00", 60), ("b", "10:00", 30))),
+    (SCHEDULE, "So: " + planned(("b", "10am", 30), ("A", "11:00 AM", 60.0))),
     (COUNTDOWN, "(5 - 2) * 7 + 3"),
     (COUNTDOWN, "So:\nAnswer: (5 - 2) * 7 + 3 = 24"),
     (COUNTDOWN, r"Thus $\boxed{(5 - 2) \times 7 + 3}$."),
@@ -101,6 +117,22 @@ def test_a_solution_scores_1(reference: dict[str, Any], text: str) -> None:
 
 
 HOSTILE: list[tuple[dict[str, Any], str, str]] = [
+    (SCHEDULE, planned(("a", "9:30", 60), ("b", "10:00", 30)), "different"),  # overlap
+    (SCHEDULE, planned(("a", "9:00", 1), ("b", "10:00", 30)), "different"),
+    (SCHEDULE, planned(("a", "11:30", 60), ("b", "10:00", 30)), "different"),
+    (SCHEDULE, planned(("b", "10:00", 30)), "different"),
+    (SCHEDULE, planned(("a", "9:00", 60), ("b", "10:00", 30), ("c", "11:00", 5)), "different"),
+    (
+        SCHEDULE,
+        planned(("a", "9:00", 60), ("a", "10:30", 60), ("b", "10:00", 30)),
+        "malformed",
+    ),
+    (SCHEDULE, planned(("a", "9:00", -60), ("b", "10:00", 30)), "malformed"),
+    (SCHEDULE, planned(("a", "9:00", True), ("b", "10:00", 30)), "malformed"),
+    (SCHEDULE, planned(("a", "09:00:00", 60), ("b", "10:00", 30)), "malformed"),
+    (SCHEDULE, planned(("a", 540, 60), ("b", "10:00", 30)), "malformed"),
+    (SCHEDULE, "[" + "[]," * 99 + "[]]", "malformed"),
+    (SCHEDULE, '{"a": "9:00"}', "malformed"),
     (COUNTDOWN, "24", "other_numbers"),
     (COUNTDOWN, "3 * 7 + 5 - 2 + 0", "other_numbers"),
     (COUNTDOWN, "(5 - 2) * 7 + 3 + 2 - 2", "other_numbers"),
@@ -238,6 +270,18 @@ def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
     ("reference", "message"),
     [
         ({}, "reference.puzzle is needed"),
+        ({"puzzle": "schedule", "events": []}, "reference.events is empty"),
+        ({"puzzle": "schedule", "events": "x"}, "found a text"),
+        ({"puzzle": "schedule", "events": [{"id": "a"}]}, "events.0.duration"),
+        ({"puzzle": "schedule", "events": [{"duration": 5}]}, "events.0: expected an object"),
+        (
+            {"puzzle": "schedule", "events": [{"id": "a", "duration": 5, "latest": "noon"}]},
+            "events.0.latest: expected a time",
+        ),
+        (
+            {"puzzle": "schedule", "events": [{"id": "a", "duration": 5}] * 2},
+            "two have the same `id`",
+        ),
         ({"puzzle": 1}, "reference.puzzle: found a number"),
         ({"puzzle": "sudoko"}, "did you mean"),
         ({"puzzle": "countdown", "target": 1}, "reference.numbers is needed"),
@@ -333,3 +377,15 @@ def test_a_box_may_have_other_sides() -> None:
 def test_workers_check(http: httpx.Client) -> None:
     found = verdicts(http, {"type": "puzzle"}, "(5 - 2) * 7 + 3", "24", **COUNTDOWN)
     assert [one["reason"] for one in found] == ["solved", "other_numbers"]
+
+
+def test_countdown_has_the_labels_of_real_completions() -> None:
+    """916 completions of 11 models; those that differ have tags with different answers."""
+    reasons = Counter[tuple[bool, str]]()
+    for row in shared_data("format/countdown.jsonl.gz"):
+        reference = {**COUNTDOWN, "numbers": row["numbers"], "target": row["target"]}
+        score, reason = outcome(reference, row["completion"], part="answer_tag")
+        reasons[bool(score) == row["label"], reason] += 1
+    assert sum(number for (is_equal, _), number in reasons.items() if is_equal) == 907
+    assert reasons[False, "ambiguous_answer"] == 9
+    assert reasons.total() == 916

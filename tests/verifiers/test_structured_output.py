@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import httpx
+import jsonschema
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
+from verifier_service.completion import Completion
 from verifier_service.structures.reading import BadDocument, read_document
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.structured_output import StructuredOutput
@@ -308,3 +315,55 @@ def test_a_document_has_the_value_that_it_was_made_of(value: Any) -> None:
     options: dict[str, Any] = {"part": "completion"}
     assert outcome(text, {"value": value}, **options) == (1, "matched")
     assert outcome(text, {"value": value}, scoring="fields", **options)[0] == 1
+
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2},
+        "age": {"type": "integer", "minimum": 0},
+        "tags": {"type": "array", "items": {"enum": ["x", "y"]}, "maxItems": 2},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("document_format", ["json", "yaml", "toml"])
+def test_70_generated_documents_have_the_label_of_another_implementation(
+    document_format: Any,
+) -> None:
+    """The labels are those of jsonschema on what json, PyYAML and tomllib read."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "json": json.loads,
+        "yaml": yaml.safe_load,
+        "toml": tomllib.loads,
+    }
+    validator = jsonschema.Draft202012Validator(PERSON)
+    judged = StructuredOutput(format=document_format).prepare({"schema": PERSON})
+    values = product(
+        ['"Ada"', '"A"', "7", None], ["36", "-1", "3.5", '"36"', None], ['["x"]', '["z"]', None]
+    )
+    found = Counter[bool]()
+    for written in values:
+        fields = (
+            {"age": "1"}
+            if not any(written)
+            else {
+                name: one for name, one in zip(("name", "age", "tags"), written, strict=True) if one
+            }
+        )
+        for more in ({}, {"more": "1"}) if len(fields) > 1 else ({},):
+            text = _written(document_format, {**fields, **more})
+            wanted = validator.is_valid(readers[document_format](text))
+            assert (judged(Completion(text)).score == 1) == wanted, text  # type: ignore[union-attr]
+            found[wanted] += 1
+    assert found.total() > 70
+    assert found[True] > 1
+
+
+def _written(document_format: str, fields: dict[str, str]) -> str:
+    if document_format == "json":
+        return "{" + ", ".join(f'"{name}": {value}' for name, value in fields.items()) + "}"
+    sign = ": " if document_format == "yaml" else " = "
+    return "\n".join(f"{name}{sign}{value}" for name, value in fields.items())

@@ -45,7 +45,7 @@ def tags_of_blocks(text: str) -> set[str]:
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
     """Tag and content of each whole block after the reasoning."""
     after = after_reasoning(text)
-    if after is None:
+    if after is None or ("```" not in after and "~~~" not in after):
         return
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(after):

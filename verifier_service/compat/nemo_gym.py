@@ -14,7 +14,9 @@ response is the whole body with a `reward`. The fields decide which verifier jud
 | `match_type` | `string_similarity` (contains) | ruler2 |
 | `expected_action` | `tool_calls` | single_step_tool_use_with_argument_comparison |
 | `metadata.source_dataset` | `reasoning_gym` | reasoning_gym |
-| `expected_output` | `puzzle` (grid) | arc_agi, nvarc (transductive) |
+| `expected_output` | `puzzle` (grid) or `code` | arc_agi, nvarc |
+| `exp_cal_state` | `puzzle` (schedule) | calendar |
+| `expected_judgement` | `multiple_choice` | math_proof_judgement |
 | `max_dist` | `puzzle` (point) | gui_coordinate |
 | `expected_answer` | `accuracy` | math_with_judge |
 | `reference` | those of the profile | |
@@ -43,7 +45,8 @@ from verifier_service.compat.completions import (
     rewarded,
     verifiers_of,
 )
-from verifier_service.compat.nemo_gym_tasks import OtherRule, TaskPlan, call_in_tags, plan_for
+from verifier_service.compat.nemo_gym_plan import OtherRule, TaskPlan
+from verifier_service.compat.nemo_gym_tasks import call_in_tags, plan_for
 from verifier_service.compat.route import StrictRoute
 from verifier_service.http.errors import ApiError
 

@@ -8,28 +8,27 @@ reward that looks right.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from verifier_service.compat import nemo_gym_choices as choices
+from verifier_service.compat.nemo_gym_plan import GymTask, OtherRule, TaskPlan
 from verifier_service.mathematics.answer_sources import Source
-from verifier_service.profiles import Verifiers
+from verifier_service.puzzles.schedule import DAY_MINUTES, minutes_of
+from verifier_service.reference_formats.json_values import json_value
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.citations import Citations
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.exact_match import ExactMatch
 from verifier_service.verifiers.instruction_following import InstructionFollowing
-from verifier_service.verifiers.multiple_choice import MultipleChoice, StatementSource
+from verifier_service.verifiers.multiple_choice import MultipleChoice
 from verifier_service.verifiers.puzzle import Puzzle
 from verifier_service.verifiers.reasoning_gym import ReasoningGym
 from verifier_service.verifiers.regex import Regex
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tool_calls import ToolCalls
-
-GymTask = Mapping[str, Any]
-"""The fields of a task."""
-TaskPlan = tuple[Verifiers, dict[str, Any], str]
-"""Verifiers, reference, and the part of the response that they judge."""
 
 UNSERVED_RULES = (
     "rubric",
@@ -49,22 +48,12 @@ UNSERVED_RULES = (
     "n_choices_required",
 )
 """Fields of tasks whose rule is not served here, or needs a model."""
-MCQA_SOURCES: dict[str, tuple[StatementSource, ...]] = {
-    "strict_single_letter_boxed": ("boxed",),
-    "lenient_boxed": ("boxed",),
-    "lenient_answer_colon": ("answer_phrase",),
-    "lenient_answer_colon_md": ("answer_phrase",),
-}
-"""The only places of an answer, by the `grading_mode` of mcqa."""
 MATH_TYPES = ("math_with_judge",)
 """Values of `verifier_type` that are `accuracy`."""
+CALL_TAG = "\n<tool_call>\n"
 
 
 MAX_LINES = 10_000
-
-
-class OtherRule(ValueError):
-    """The task has a field whose rule is not served here; the message names it."""
 
 
 def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
@@ -89,7 +78,9 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
         if metadata.get("source_dataset") is not None:
             return _reasoning_gym(task, text)
     elif isinstance(metadata, Mapping) and metadata.get("bct_field") is not None:
-        return _tagged_choice(task, text)
+        return choices.tagged_choice(task, text)
+    if task.get("target_color") is not None and task.get("tools"):
+        return _click(task, calls.removeprefix(text))
     for field, plan in _PLANS.items():
         if task.get(field) is not None:
             return plan(task, calls if plan in _OF_CALLS else text)
@@ -182,10 +173,16 @@ def _reasoning_gym(task: GymTask, text: str) -> TaskPlan:
 
 
 def _arc(task: GymTask, text: str) -> TaskPlan:
-    """arc_agi and nvarc: the grid itself, where no program is asked for that makes it."""
+    """arc_agi and nvarc: the grid itself, or a program whose `transform` makes it."""
     mode = task.get("agent_mode")
+    if mode == "inductive":
+        case = {"args": [task.get("test_input")], "returns": task["expected_output"]}
+        tests = {"type": "function", "entry_point": "transform", "cases": [case]}
+        return [Code(weight=1.0)], {"tests": tests}, text
     if mode not in (None, "transductive"):
-        raise OtherRule(f"`agent_mode` {str(mode)[:50]!r} is not served; transductive is")
+        raise OtherRule(
+            f"`agent_mode` {str(mode)[:50]!r} is not served; transductive and inductive are"
+        )
     return [Puzzle(weight=1.0)], {"puzzle": "grid", "grid": task["expected_output"]}, text
 
 
@@ -208,7 +205,7 @@ def _named_rule(task: GymTask, calls: str) -> TaskPlan:
     if isinstance(rule, Mapping) and found == "citation_if":
         return _citations(rule, calls)
     if isinstance(rule, Mapping) and found in ("regex", "inline_prose"):
-        return _lines(rule, calls.partition("\n<tool_call>\n")[0])
+        return _lines(rule, calls.partition(CALL_TAG)[0])
     raise OtherRule(f"`verifier` {str(found)[:50]!r} is not served; citation_if and regex are")
 
 
@@ -288,14 +285,83 @@ def _hallucinations(task: GymTask, text: str) -> TaskPlan:
 
 
 def _circles(task: GymTask, text: str) -> TaskPlan:
-    """circle_count: the number of circles of a color, in a box; its sibling takes clicks."""
-    if task.get("tools"):
-        raise OtherRule("`target_color` with tools is not served")
+    """circle_count: the number of circles of a color, in a box."""
+    circles = _circles_of(task)
+    number = sum(one.get("color") == task["target_color"] for one in circles)
+    return [Accuracy(weight=1.0, extract=("boxed",))], {"answer": str(number)}, text
+
+
+def _circles_of(task: GymTask) -> list[Mapping[str, Any]]:
     circles = task.get("circles")
     if not isinstance(circles, list) or not all(isinstance(one, Mapping) for one in circles):
         raise OtherRule("`target_color` without `circles` is not served")
-    number = sum(one.get("color") == task["target_color"] for one in circles)
-    return [Accuracy(weight=1.0, extract=("boxed",))], {"answer": str(number)}, text
+    return circles
+
+
+def _click(task: GymTask, calls: str) -> TaskPlan:
+    """circle_click: the first click lies in the first circle of the color."""
+    circles = _circles_of(task)
+    circle = next((one for one in circles if one.get("color") == task["target_color"]), None)
+    radius = circle.get("radius") if circle is not None else None
+    if circle is None or not isinstance(radius, int | float):
+        raise OtherRule("`target_color` that no circle with a `radius` has is not served")
+    reference = {
+        "puzzle": "point",
+        "point": [circle.get("x"), circle.get("y")],
+        "max_distance": math.nextafter(float(radius), math.inf),
+    }
+    return [Puzzle(weight=1.0)], reference, _clicked(calls.split(CALL_TAG)[1:])
+
+
+def _clicked(calls: list[str]) -> str:
+    """The whole numbers of the first call of `click` as a point, or an empty text."""
+    for call in calls:
+        given = json.loads(call.partition("</tool_call>")[0])
+        if given.get("name") == "click":
+            arguments = json_value(given.get("arguments"))
+            found = arguments if isinstance(arguments, Mapping) else {}
+            x, y = found.get("x"), found.get("y")
+            return f"[{x}, {y}]" if type(x) is int and type(y) is int else ""
+    return ""
+
+
+def _events(task: GymTask, text: str) -> TaskPlan:
+    """calendar: every event in its window and none beside another."""
+    wanted = task["exp_cal_state"]
+    if not isinstance(wanted, Mapping) or not all(isinstance(v, Mapping) for v in wanted.values()):
+        raise OtherRule("`exp_cal_state` that is no object of events is not served")
+    events = [{"id": name, **_window(event)} for name, event in wanted.items()]
+    return [Puzzle(weight=1.0)], {"puzzle": "schedule", "events": events}, text
+
+
+def _window(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The times of an event: those of the day, and those that its `constraint` has in words."""
+    earliest, latest = event.get("min_time"), event.get("max_time")
+    found = {"duration": event.get("duration"), "earliest": earliest, "latest": latest}
+    word, _, time = str(event.get("constraint") or "any").partition(" ")
+    first, _, last = time.partition(" and ")
+    if word == "between":
+        return {**found, "earliest": _last(earliest, first), "latest": _first(latest, last)}
+    if word == "after":
+        return {**found, "earliest": _last(earliest, time)}
+    if word == "before":
+        return {**found, "latest": _first(latest, time)}
+    if word not in ("at", "any"):
+        raise OtherRule(f"`exp_cal_state` with the constraint {word[:50]!r} is not served")
+    return {**found, "start": time or None}
+
+
+def _last(one: Any, other: str) -> Any:
+    return max(one, other, key=lambda time: minutes_of(time) or 0)
+
+
+def _first(one: Any, other: str) -> Any:
+    return min(one, other, key=lambda time: minutes_of(time) or DAY_MINUTES)
+
+
+def _result(task: GymTask, text: str) -> TaskPlan:
+    """math_with_code: the answer in the last box."""
+    return [Accuracy(weight=1.0, extract=("boxed",))], {"answer": task["expected_result"]}, text
 
 
 def _retrieved(task: GymTask, text: str) -> TaskPlan:
@@ -308,32 +374,6 @@ def _retrieved(task: GymTask, text: str) -> TaskPlan:
     return [exact], {"answer": task.get("expected_answer")}, text
 
 
-def _tagged_choice(task: GymTask, text: str) -> TaskPlan:
-    """bunsenbench_chemistry_mcq: the letter or the text of an option in the last `<choice>`."""
-    inside = text.rpartition("<choice>")[2].partition("</choice>")
-    letter = inside[0].strip() if "<choice>" in text and inside[1] else ""
-    options = _merged(task["options"])
-    if not isinstance(options, Mapping):
-        raise OtherRule("`options` of this form are not served")
-    letters = [one for one, option in options.items() if letter in (one, option)]
-    letter = letters[0] if len(letters) == 1 else ""
-    reference = {"choices": dict.fromkeys(options, ""), "answer": task.get("expected_answer")}
-    verifier = MultipleChoice(weight=1.0, extract=("boxed",))
-    return [verifier], reference, f"\\boxed{{{letter}}}" if letter else ""
-
-
-def _choice(task: GymTask, text: str) -> TaskPlan:
-    mode = task.get("grading_mode")
-    reference = {"choices": _merged(task["options"]), "answer": task.get("expected_answer")}
-    if mode is None:
-        return [MultipleChoice(weight=1.0)], reference, text
-    if mode not in MCQA_SOURCES:
-        raise OtherRule(f"`grading_mode` {str(mode)[:50]!r} is not served with `options`")
-    if mode == "strict_single_letter_boxed":
-        reference["choices"] = dict.fromkeys(reference["choices"] or {}, "")
-    return [MultipleChoice(weight=1.0, extract=MCQA_SOURCES[mode])], reference, text
-
-
 _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
     "unit_tests": _programs,
     "instruction_id_list": _instructions,
@@ -342,7 +382,7 @@ _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
     "problem_type": _graph,
     "match_type": _retrieval,
     "expected_action": _tool_call,
-    "options": _choice,
+    "options": choices.options,
     "expected_output": _arc,
     "max_dist": _point,
     "verifier": _named_rule,
@@ -354,6 +394,9 @@ _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
     "is_halu": _hallucinations,
     "target_color": _circles,
     "hashid": _retrieved,
+    "expected_judgement": choices.judgement,
+    "exp_cal_state": _events,
+    "expected_result": _result,
 }
 """The plan for the first of these fields that a task has."""
 
@@ -362,14 +405,7 @@ _OF_CALLS = (_tool_call, _tool_calls, _named_rule)
 """Plans that judge the model's calls of tools beside its text."""
 
 
-def _merged(options: Any) -> Any:
-    """NeMo Gym's options, `[{"A": "Paris"}, {"B": "Rome"}]`, as one object."""
-    if isinstance(options, list) and all(isinstance(option, dict) for option in options):
-        return {letter: text for option in options for letter, text in option.items()}
-    return options
-
-
 def call_in_tags(name: Any, arguments: Any) -> str:
     """A call of the Responses API as `<tool_call>` has it."""
     inside = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
-    return f"\n<tool_call>\n{inside.replace('<', chr(92) + 'u003c')}\n</tool_call>"
+    return f"{CALL_TAG}{inside.replace('<', chr(92) + 'u003c')}\n</tool_call>"

@@ -45,8 +45,8 @@ class Response:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The sentences of the text."""
-        return sentences(self.text)
+        """The sentences of the text; a source counts those of signs alone too."""
+        return sentences(self.text, with_signs=not self.closed)
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -63,25 +63,31 @@ Constraint = Callable[..., Finding]
 CheckResponse = Callable[[Response], Finding]
 CONSTRAINTS: dict[str, Constraint] = {}
 """Every constraint by its id."""
-NOT_SERVED = {
-    "words:start_verb": "a tagger of parts of speech",
-    "words:odd_even_syllables": "a dictionary of syllables",
-}
-"""Constraints that the data sets have and no rule here decides, with what they would need."""
+FEWEST_WORDS: dict[str, int] = {}
+"""The fewest words of a closed response by the constraint's id."""
+
+
+class MissingPackage(Exception):
+    """A constraint needs a package of the extra `instructions`, which is not installed."""
 
 
 class BadArguments(ValueError):
     """A constraint's arguments are missing or wrong."""
 
 
-def constraint(*names: str) -> Callable[[Constraint], Constraint]:
+def constraint(*names: str, fewest_words: int = 0) -> Callable[[Constraint], Constraint]:
     """Register a function as the constraint with these ids.
 
     Its keyword arguments, with their types, are those of the constraint in a data set.
+
+    Args:
+        names: its ids.
+        fewest_words: words without which a closed response follows it by having nothing.
     """
 
     def register(function: Constraint) -> Constraint:
         CONSTRAINTS.update(dict.fromkeys(names, function))
+        FEWEST_WORDS.update(dict.fromkeys(names, fewest_words))
         return function
 
     return register
@@ -93,8 +99,6 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
     Raises:
         BadArguments: there is no such constraint, or an argument is missing or of another kind.
     """
-    if name in NOT_SERVED:
-        raise BadArguments(f"{name} needs {NOT_SERVED[name]}, and is not served")
     function = CONSTRAINTS.get(name)
     if function is None:
         nearest = did_you_mean(name, CONSTRAINTS)
@@ -106,7 +110,17 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
         if value is None and parameter.default is not inspect.Parameter.empty:
             continue
         given[parameter.name] = _read(name, parameter.name, value, hints[parameter.name])
-    return partial(function, **given)
+    check = partial(function, **given)
+    fewest = FEWEST_WORDS[name]
+    return partial(_with_words, check, fewest) if fewest else check
+
+
+def _with_words(check: CheckResponse, fewest: int, response: Response) -> Finding:
+    """The finding of a check; one about nothing where a closed response has too few words."""
+    number = sum(any(map(str.isalnum, word)) for word in response.words) if response.closed else 0
+    if response.closed and number < fewest:
+        return Finding(False, f"{number} words")
+    return check(response)
 
 
 def _read(constraint_id: str, name: str, value: Any, kind: Any) -> Any:

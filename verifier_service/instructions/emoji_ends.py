@@ -6,12 +6,17 @@ import string
 from functools import cache
 from typing import Any
 
-from verifier_service.instructions.constraint import Finding, Response, constraint
+from verifier_service.instructions.constraint import (
+    Finding,
+    MissingPackage,
+    Response,
+    constraint,
+)
 
 _NO_SIGNS = str.maketrans("", "", string.punctuation)
 
 
-class NoEmoji(Exception):
+class NoEmoji(MissingPackage):
     """The package emoji is not installed."""
 
 

@@ -56,7 +56,7 @@ def repeat_phrase(response: Response, *, phrase: str, small_n: int) -> Finding:
     return _is(is_followed, f"{len(found)} times")
 
 
-@constraint("detectable_format:sentence_hyphens")
+@constraint("detectable_format:sentence_hyphens", fewest_words=2)
 def sentence_hyphens(response: Response) -> Finding:
     """The sentences are joined by hyphens without spaces."""
     given = response.text.split("-")
@@ -66,7 +66,7 @@ def sentence_hyphens(response: Response) -> Finding:
     return _is(is_followed and (not response.closed or len(given) == len(wanted)))
 
 
-@constraint("detectable_format:square_brackets")
+@constraint("detectable_format:square_brackets", fewest_words=1)
 def square_brackets(response: Response) -> Finding:
     """Every word stands in square brackets."""
     wrong = next((one for one in response.words if one[0] != "[" or one[-1] != "]"), None)
@@ -82,7 +82,7 @@ def bigram_wrapping(response: Response) -> Finding:
     return _is(is_followed and (not response.closed or len(words) > 1))
 
 
-@constraint("keywords:no_adjacent_consecutive")
+@constraint("keywords:no_adjacent_consecutive", fewest_words=2)
 def no_adjacent_consecutive(response: Response) -> Finding:
     """No two neighbouring words begin with neighbouring letters of the alphabet."""
     letters = [word[0].lower() for word in response.words]

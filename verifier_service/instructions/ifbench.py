@@ -23,6 +23,10 @@ def _is(followed: bool, found: str = "") -> Finding:
     return Finding(followed, found or ("as asked" if followed else "not as asked"))
 
 
+def _has_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
 def _plain_words(text: str) -> list[str]:
     """The words of a text without ASCII punctuation."""
     return text.translate(_NO_SIGNS).split()
@@ -49,7 +53,7 @@ def unique_word_count(response: Response, *, N: int) -> Finding:
     return _is(len(words) >= N, f"{len(words)} words")
 
 
-@constraint("ratio:stop_words")
+@constraint("ratio:stop_words", fewest_words=1)
 def stop_words(response: Response, *, percentage: int) -> Finding:
     """Stop words are at most a share of all words."""
     words = re.findall(r"\w+", response.lower)
@@ -110,7 +114,7 @@ def numbers(response: Response, *, N: int) -> Finding:
     return _is(number == N, f"{number} numbers")
 
 
-@constraint("words:alphabet")
+@constraint("words:alphabet", fewest_words=2)
 def alphabet(response: Response) -> Finding:
     """The words begin with the letters of the alphabet, in order."""
     letters = [word[0].lower() for word in _plain_words(response.text)]
@@ -121,7 +125,7 @@ def alphabet(response: Response) -> Finding:
     return _is(all(one == two for one, two in zip(letters, wanted, strict=True)))
 
 
-@constraint("words:vowel")
+@constraint("words:vowel", fewest_words=1)
 def vowel(response: Response) -> Finding:
     """The response is one paragraph with three vowels at most."""
     vowels = set(response.lower) & set("aeiou")
@@ -137,7 +141,7 @@ def consonants(response: Response) -> Finding:
     return _is(wrong is None, f"{wrong[:40]!r}" if wrong else "")
 
 
-@constraint("sentence:alliteration_increment")
+@constraint("sentence:alliteration_increment", fewest_words=2)
 def alliteration_increment(response: Response) -> Finding:
     """Each sentence has more alliterating words than the one before."""
     before = -1
@@ -173,7 +177,7 @@ def punctuation(response: Response) -> Finding:
     return _is(not lacking, f"without {' '.join(lacking)}" if lacking else "")
 
 
-@constraint("format:parentheses")
+@constraint("format:parentheses", fewest_words=1)
 def parentheses(response: Response) -> Finding:
     """Brackets are nested five levels deep."""
     partners = {")": "(", "]": "[", "}": "{"}
@@ -207,7 +211,7 @@ def quotes(response: Response) -> Finding:
     return _is(False, f"{deepest} levels")
 
 
-@constraint("words:prime_lengths")
+@constraint("words:prime_lengths", fewest_words=1)
 def prime_lengths(response: Response) -> Finding:
     """The length of every word is a prime."""
     wrong = next((one for one in _plain_words(response.text) if len(one) not in PRIMES), None)
@@ -225,7 +229,7 @@ def options(response: Response, *, options: str) -> Finding:
     return _is(given in {one.strip(SIGNS).lower() for one in choices})
 
 
-@constraint("format:newline")
+@constraint("format:newline", fewest_words=2)
 def newline(response: Response) -> Finding:
     """Every word has a line of its own."""
     text = response.text.translate(_NO_SIGNS).strip()
@@ -248,6 +252,8 @@ def words_japanese(response: Response, *, N: int) -> Finding:
     """Every Nth word is Japanese."""
     if N == 0:
         return _is(False)
+    if response.closed and len(response.words) < N:
+        return _is(False, f"{len(response.words)} words")
     for word in response.words[N - 1 :: N]:
         plain = word.strip(SIGNS)
         if plain and not plain.isdigit() and not re.search("[\u3040-\u30ff\u4e00-\u9fff]", plain):
@@ -255,7 +261,7 @@ def words_japanese(response: Response, *, N: int) -> Finding:
     return _is(True)
 
 
-@constraint("words:repeats")
+@constraint("words:repeats", fewest_words=1)
 def repeats(response: Response, *, small_n: int) -> Finding:
     """No word is there more often."""
     most = Counter(_plain_words(response.lower)).most_common(1)
@@ -290,7 +296,7 @@ def last_first(response: Response) -> Finding:
     return _is(not response.closed or len(sentences) > 1)
 
 
-@constraint("words:paragraph_last_first")
+@constraint("words:paragraph_last_first", fewest_words=2)
 def paragraph_last_first(response: Response) -> Finding:
     """Each paragraph ends with its first word."""
     for paragraph in response.lower.split("\n"):
@@ -309,7 +315,7 @@ def sentence_increment(response: Response, *, small_n: int) -> Finding:
     return _is(is_followed and (not response.closed or bool(steps)), f"{counts[:8]} words")
 
 
-@constraint("words:no_consecutive")
+@constraint("words:no_consecutive", fewest_words=2)
 def no_consecutive(response: Response) -> Finding:
     """No two neighbouring words begin with one letter."""
     letters = [word[0] for word in _plain_words(response.lower)]
@@ -335,7 +341,7 @@ def quote_unquote(response: Response) -> Finding:
     return _is(is_followed and (not response.closed or '"' in text))
 
 
-@constraint("format:list")
+@constraint("format:list", fewest_words=2)
 def special_list(response: Response, *, sep: str) -> Finding:
     """The response is a list with the separator."""
     number = response.text.count(sep)
@@ -349,7 +355,8 @@ def thesis(response: Response) -> Finding:
     if begin is None:
         return _is(False)
     statement, *after = re.split("</(?:i|em)>", response.text[begin.end() :], maxsplit=1)
-    return _is(bool(statement.strip() and after and after[0].strip()))
+    has = _has_word if response.closed else str.strip
+    return _is(bool(has(statement) and after and has(after[0])))
 
 
 @constraint("format:sub-bullets")

@@ -19,7 +19,7 @@ from verifier_service.instructions.constraint import (
 from verifier_service.instructions.languages import language_of
 from verifier_service.instructions.sentences import count_words
 from verifier_service.instructions.spans import spans
-from verifier_service.instructions.visible import latin
+from verifier_service.instructions.visible import joined, latin
 
 CHOICES = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 # Commas of other scripts, and signs that look like one.
@@ -55,8 +55,8 @@ def forbidden_words(response: Response, *, forbidden_words: list[str]) -> Findin
     """None of the words is in the response."""
     text = response.text
     if response.closed:
-        # Letters of other alphabets and marks of emphasis would hide a word from the check alone.
-        text = f"{text}\n{_EMPHASIS_IN_WORD.sub('', latin(text))}"
+        # Other letters, emphasis, tags and entities would hide a word from the check alone.
+        text = f"{text}\n{_EMPHASIS_IN_WORD.sub('', latin(joined(text)))}"
     found = [
         one
         for one in forbidden_words

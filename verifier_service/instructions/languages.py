@@ -8,11 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from verifier_service.instructions.constraint import MissingPackage
+
 MAX_CHARACTERS = 10_000
 """Characters of a text that are looked at: langdetect looks at so many itself."""
 
 
-class NoLanguages(Exception):
+class NoLanguages(MissingPackage):
     """The package langdetect is not installed."""
 
 

@@ -33,13 +33,13 @@ _LAST_WORD = re.compile(r"[\w.&'\u2019-]+$")
 _NEXT_WORD = re.compile(r"\s*[\"'\u201c\u2018(\[*_]*(\w+)?")
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, each with a word in it.
+def sentences(text: str, *, with_signs: bool = False) -> list[str]:
+    """The sentences of a text, each with a word in it; `with_signs` also those of signs alone.
 
     >>> sentences("Dr. Who left. He saw 3.5 stars! Why?")
     ['Dr. Who left.', 'He saw 3.5 stars!', 'Why?']
     """
-    return [part for part in _parts(text) if re.search(r"\w", part)]
+    return [part for part in _parts(text) if with_signs or re.search(r"\w", part)]
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -79,7 +79,9 @@ def count_words(text: str) -> int:
 
 
 # Signs that are words of their own: the brackets and the comma of `(a, b)`.
-_SIGNS = re.compile(r"\.{2,}|--|[;@#$%&?!*()\[\]{}<>\"\u201c\u201d]|[:,](?!\d)")
+_SIGNS = re.compile(r"\.{2,}|--|[;@#$%&?!*()\[\]{}<>\u201c\u201d]|[:,](?!\d)")
+# A double quote that opens: the first one of `("so")`.
+_OPENING = re.compile(r"(^|[ (\[{<])\"")
 # The end of a contraction: the `n't` of `don't`, the `'s` of `it's`.
 _CONTRACTED = re.compile(r"(?i)(?<=\w)(n't|['\u2019](?:s|m|d|ll|re|ve))\b")
 # Quotes around words: both of `'so'`.
@@ -97,7 +99,8 @@ def word_tokens(text: str) -> list[str]:
 
 
 def _tokens(sentence: str) -> list[str]:
-    found = _SIGNS.sub(r" \g<0> ", sentence)
+    found = _OPENING.sub(r"\1 `` ", sentence).replace('"', " '' ")
+    found = _SIGNS.sub(r" \g<0> ", found)
     found = _QUOTES.sub(" ' ", found)
     found = _CONTRACTED.sub(r" \1", found)
     found = _TWO_WORDS.sub(lambda two: " ".join(part for part in two.groups() if part), found)

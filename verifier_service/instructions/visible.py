@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -9,6 +10,17 @@ import unicodedata
 _MARKDOWN_COMMENT = re.compile(r"^\[(?://|comment)\]:[^\n]*$", re.MULTILINE)
 # HTML's `<!-- keyword -->`.
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# The start of an element that is not shown: `<span style="display:none">`.
+_HIDING = re.compile(
+    r"<([a-z][a-z0-9]{0,20})\b[^<>]*?(?:display\s*:\s*none|visibility\s*:\s*hidden|\shidden\b)[^<>]*>",
+    re.IGNORECASE,
+)
+# A declaration, or a link without a text: `<!DOCTYPE keyword>`, `[](keyword)`.
+_UNSEEN = re.compile(r"<![a-z][^<>\n]*>|\[\]\([^()\n]*\)", re.IGNORECASE)
+# A tag within a text: `</b>`, `<br>`.
+_INLINE_TAG = re.compile(r"</?[a-z][^<>\n]{0,80}>", re.IGNORECASE)
+# The hyphen at the end of a line of a word that the next one goes on with.
+_BROKEN_WORD = re.compile(r"(?<=[^\W\d])-\n(?=[^\W\d])")
 _JOINERS = "\u200c\u200d\ufe0f"
 """Characters that shape signs and emoji; they stay between signs that are not Latin."""
 # Letters that look like Latin ones: the Cyrillic one in `c?t`.
@@ -31,9 +43,38 @@ def visible(text: str) -> str:
         text = _HTML_COMMENT.sub("", text)
     if "]:" in text:
         text = _MARKDOWN_COMMENT.sub("", text)
+    if "<" in text:
+        text = _without_hidden(text)
+    if "<!" in text or "[](" in text:
+        text = _UNSEEN.sub("", text)
     if text.isascii():
         return text
     return "".join(_shown(text))
+
+
+def _without_hidden(text: str) -> str:
+    """The text without elements that a browser does not show."""
+    kept, end = [], 0
+    lower = text.lower()
+    for tag in _HIDING.finditer(text):
+        if tag.start() < end:
+            continue
+        closing = f"</{tag[1].lower()}>"
+        place = lower.find(closing, tag.end())
+        kept.append(text[end : tag.start()])
+        if place < 0:  # what follows would not be shown either
+            return "".join(kept)
+        end = place + len(closing)
+    return "".join([*kept, text[end:]])
+
+
+def joined(text: str) -> str:
+    """The text with its words whole: tags and line breaks within them are left out.
+
+    >>> joined("mar<b></b>ble, mar-\\nble, &#109;arble")
+    'marble, marble, marble'
+    """
+    return _BROKEN_WORD.sub("", _INLINE_TAG.sub("", html.unescape(text)))
 
 
 def _shown(text: str) -> list[str]:

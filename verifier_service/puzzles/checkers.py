@@ -10,6 +10,7 @@
 | `set` | `items` | the items in any order: nodes of a graph |
 | `edges` | `edges`, `directed` | the pairs in any order: edges of a graph |
 | `point` | `point`, `max_distance` or `box`, `scale`, `tagged` | a point near, or in a box |
+| `schedule` | `events` | every event in its window, none beside another |
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from verifier_service.puzzles.reading import (
     plain,
     point_in,
 )
+from verifier_service.puzzles.schedule import schedule
 from verifier_service.reference import bad, kind, missing
 from verifier_service.reference_formats.json_values import json_value
 from verifier_service.text_similarity import set_f1
@@ -330,5 +332,6 @@ CHECKERS: Mapping[str, Callable[[Reference], PuzzleChecker]] = {
     "set": item_set,
     "edges": edges,
     "point": point,
+    "schedule": schedule,
 }
 """The checkers by the kind of their puzzle."""

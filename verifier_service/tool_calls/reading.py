@@ -20,6 +20,9 @@ _TAG = re.compile(r"<(/?)(?:tool_call|function_call)>")
 _FENCED = re.compile(
     r"```[ \t]*(?:json|python|tool_call|tool_code)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL
 )
+# Python's parser warns of nothing else: the `\d` of `"\d"`, the `1o` of `1or 2`.
+_WARNED = re.compile(r"\\|[0-9][A-Za-z_]")
+_PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 _WORDS = {"true": True, "false": False, "null": None}
 """Values of JSON that models write in Python's syntax."""
 
@@ -35,7 +38,7 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
     Raises:
         BadCall: something is meant to be a call and is none.
     """
-    if form in ("auto", "tagged") and _TAG.search(text):
+    if "<" in text and form in ("auto", "tagged") and _TAG.search(text):
         return _tagged(text)
     if form == "tagged":
         return []
@@ -51,6 +54,8 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
 
 def _inside_fence(text: str) -> str:
     stripped = text.strip()
+    if not stripped.startswith("```"):
+        return stripped
     fenced = _FENCED.fullmatch(stripped)
     return fenced[1].strip() if fenced and "```" not in fenced[1] else stripped
 
@@ -124,15 +129,22 @@ def _python_calls(text: str, *, is_certain: bool) -> list[ToolCall]:
 def _expression(text: str) -> ast.expr:
     """The one expression of a text, or the list of those on its lines. Raises BadCall."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            tree = ast.parse(text)
+        tree = _quietly_parsed(text) if _WARNED.search(text) else ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadCall("no call in Python's syntax") from error
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+        return tree.body[0].value
     body = [one.value for one in tree.body if isinstance(one, ast.Expr)]
     if not body or len(body) != len(tree.body):
         raise BadCall("no call in Python's syntax")
-    return body[0] if len(body) == 1 else ast.List(elts=body)
+    return ast.List(elts=body)
+
+
+def _quietly_parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return ast.parse(text)
 
 
 def _python_call(node: ast.expr) -> ToolCall:
@@ -157,9 +169,9 @@ def _dotted_name(node: ast.expr) -> str:
 
 def _literal(node: ast.expr) -> Any:
     """The value of a literal; nothing else has one. Raises BadCall."""
+    if type(node) is ast.Constant and type(node.value) in _PLAIN_TYPES:
+        return node.value
     match node:
-        case ast.Constant(value=None | bool() | int() | float() | str() as value):
-            return value
         case ast.Name(id=name) if name in _WORDS:
             return _WORDS[name]
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):

@@ -9,15 +9,21 @@ from pydantic import Field
 
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.completion import Completion
-from verifier_service.instructions import emoji_ends, if_rlvr, ifbench_tasks, languages
-from verifier_service.instructions.constraint import BadArguments, CheckResponse, Response, check_of
+from verifier_service.instructions import emoji_ends, english_words, if_rlvr, ifbench_tasks
+from verifier_service.instructions.constraint import (
+    BadArguments,
+    CheckResponse,
+    MissingPackage,
+    Response,
+    check_of,
+)
 from verifier_service.instructions.rows import BadRow, instructions_in
 from verifier_service.instructions.visible import visible
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
-REGISTERED = (if_rlvr, ifbench_tasks, emoji_ends)
+REGISTERED = (if_rlvr, ifbench_tasks, emoji_ends, english_words)
 """Modules that register constraints when they are imported, with those that they import."""
 MAX_FOUND_CHARACTERS = 100
 MAX_RESPONSE_CHARACTERS = 200_000
@@ -128,7 +134,7 @@ def _found(name: str, check: CheckResponse, response: Response) -> dict[str, Any
     """The finding of a check in JSON. Raises Unverifiable where a package is missing."""
     try:
         finding = check(response)
-    except (languages.NoLanguages, emoji_ends.NoEmoji) as error:
+    except MissingPackage as error:
         message = f"{name} needs reward-verifier[instructions], which the service has not"
         raise Unverifiable(InstructionFollowingReason.MISSING_PACKAGE, message) from error
     found = finding.found[:MAX_FOUND_CHARACTERS]

@@ -31,7 +31,7 @@ class Puzzle(TextVerifier):
         "1 if the answer solves the puzzle of reference.puzzle, else 0 or a share: countdown "
         "(numbers, target), sudoku (grid: any solution that keeps the clues), cells (the value of "
         "each cell of a logic grid or board), grid (ARC), order, set (items), edges, point (near "
-        "another, or in a box)"
+        "another, or in a box), schedule (events in their windows of time)"
     )
     needs: ClassVar[tuple[str, ...]] = ("puzzle",)
     reasons: ClassVar[Iterable[Reason]] = PuzzleReason

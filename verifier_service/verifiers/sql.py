@@ -138,6 +138,7 @@ class Sql(TextVerifier):
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
         wanted = self._wanted(reference)
+        order = self._order(reference)
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -152,7 +153,6 @@ class Sql(TextVerifier):
                     found = self._run(database, query)
                 except QueryFailed as error:
                     return Judgement(0.0, _REASONS[error.kind], query, {"problem": str(error)})
-                order = self._order(reference)
                 if not self._is_same(found, expected, order):
                     details = {"rows": len(found.rows), "wanted": len(expected.rows)}
                     details |= _first_difference(found, expected, order)
@@ -234,6 +234,8 @@ class Sql(TextVerifier):
             one.lower() for one in wanted.columns
         ]:
             return False
+        if found.rows and found.rows == wanted.rows:
+            return True
         given, expected = found.plain_rows, wanted.plain_rows
         if not given and not expected:
             return not wanted.columns or len(found.columns) == len(wanted.columns)

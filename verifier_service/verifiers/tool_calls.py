@@ -97,13 +97,19 @@ class ToolCalls(TextVerifier):
     def _judgement(
         self, given: Sequence[ToolCall], wanted: Sequence[WantedCall], tools: Mapping[str, Tool]
     ) -> Judgement:
-        shown = ", ".join([call.name[:MAX_NAME_CHARACTERS] for call in given[:MAX_SHOWN_CALLS]])
+        shown = _shown(given)
         if not wanted:
             if given:
                 return Judgement(0.0, ToolCallsReason.UNWANTED_CALL, shown)
             return Judgement(1.0, ToolCallsReason.EQUAL)
         if not given:
             return Judgement(0.0, ToolCallsReason.NO_CALL)
+        if len(given) == len(wanted) == 1:  # most completions: nothing is to be paired
+            tool = tools.get(given[0].name, NO_TOOL)
+            if is_met(given[0], wanted[0], tool, self.strings):
+                return Judgement(
+                    1.0, ToolCallsReason.EQUAL, shown, {"met": 1, "wanted": 1, "given": 1}
+                )
         edges = [
             [
                 place
@@ -132,6 +138,13 @@ class ToolCalls(TextVerifier):
         if self.scoring == "toolrl":
             return toolrl_share(given, wanted, self.strings)
         return 0.0
+
+
+def _shown(given: Sequence[ToolCall]) -> str:
+    """The names of the calls."""
+    if len(given) == 1:
+        return given[0].name[:MAX_NAME_CHARACTERS]
+    return ", ".join([call.name[:MAX_NAME_CHARACTERS] for call in given[:MAX_SHOWN_CALLS]])
 
 
 def _wanted(reference: Mapping[str, Any]) -> list[WantedCall]:

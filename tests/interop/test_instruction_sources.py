@@ -1,0 +1,88 @@
+"""`instruction_following` beside the code of IFEval, IF-RLVR and IFBench, on the same responses.
+
+The labels are what that code says of real responses and of texts made to meet or to game a check,
+for each of its constraints with arguments that it draws itself. They need clones (`make peers`).
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.interop.instruction_sources import NLTK_DATA, SOURCES, SourceChecks
+from tests.shared_data import shared_data
+from tests.verifiers.test_instruction_following import TWINS
+from verifier_service.completion import Completion
+from verifier_service.verifier import Judge
+from verifier_service.verifiers.instruction_following import InstructionFollowing
+
+pytestmark = pytest.mark.interop
+PROMPT = "Write a short poem about the sea."
+GIVEN: dict[str, dict[str, Any]] = {
+    "combination:repeat_prompt": {"prompt_to_repeat": PROMPT},
+    "copy:copy": {"prompt_to_repeat": PROMPT},
+    "copy:copying_simple": {"prompt_to_repeat": PROMPT},
+    "copy:copying_multiple": {"prompt_to_repeat": PROMPT, "N": 2},
+    "new:copy_span_idx": {"prompt_to_repeat": PROMPT, "n_start": 0, "n_end": 5},
+    "keywords:exclude_word_harder": {"keyword": "sea", "instruction": PROMPT},
+    "count:count_increment_word": {"keyword1": "sea", "keyword2": "wave"},
+    "ratio:overlap": {"reference_text": PROMPT, "percentage": 50},
+    "count:words_japanese": {"N": 3},
+    "repeat:repeat_change": {"prompt_to_repeat": PROMPT},
+    "repeat:repeat_simple": {},
+    "repeat:repeat_span": {"prompt_to_repeat": PROMPT, "n_start": 1, "n_end": 3},
+}
+"""Arguments of constraints for which the source draws none, or none of the right kind."""
+STRIDE = 60
+FEWEST_EQUAL = 0.99
+
+
+def texts_for(arguments: dict[str, Any]) -> list[str]:
+    """Texts that have the texts among the arguments at places where a constraint may want them."""
+    every = [one for value in arguments.values() for one in _texts(value)]
+    made = [f(one) for one in every for f in (str, "{} is here.".format, "It says {}".format)]
+    return [*made, " ".join(every)] if every else []
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+
+
+def judge_of(constraint_id: str, arguments: dict[str, Any]) -> Judge:
+    verifier = InstructionFollowing(mode="source", part="completion")
+    return verifier.prepare({"instructions": [{"id": constraint_id, "kwargs": arguments}]})
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_verdicts_are_those_of_the_source(name: str) -> None:
+    folder, _ = SOURCES[name]
+    if not folder.exists() or not NLTK_DATA.exists():
+        pytest.skip(f"needs clones at {folder} and {NLTK_DATA}: make peers")
+    logging.disable(logging.CRITICAL)
+    source, found = SourceChecks(name), Counter[str]()
+    real = [row["response"] for row in shared_data("format/ifeval_labelled.jsonl.gz")[::STRIDE]]
+    twins = [text for _, *pair in TWINS[:: 1 if name == "ifbench" else 3] for text in pair]
+    differing: Counter[str] = Counter()
+    for constraint_id in source.checkers:
+        arguments = GIVEN.get(constraint_id) or source.arguments(constraint_id, 1)
+        judge = judge_of(constraint_id, arguments)
+        for text in [*real, *twins, *texts_for(arguments)]:
+            wanted = source.verdict(constraint_id, arguments, text)
+            if wanted is None:
+                found["raised"] += 1
+                continue
+            is_equal = (judge(Completion(text)).score == 1) == wanted  # type: ignore[union-attr]
+            found["equal" if is_equal else "different"] += 1
+            found["followed"] += wanted
+            differing[constraint_id] += not is_equal
+    logging.disable(logging.NOTSET)
+    shown = {one: number for one, number in differing.items() if number}
+    sys.stdout.write(f"{name}: {len(source.checkers)} constraints, {dict(found)}, {shown}\n")
+    number = found["equal"] + found["different"]
+    assert number > 1000
+    assert found["followed"] > number / 10
+    assert found["equal"] >= FEWEST_EQUAL * number
