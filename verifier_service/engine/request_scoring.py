@@ -169,7 +169,8 @@ class Scoring:
         """
         self._report_empty_groups()
         owners: list[list[Owner]] | None = [] if self._is_stored else None
-        parts = unique_parts(self._request, self._slots, owners)
+        with_digests = self._engine.keeps_verdicts or owners is not None
+        parts = unique_parts(self._request, self._slots, owners, with_digests=with_digests)
         num_unique = sum(len(part.uniques) for part in parts)
         work = [
             self._judge(verifiers, chunk)
