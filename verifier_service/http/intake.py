@@ -38,7 +38,7 @@ LIGHT_BODY_BYTES = 2**20
 """Largest body in memory. The API process may read it if it is text in few values; a larger one is
 in a file, which the process of a large request inherits."""
 MAX_PARTS = 256
-UNWATCHED_SECONDS = 0.02
+UNWATCHED_SECONDS = 0.1
 """Time in which a client that hangs up is not noticed, nor that the service ends."""
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
