@@ -167,6 +167,12 @@ class Scoring:
 
         A completion that is not judged within deadline_seconds gets a `failed` verdict.
         """
+        try:
+            return await self._run(deadline_seconds)
+        finally:
+            self._on_group = None  # it refers to this: texts in a cycle are left to the collector
+
+    async def _run(self, deadline_seconds: float) -> ScoredRequest:
         self._report_empty_groups()
         owners: list[list[Owner]] | None = [] if self._is_stored else None
         with_digests = self._engine.keeps_verdicts or owners is not None

@@ -112,7 +112,10 @@ class BodyDoor:
                 return
             replay = Replay(body, receive)
             scope["state"]["intake"] = Intake(body, reservation, found_full, started, replay)
-            await self._app(scope, replay, send)
+            try:
+                await self._app(scope, replay, send)
+            finally:  # it refers to the call: in a cycle, the call would be left to the collector
+                del scope["state"]["intake"]
 
     async def _receive(self, receive: Receive, body: Body, reservation: Reservation) -> None:
         """Receive the body.
