@@ -22,7 +22,7 @@ from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
 from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
-from verifier_service.http.routes import router
+from verifier_service.http.routes import ShortWay, router
 from verifier_service.http.service import Service, install_service
 from verifier_service.http.traces import Traces
 from verifier_service.http.unread_body import CloseUnread
@@ -105,6 +105,7 @@ def _add_layers(
     app: FastAPI, settings: Settings, drain: Drain, metrics: Metrics, traces: Traces | None
 ) -> None:
     """Surround the routes with what every call passes through, the innermost layer first."""
+    app.add_middleware(ShortWay)
     app.add_middleware(
         BodyDoor,
         max_bytes=settings.max_body_bytes,

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 MAX_SHOWN_CHARACTERS = 200
@@ -60,9 +61,9 @@ def loads(text: str | bytes, *, parse_int: Callable[[str], Any] = int) -> Any:
     verifier_service.strict_json.FlawedJson: a.1.b: the object has this key twice
     """
     given = text.decode() if isinstance(text, bytes) else text
-    if parse_int is int and not given.startswith("\ufeff"):
+    if not given.startswith("\ufeff"):
         try:
-            return _FLAWLESS.decode(given)
+            return _flawless_decoder(parse_int).decode(given)
         except _Flawed:
             pass
     return _loads_with_flaws(given, parse_int)
@@ -137,10 +138,15 @@ def _no_constant(_name: str) -> Any:
     raise _Flawed
 
 
-# `json.loads` with hooks makes a decoder for each text, which takes as long as a short text.
-_FLAWLESS = json.JSONDecoder(
-    object_pairs_hook=_flawless_object, parse_constant=_no_constant, parse_float=_flawless_float
-)
+@lru_cache
+def _flawless_decoder(parse_int: Callable[[str], Any]) -> json.JSONDecoder:
+    """A decoder that is kept: `json.loads` makes one for each text, which takes as long as it."""
+    return json.JSONDecoder(
+        object_pairs_hook=_flawless_object,
+        parse_constant=_no_constant,
+        parse_float=_flawless_float,
+        parse_int=parse_int,
+    )
 
 
 def _first_twice(pairs: list[tuple[str, Any]]) -> str:

@@ -403,7 +403,7 @@ def test_the_door_is_around_every_route() -> None:
     """A layer outside of it may refuse a call, and none takes its body."""
     app = create_app(Settings())
     layers = [getattr(layer.cls, "__name__", "") for layer in app.user_middleware]
-    assert layers == ["CloseUnread", "CallContext", "BodyDoor"]
+    assert layers == ["CloseUnread", "CallContext", "BodyDoor", "ShortWay"]
 
 
 def test_a_large_call_that_is_judged_holds_up_no_other(small_service: tuple[str, int]) -> None:

@@ -35,6 +35,7 @@ class UniqueCompletion(msgspec.Struct, frozen=True):
 
     completion: Completion
     digest: bytes
+    """Hash of the completion; empty where nobody asks for it."""
     slots: list[VerdictSlot]
 
 
@@ -69,6 +70,8 @@ def unique_parts(
     request: ScoreRequest,
     slots: list[list[VerdictsByKey]],
     owners: list[list[Owner]] | None = None,
+    *,
+    with_digests: bool = True,
 ) -> list[ChunkPart]:
     """Each different completion of each different reference, in the order of the request.
 
@@ -76,9 +79,10 @@ def unique_parts(
         request: groups of completions.
         slots: for each group, for each completion, the verdicts to be filled.
         owners: gets a list for each group, with the owner of each completion; None: nobody asks.
+        with_digests: whether somebody asks for the digests. Comparing texts takes less time.
     """
     parts: dict[bytes, ChunkPart] = {}
-    found: dict[tuple[bytes, bytes], UniqueCompletion] = {}
+    found: dict[tuple[bytes, bytes | Completion], UniqueCompletion] = {}
     for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
         encoded = encoded_reference(group)
         part = parts.get(encoded)
@@ -87,10 +91,12 @@ def unique_parts(
         owned: list[Owner] = []
         for given, verdicts in zip(group.completions, group_slots, strict=True):
             completion = completion_of(given)
-            key = (part.reference_digest, _completion_digest(completion))
+            completion_digest = _completion_digest(completion) if with_digests else b""
+            key = (part.reference_digest, completion_digest or completion)
             unique = found.get(key)
             if unique is None:
-                unique = found[key] = UniqueCompletion(completion, key[1], [(index, verdicts)])
+                slots_of = [(index, verdicts)]
+                unique = found[key] = UniqueCompletion(completion, completion_digest, slots_of)
                 part.uniques.append(unique)
             else:
                 unique.slots.append((index, verdicts))

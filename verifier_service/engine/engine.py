@@ -43,6 +43,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def keeps_verdicts(self) -> bool:
+        """Whether `keep` keeps anything."""
+        ...
+
+    @property
     def max_questions(self) -> int | None:
         """Most questions to a model for one request; None: any number."""
         ...

@@ -65,7 +65,10 @@ class MixedScoring:
         end = time.monotonic() + deadline_seconds
         left = iter(self._members)
         runs = min(CHOICES_AT_ONCE, len(self._members))
-        await asyncio.gather(*(self._run_each(left, end) for _ in range(runs)))
+        try:
+            await asyncio.gather(*(self._run_each(left, end) for _ in range(runs)))
+        finally:
+            self._on_group = None  # as that of a `Scoring`
         found = [self.group_verdicts(index) for index in range(len(self._request.groups))]
         return ScoredRequest(found, self._num_deduplicated)
 

@@ -167,9 +167,16 @@ class Scoring:
 
         A completion that is not judged within deadline_seconds gets a `failed` verdict.
         """
+        try:
+            return await self._run(deadline_seconds)
+        finally:
+            self._on_group = None  # it refers to this: texts in a cycle are left to the collector
+
+    async def _run(self, deadline_seconds: float) -> ScoredRequest:
         self._report_empty_groups()
         owners: list[list[Owner]] | None = [] if self._is_stored else None
-        parts = unique_parts(self._request, self._slots, owners)
+        with_digests = self._engine.keeps_verdicts or owners is not None
+        parts = unique_parts(self._request, self._slots, owners, with_digests=with_digests)
         num_unique = sum(len(part.uniques) for part in parts)
         work = [
             self._judge(verifiers, chunk)

@@ -158,6 +158,11 @@ class Scheduler:
             start += num_completions
 
     @property
+    def keeps_verdicts(self) -> bool:
+        """Implements `Engine.keeps_verdicts`."""
+        return not self.cache.is_off
+
+    @property
     def max_questions(self) -> int | None:
         """Implements `Engine.max_questions`."""
         return None if self._model is None else self._model.max_questions

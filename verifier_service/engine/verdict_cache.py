@@ -21,6 +21,11 @@ class VerdictCache:
         self.num_hits = 0
         self.num_misses = 0
 
+    @property
+    def is_off(self) -> bool:
+        """Whether it keeps nothing."""
+        return self._max_verdicts == 0
+
     def __len__(self) -> int:
         return len(self._verdicts)
 
@@ -36,7 +41,7 @@ class VerdictCache:
 
     def keep(self, key: bytes, verdict: Verdict) -> None:
         """Keep a verdict, unless it `failed`: the next try may succeed."""
-        if verdict.outcome is Outcome.FAILED:
+        if verdict.outcome is Outcome.FAILED or self.is_off:
             return
         self._verdicts[key] = verdict
         self._verdicts.move_to_end(key)

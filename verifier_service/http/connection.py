@@ -1,5 +1,7 @@
 """A client's connection: uvicorn's over h11, with strict framing and bounds on time and number.
 
+Plain requests, which are nearly all, are answered without h11: see `plain_exchange`.
+
 uvicorn closes a connection that is idle after a response. It waits forever for the first request,
 for the rest of a head, for the rest of a body that nobody reads, and for a client that does not
 read. It also bounds the calls, not the connections. What it lacks stands here.
@@ -15,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
+from urllib.parse import unquote
 
 import h11
 from uvicorn.config import Config
@@ -25,6 +28,7 @@ from verifier_service.current_call import new_request_id
 from verifier_service.http.errors import RETRY_AFTER_SECONDS
 from verifier_service.http.framing import StrictFraming
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.plain_exchange import PlainExchange, PlainHead, plain_head
 from verifier_service.http.request_head import HeadFault
 
 access_log = logging.getLogger("verifier_service.access")
@@ -89,6 +93,10 @@ class GuardedConnection(H11Protocol):
         """Ends the connection when the client does not send what it owes."""
         self._ending: asyncio.TimerHandle | None = None
         """Ends the connection when the client does not read, or does not close its side."""
+        self._plain: PlainExchange | None = None
+        """The plain request that is being answered, if one is."""
+        self._early = b""
+        """Bytes of later requests, which wait for its response."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse the connection that is one too many."""
@@ -117,8 +125,76 @@ class GuardedConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take the next bytes; those after a refusal are dropped."""
-        if not self._is_refused:
+        if self._is_refused:
+            return
+        if self._plain is not None:
+            self._go_on(self._plain, data)
+        elif (head := self._plain_head(data)) is not None:
+            self._begin_plain(head, data[head.end :])
+        else:
             super().data_received(data)
+
+    def _plain_head(self, data: bytes) -> PlainHead | None:
+        """The head of a plain request that begins here; None if h11 reads what comes."""
+        is_start = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+        return plain_head(data) if is_start else None
+
+    def _begin_plain(self, head: PlainHead, rest: bytes) -> None:
+        """Have the application answer a plain request, as uvicorn does for those of h11."""
+        self._unset_keepalive_if_required()
+        self._watch_owing(owes=False)
+        raw_path, _, query = head.target.partition(b"?")
+        self.headers = head.headers
+        self.scope = {
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme or "http",
+            "method": "POST",
+            "root_path": self.root_path,
+            "path": self.root_path + unquote(raw_path.decode("ascii")),
+            "raw_path": self.root_path.encode("ascii") + raw_path,
+            "query_string": query,
+            "headers": head.headers,
+            "state": self.app_state.copy(),
+        }
+        self.cycle = self._plain = PlainExchange(
+            scope=self.scope,
+            conn=self.conn,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            on_response=self.on_response_complete,
+        )
+        self._plain.num_left = head.num_body_bytes
+        self._go_on(self._plain, rest)
+        task = self.loop.create_task(self._plain.run_asgi(self.app))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
+
+    def _go_on(self, plain: PlainExchange, data: bytes) -> None:
+        """Take bytes of a plain request's body; those after its end wait for the response."""
+        self._early += plain.add(data)
+        if plain.response_complete:
+            self._end_plain(plain)
+        elif self._early:
+            self.flow.pause_reading()
+
+    def _end_plain(self, plain: PlainExchange) -> None:
+        """Expect the rest of a body that nobody read; go on with what came after its end."""
+        self._watch_owing(owes=plain.more_body)
+        if plain.more_body:
+            return
+        self._plain = None
+        early, self._early = self._early, b""
+        if early:
+            self.data_received(early)
 
     def handle_events(self) -> None:
         """Read what has arrived, and expect the rest of what has begun."""
@@ -131,6 +207,8 @@ class GuardedConnection(H11Protocol):
         super().on_response_complete()
         if self.transport.is_closing():
             self._end_after(self._guard.limits.reading_seconds, self._end_unread)
+        elif self._plain is not None:
+            self._end_plain(self._plain)
         elif self.conn.their_state is h11.SEND_BODY and not self._is_refused:
             self._watch_owing(owes=True)
 
@@ -181,7 +259,8 @@ class GuardedConnection(H11Protocol):
                 "the request line and the headers were not there after "
                 f"{self._guard.limits.head_seconds:g} seconds",
             )
-        elif self.conn.their_state is h11.SEND_BODY:  # its response is sent
+        elif self._plain is not None or self.conn.their_state is h11.SEND_BODY:
+            # the response is sent
             message = "the rest of a body did not arrive in time"
             self._guard.count("rest_too_slow", message, self._call_id())
             self.transport.abort()

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -39,7 +38,7 @@ LIGHT_BODY_BYTES = 2**20
 """Largest body in memory. The API process may read it if it is text in few values; a larger one is
 in a file, which the process of a large request inherits."""
 MAX_PARTS = 256
-UNWATCHED_SECONDS = 0.02
+UNWATCHED_SECONDS = 0.1
 """Time in which a client that hangs up is not noticed, nor that the service ends."""
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
@@ -92,9 +91,8 @@ class BodyDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on with its body, which is held until the response is sent."""
-        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
         if scope["type"] != "http" or (
-            scope["method"] in _WITHOUT_BODY and not declares_body(headers)
+            scope["method"] in _WITHOUT_BODY and not declares_body(scope)
         ):
             await self._app(scope, receive, send)
             return
@@ -102,8 +100,11 @@ class BodyDoor:
         started, found_full = time.monotonic(), service.admission.is_full
         with service.admission.reservation() as reservation, closing(Body()) as body:
             try:
-                declared = check_declared(headers.get("content-length", ""), self._max_bytes)
-                _reserve(declared, headers, service.admission, reservation)
+                headers = dict(scope["headers"])
+                length = headers.get(b"content-length", b"").decode("latin-1")
+                declared = check_declared(length, self._max_bytes)
+                is_chunked = b"transfer-encoding" in headers
+                _reserve(declared, service.admission, reservation, is_chunked=is_chunked)
                 body.expect(declared)
                 await self._receive(receive, body, reservation)
             except (RequestError, ClientDisconnect) as error:
@@ -111,7 +112,10 @@ class BodyDoor:
                 return
             replay = Replay(body, receive)
             scope["state"]["intake"] = Intake(body, reservation, found_full, started, replay)
-            await self._app(scope, replay, send)
+            try:
+                await self._app(scope, replay, send)
+            finally:  # it refers to the call: in a cycle, the call would be left to the collector
+                del scope["state"]["intake"]
 
     async def _receive(self, receive: Receive, body: Body, reservation: Reservation) -> None:
         """Receive the body.
@@ -160,20 +164,23 @@ def given_up(service: Service) -> Response:
     return Response(status_code=HTTPStatus.BAD_REQUEST)
 
 
-def declares_body(headers: Headers) -> bool:
+def declares_body(scope: Scope) -> bool:
     """Whether the headers of a call announce a body."""
-    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    return any(
+        (name == b"content-length" and value != b"0") or name == b"transfer-encoding"
+        for name, value in scope["headers"]
+    )
 
 
 def _reserve(
-    declared: int, headers: Headers, admission: Admission, reservation: Reservation
+    declared: int, admission: Admission, reservation: Reservation, *, is_chunked: bool
 ) -> None:
     """Reserve the bytes that a body declares. Raises QueueFull.
 
     A small body is taken in although the queue is full, so that its route can say so in the words
     of its protocol. It counts towards the bound of responses.
     """
-    if declared <= SMALL_BODY_BYTES and "transfer-encoding" not in headers:
+    if declared <= SMALL_BODY_BYTES and not is_chunked:
         reservation.grow_by_response(num_bytes=declared)
     else:
         admission.check_not_full()
@@ -298,29 +305,74 @@ def content_encoding(request: Request) -> str:
 
 
 async def unless_given_up(work: Coroutine[None, None, T], request: Request, drain: Drain) -> T:
-    """The result of the work. Raises ClientDisconnect, or Draining when the service ends."""
-    working = asyncio.ensure_future(work)
+    """The result of the work. Raises ClientDisconnect, or Draining when the service ends.
+
+    The work runs in the task of the call. Most work ends soon, and only longer work is watched.
+    """
+    watch = _Watch(request, drain)
     try:
-        # Most work ends soon. Only longer work is worth the two tasks that watch.
-        await asyncio.wait([working], timeout=UNWATCHED_SECONDS)
-    except BaseException:
-        await _cancelled(working)
+        return await work
+    except asyncio.CancelledError:
+        watch.raise_found()
         raise
-    if working.done():
-        return working.result()
+    finally:
+        await watch.end()
+
+
+class _Watch:
+    """Cancels the task of a call whose client is gone, or that the ending service gives up."""
+
+    def __init__(self, request: Request, drain: Drain) -> None:
+        self._request = request
+        self._drain = drain
+        task = asyncio.current_task()
+        assert task is not None
+        self._call = task
+        self._num_cancelled = task.cancelling()
+        self._found: Exception | None = None
+        self._watching: asyncio.Task[Exception] | None = None
+        loop = asyncio.get_running_loop()
+        self._start = loop.call_later(UNWATCHED_SECONDS, self._begin)
+
+    def _begin(self) -> None:
+        self._watching = asyncio.create_task(_given_up(self._request, self._drain))
+        self._watching.add_done_callback(self._cancel_call)
+
+    def _cancel_call(self, watching: asyncio.Task[Exception]) -> None:
+        if not watching.cancelled():
+            error = watching.exception()
+            self._found = watching.result() if error is None else _as_exception(error)
+            self._call.cancel()
+
+    def raise_found(self) -> None:
+        """Raise the reason why this watch cancelled the call, unless somebody else did too."""
+        if self._found is not None and self._call.uncancel() <= self._num_cancelled:
+            raise self._found
+
+    async def end(self) -> None:
+        """End the watch, whose tasks have ended then."""
+        self._start.cancel()
+        if self._watching is not None:
+            self._watching.remove_done_callback(self._cancel_call)
+            await _cancelled(self._watching)
+
+
+def _as_exception(error: BaseException) -> Exception:
+    return error if isinstance(error, Exception) else RuntimeError(repr(error))
+
+
+async def _given_up(request: Request, drain: Drain) -> Exception:
+    """The error of a call when its client is gone, or the service ends."""
     gone = asyncio.create_task(_disconnected(request))
     stopped = asyncio.create_task(drain.wait_stopped())
-    waiting: list[asyncio.Task[object]] = [working, gone, stopped]
     try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        if gone.done():
-            gone.result()
-            raise ClientDisconnect
-        raise Draining
+        await asyncio.wait([gone, stopped], return_when=asyncio.FIRST_COMPLETED)
+        if not gone.done():
+            return Draining()
+        gone.result()
+        return ClientDisconnect()
     finally:
-        await _cancelled(*waiting)
+        await _cancelled(gone, stopped)
 
 
 async def _cancelled(*tasks: asyncio.Future[Any]) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import verifier_service
 from verifier_service.code.languages import LANGUAGES, LanguageStatus, language_statuses
-from verifier_service.errors import Draining, NotReady
+from verifier_service.errors import Draining, NotReady, RequestError
+from verifier_service.http.error_handlers import refused
 from verifier_service.http.score_call import NDJSON, respond_to_score_call
 from verifier_service.http.service import CallService, Service, service_of
 from verifier_service.proofs.provers import ProverStatus
@@ -69,19 +70,56 @@ SCORE_RESPONSES |= {
 }
 
 
-class _DirectRoute(APIRoute):
+class DirectRoute(APIRoute):
     """A route whose function reads the request itself: FastAPI looks for no arguments of it."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
-        self.app = self._respond  # FastAPI's keeps dependencies open, of which there are none
+        self.app = self.respond  # FastAPI's keeps dependencies open, of which there are none
 
-    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response: Response = await self.endpoint(Request(scope, receive, send))
-        await response(scope, receive, send)
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call, errors included, as the layers do that `ShortWay` leaves out."""
+        request = Request(scope, receive, send)
+        service = service_of(request)
+        try:
+            response: Response = await self.endpoint(request)
+        except RequestError as error:
+            response = refused(error, scope, service.metrics)
+        try:
+            await response(scope, receive, send)
+        except RequestError as error:
+            raise RuntimeError("refused after the start of its response") from error
 
 
-_direct = APIRouter(route_class=_DirectRoute)
+class ShortWay:
+    """Innermost layer, from which direct routes are called without a look at all the others.
+
+    Args:
+        app: the next layer, for every other call.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._routes = {
+            (method, route.path): route
+            for route in _direct.routes
+            if isinstance(route, DirectRoute)
+            for method in route.methods or ()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Call the route of a call, or the next layer."""
+        route = None
+        if scope["type"] == "http":
+            route = self._routes.get((scope["method"], scope["path"]))
+        if route is None:
+            await self._app(scope, receive, send)
+        else:
+            scope["route"] = route
+            await route.respond(scope, receive, send)
+
+
+_direct = APIRouter(route_class=DirectRoute)
 
 
 @_direct.post(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verifier_service.http.intake import declares_body
@@ -25,7 +25,7 @@ class CloseUnread:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on."""
-        if scope["type"] == "http" and declares_body(Headers(scope=scope)):
+        if scope["type"] == "http" and declares_body(scope):
             call = _Call(scope, receive, send)
             await self._app(scope, call.receive, call.send)
         else:
@@ -40,7 +40,7 @@ class _Call:
         self._send = send
         self._is_read = False
         # A client that waits for `100 Continue` sends no body before that.
-        self._is_coming = "expect" not in Headers(scope=scope)
+        self._is_coming = all(name != b"expect" for name, _ in scope["headers"])
         self._is_closing = False
 
     async def receive(self) -> Message:

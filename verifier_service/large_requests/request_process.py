@@ -168,6 +168,7 @@ class ParentEngine:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.worker_counts: dict[str, int] = {}
+        self.keeps_verdicts = True
         self.max_questions: int | None = None
         self.stored_texts: StoredTexts | None = None
         self._reader = reader
