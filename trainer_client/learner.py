@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch.optim import Optimizer
@@ -27,11 +29,21 @@ from trainer_client.problem_order import MixPosition
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
-from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups, read_groups
+from trainer_client.rollout.group_requests import GroupRequestEngine
+from trainer_client.rollout.group_stream import GroupStream, StreamLimits
+from trainer_client.rollout.kept_group import KnownProblems
+from trainer_client.rollout.sampling_ahead import (
+    SamplingAhead,
+    StepGroups,
+    read_groups,
+    write_groups,
+)
+from trainer_client.rollout.stream_state import read_stream, write_stream
 from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
     RandomState,
+    WriteFiles,
     entropy_state,
     position_of,
     restore_training_state,
@@ -56,7 +68,10 @@ class Learner:
     """Whether micro-batches are packed instead of padded."""
     processes: Processes
     ahead: SamplingAhead | None = None
-    """Groups of the next step; None without `train.one_step_off`."""
+    """Groups of the next step; None unless `train.max_staleness_steps` is 1."""
+    stream: GroupStream | None = None
+    """Groups of later steps, in the first process; None unless `train.max_staleness_steps` is at
+    least 2."""
     offloads: bool = False
     """Whether `train.offload` is set."""
     reference_moves: bool = False
@@ -72,7 +87,14 @@ class Learner:
         """Close the engine and give up groups that are being sampled ahead."""
         if self.ahead is not None:
             self.ahead.close()
+        if self.stream is not None:
+            self.stream.close()
         self.engine.close()
+
+    def update_sampler(self, step: int) -> None:
+        """Give the engine the policy's weights after so many steps; raises RolloutError."""
+        with nullcontext() if self.stream is None else self.stream.new_weights(step):
+            self.engine.update_weights()
 
     def offloaded(self) -> AbstractContextManager[None]:
         """Inside, with `train.offload`, optimizer state and reference are in CPU memory."""
@@ -98,7 +120,7 @@ class Learner:
         self.reference.load_state_dict(self.policy.model.state_dict())
 
     def save(self, run_dir: Path, position: Position) -> Checkpoint:
-        """Write a checkpoint, with the groups that were sampled ahead for its next step."""
+        """Write a checkpoint, with the groups that were sampled ahead for its next steps."""
         return save_checkpoint(
             run_dir,
             position,
@@ -106,7 +128,7 @@ class Learner:
             optimizer=self.optimizer,
             scheduler=self.scheduler,
             reference=self.reference if self.reference_moves else None,
-            ahead=self._kept_ahead(position.next_problem),
+            ahead=self._write_ahead(position),
             entropy_control=self.entropy_control.state,
         )
 
@@ -116,7 +138,7 @@ class Learner:
         problems: Iterable[Problem],
         verifiers_of: Callable[[Problem], Collection[str]],
     ) -> None:
-        """Go on with the groups that a checkpoint keeps, each process with its part.
+        """Go on with the groups that a checkpoint keeps; one step ahead each process with its part.
 
         Groups that cannot be used are sampled anew.
 
@@ -127,13 +149,23 @@ class Learner:
                 lack one cannot be used. Functions and models score later, when the groups are
                 taken.
         """
+        known = KnownProblems(problems, verifiers_of)
+        if self.stream is not None and (state := read_stream(checkpoint.folder, known)) is not None:
+            self.stream.restore(state)
         if self.ahead is None:
             return
-        kept = read_groups(checkpoint.folder, problems, verifiers_of)
+        kept = read_groups(checkpoint.folder, known)
         if kept is None or len(kept.scored.groups) % self.processes.size:
             return
         own = replace(kept.scored, groups=self.processes.share(kept.scored.groups))
         self.ahead.restore(StepGroups(own, kept.next_problem), position_of(checkpoint).next_problem)
+
+    def _write_ahead(self, position: Position) -> WriteFiles | None:
+        """A function that writes what was sampled ahead; None: nothing was. Collective."""
+        if self.stream is not None and self.stream.started:
+            return partial(write_stream, state=self.stream.state(position.step))
+        kept = self._kept_ahead(position.next_problem)
+        return None if kept is None else partial(write_groups, groups=kept)
 
     def _kept_ahead(self, position: MixPosition) -> StepGroups | None:
         """The groups of all processes, in the order of their problems; None if one has none."""
@@ -179,8 +211,15 @@ def make_learner(
     optimizer, scheduler = make_optimizer(
         policy.model, config.optimizer, num_steps=config.num_updates
     )
-    engine = open_engine(policy, config.rollout, seed=config.train.seed, run_dir=config.output_dir)
-    engine = in_environment(engine, policy, config)
+    streams = config.train.max_staleness_steps > 1
+    sampler = open_engine(
+        policy,
+        config.rollout,
+        seed=config.train.seed,
+        run_dir=config.output_dir,
+        in_flight=streams,
+    )
+    engine = in_environment(sampler, policy, config)
     if checkpoint is not None:
         restore_training_state(
             checkpoint, model=policy.model, optimizer=optimizer, scheduler=scheduler
@@ -196,11 +235,23 @@ def make_learner(
         engine,
         packs,
         processes,
-        ahead=SamplingAhead() if config.train.one_step_off else None,
+        ahead=SamplingAhead() if config.train.max_staleness_steps == 1 else None,
+        stream=_stream(sampler, config) if streams and processes.leads else None,
         offloads=config.train.offload,
         reference_moves=config.loss.reference_sync_steps is not None,
         entropy_control=entropy_control,
     )
+
+
+def _stream(engine: RolloutEngine, config: Config) -> GroupStream:
+    """The stream of groups of a run with vLLM servers."""
+    limits = StreamLimits(
+        max_staleness=config.train.max_staleness_steps,
+        per_step=config.rollout.prompts_per_step,
+        num_steps=config.train.steps,
+        deadline_seconds=config.rollout.vllm_server.deadline_seconds,
+    )
+    return GroupStream(cast(GroupRequestEngine, engine), limits)
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:

@@ -225,7 +225,7 @@ def test_a_run_one_step_off_trains_with_the_correction(
         service_url,
         rollout=served_by(server),
         loss={"importance": {"mode": "token_truncate"}},
-        train={"one_step_off": True},
+        train={"max_staleness_steps": 1},
     )
     train(settings)
     lines = (settings.output_dir / "metrics.jsonl").read_text().splitlines()

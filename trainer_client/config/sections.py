@@ -491,11 +491,13 @@ class TrainConfig(Section):
         description="optimizer state and reference policy in CPU memory while completions are "
         "sampled",
     )
-    one_step_off: bool = Field(
-        default=False,
-        description="sample the next step's completions while this one trains; needs "
-        "rollout.engine vllm_server and loss.importance. A checkpoint waits for them and keeps "
-        "them, so that a resumed run goes on as if it had not stopped",
+    max_staleness_steps: NonNegativeInt = Field(
+        default=0,
+        description="optimizer steps by which the weights that sampled a completion may lag behind "
+        "those that train on it. 0: on-policy; 1: the next step's completions are sampled while "
+        "this one trains; more: sampling never pauses and goes on under new weights within a "
+        "completion, and older groups are dropped. Above 0 it needs rollout.engine vllm_server and "
+        "loss.importance",
     )
     reshard_after_forward: bool = Field(
         default=True,
