@@ -34,6 +34,7 @@ from trainer_client.rollout.group_stream import (
 )
 from trainer_client.rollout.sampling_ahead import SampleGroups, SamplingAhead, StepGroups
 from trainer_client.run.checkpoint import Position
+from trainer_client.run.step_progress import STEP
 
 T = TypeVar("T")
 
@@ -168,13 +169,13 @@ class GroupSampler:
     def _taken(self, stream: GroupStream, position: Position) -> StepGroups:
         """The groups of a step, those that take the place of groups that do not teach included."""
         wanted = self._rollout.prompts_per_step
-        taken = [stream.take(wanted)]
+        taken = [stream.take(wanted, _progress(wanted))]
         scored = self._scored(taken[0])
         for _ in range(self._rollout.max_refills):
             missing = wanted - self._num_teaching(scored)
             if not missing:
                 break
-            taken.append(stream.take(missing))
+            taken.append(stream.take(missing, _progress(missing)))
             scored = scored.joined(self._scored(taken[-1]))
         metrics = {
             **staleness_metrics(scored.groups, position.step),
@@ -222,3 +223,16 @@ class GroupSampler:
 
     def _agree(self, work: Callable[[], T]) -> T:
         return self._learner.processes.agree(work, *SAMPLING_ERRORS, TrainingError)
+
+
+def _progress(wanted: int) -> Callable[[int], None]:
+    """A function that shows how many groups of a step have come."""
+    STEP.begin("sampling", wanted, "groups")
+    shown = 0
+
+    def show(done: int) -> None:
+        nonlocal shown
+        STEP.advance(done - shown)
+        shown = done
+
+    return show

@@ -180,22 +180,30 @@ class GroupStream:
             self._drop_old()
         self._tell()
 
-    def take(self, count: int) -> TakenGroups:
+    def take(
+        self, count: int, on_progress: Callable[[int], None] = lambda done: None
+    ) -> TakenGroups:
         """So many groups for the present step, those with the lowest numbers of all that are done.
+
+        Args:
+            count: number of groups.
+            on_progress: called with the number of groups that are there, while it waits.
 
         Raises:
             VerifierError, RolloutError: a group could not be sampled or scored, or the groups were
                 not there within the deadline.
         """
         began = time.perf_counter()
+
+        def is_over() -> bool:
+            on_progress(min(len(self._ready), count))
+            return self._error is not None or len(self._ready) >= count
+
         with self._lock:
             self._wanted = count
         self._tell()
         with self._lock:
-            is_there = self._lock.wait_for(
-                lambda: self._error is not None or len(self._ready) >= count,
-                self._limits.deadline_seconds,
-            )
+            is_there = self._lock.wait_for(is_over, self._limits.deadline_seconds)
             self._wanted = 0
             if self._error is not None:
                 raise self._error

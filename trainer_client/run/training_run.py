@@ -69,6 +69,7 @@ CONSOLE_KEYS = {
     "policy/kl_divergence": "KL",
     "policy/entropy": "entropy",
     "completion/length": "length",
+    "staleness/mean": "staleness",
     "episode/turns": "turns",
     "episode/lost_groups": "lost groups",
     "time/step": "seconds",
