@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import copy
+import itertools
 import random
 import statistics
 import tempfile
@@ -47,7 +48,7 @@ from trainer_client.run.console import CONSOLE
 from trainer_client.sft import fine_tune
 from trainer_client.train import train_step
 
-PER_STEP, STEP_SECONDS, SLEPT_STEPS = 16, 0.5, 40
+PER_STEP, STEP_SECONDS, SLEPT_STEPS = 16, 1.0, 40
 SPREAD = 0.5
 """Standard deviation of the logarithm of a group's time."""
 SEEDS = (0, 1, 2)
@@ -65,12 +66,15 @@ class Sleeper:
 
     def __init__(self) -> None:
         self.num_updates = 0
-        self._times = random.Random(0)
+        chosen = random.Random(0)
+        times = [chosen.lognormvariate(0, SPREAD) for _ in range(PER_STEP * SLEPT_STEPS)]
+        scale = STEP_SECONDS / statistics.mean(times)
+        self._times = itertools.cycle([scale * one for one in times])
         self._places = asyncio.Semaphore(PER_STEP)
 
     def seconds(self) -> float:
-        """The time of the next group; its mean is the time of a training step."""
-        return STEP_SECONDS * self._times.lognormvariate(-(SPREAD**2) / 2, SPREAD)
+        """The time of the next group; the mean of all is the time of a training step."""
+        return next(self._times)
 
     def update_weights(self) -> None:
         """Count the update, which takes no time."""
@@ -114,12 +118,13 @@ def one_step_ahead() -> tuple[float, float]:
         sleeper.generate()
         return StepGroups(ScoredGroups([], 0.0, 0.0), position)
 
-    ahead.start(sample, MixPosition())
     start, trained, idle = time.perf_counter(), 0.0, 0.0
-    for _ in range(SLEPT_STEPS):
+    ahead.start(sample, MixPosition())
+    for step in range(SLEPT_STEPS):
         idle += ahead.idle_seconds()
         ahead.take(sample, MixPosition())
-        ahead.start(sample, MixPosition())
+        if step + 1 < SLEPT_STEPS:
+            ahead.start(sample, MixPosition())
         trained += train_asleep()
     total = time.perf_counter() - start
     return 1 - trained / total, idle / total

@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig, ModelConfig
+from trainer_client.config.sections import LossConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import in_environment
 from trainer_client.policy.logprobs import packing_error, recompute_layers
@@ -25,19 +25,20 @@ from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy.policy import Policy, frozen_copy, load_policy
 from trainer_client.policy.sharding import shard
+from trainer_client.policy.teacher import load_teacher
 from trainer_client.problem_order import MixPosition
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
 from trainer_client.rollout.group_requests import GroupRequestEngine
 from trainer_client.rollout.group_stream import GroupStream, StreamLimits
-from trainer_client.rollout.kept_group import KnownProblems
 from trainer_client.rollout.sampling_ahead import (
     SamplingAhead,
     StepGroups,
     read_groups,
     write_groups,
 )
+from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.rollout.stream_state import read_stream, write_stream
 from trainer_client.run.checkpoint import (
     Checkpoint,
@@ -60,7 +61,8 @@ class Learner:
 
     policy: Policy
     reference: PreTrainedModel | None
-    """Frozen copy of the start policy; None when no KL is measured, and under LoRA."""
+    """`loss.teacher`, or a frozen copy of the start policy; None when no KL is measured, and under
+    LoRA without a teacher."""
     optimizer: Optimizer
     scheduler: LRScheduler
     engine: RolloutEngine
@@ -104,15 +106,14 @@ class Learner:
     def reference_model(self) -> Iterator[PreTrainedModel]:
         """The reference policy of a run that has one; gradients are off.
 
-        Under LoRA it is the policy's own base model.
+        Under LoRA without a teacher it is the policy's own base model.
         """
         with torch.no_grad():
-            if has_adapter(self.policy.model):
+            if self.reference is not None:
+                yield self.reference
+            else:
                 with base_model(self.policy.model) as model:
                     yield model
-            else:
-                assert self.reference is not None
-                yield self.reference
 
     def sync_reference(self) -> None:
         """Give the reference policy the policy's present weights."""
@@ -196,9 +197,7 @@ def make_learner(
     """
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
-    # Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
-    keeps_reference = config.needs_reference and not has_adapter(policy.model)
-    reference = _reference(config.model, policy, checkpoint) if keeps_reference else None
+    reference = _reference(config, policy, checkpoint)
     causal = causal_model(policy.model)
     check_output_layer(causal)
     packs = config.train.packing and _packs(causal, reference, processes)
@@ -266,30 +265,39 @@ def _packs(
     causal: PreTrainedModel, reference: PreTrainedModel | None, processes: Processes
 ) -> bool:
     """Enable packing if packed sequences do not see each other; returns whether. Collective."""
-    if not supports_packing(causal):
+    models = [causal] if reference is None else [causal, reference]
+    if not all(map(supports_packing, models)):
         return False
-    enable_packing(causal)
-    errors = [error for error in processes.gather(packing_error(causal)) if error is not None]
+    for model in models:
+        enable_packing(model)
+    own = next(filter(None, map(packing_error, models)), None)
+    errors = [error for error in processes.gather(own) if error is not None]
     if errors:
-        disable_packing(causal)
+        for model in models:
+            disable_packing(model)
         say(
             f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
             f"({errors[0]})"
         )
         return False
-    if reference is not None:
-        enable_packing(reference)
     return True
 
 
 def _reference(
-    config: ModelConfig, policy: Policy, checkpoint: Checkpoint | None
-) -> PreTrainedModel:
-    """The frozen reference policy of a run that starts, or goes on from a checkpoint."""
+    config: Config, policy: Policy, checkpoint: Checkpoint | None
+) -> PreTrainedModel | None:
+    """The frozen reference policy of a run that starts, or goes on from a checkpoint.
+
+    Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
+    """
+    if config.loss.teacher is not None:
+        return load_teacher(config.loss.teacher, config.model, policy)
+    if not config.needs_reference or has_adapter(policy.model):
+        return None
     if checkpoint is None:
         return frozen_copy(policy.model)
     if checkpoint.reference_folder is None:
-        return load_policy(config).model.requires_grad_(False)
+        return load_policy(config.model).model.requires_grad_(False)
     return (
         AutoModelForCausalLM.from_pretrained(checkpoint.reference_folder, dtype=policy.model.dtype)
         .to(policy.device)

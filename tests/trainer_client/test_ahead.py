@@ -19,7 +19,6 @@ from trainer_client.dataset import Problem
 from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
-from trainer_client.rollout.kept_group import KnownProblems
 from trainer_client.rollout.sampling_ahead import (
     FILE,
     SamplingAhead,
@@ -27,6 +26,7 @@ from trainer_client.rollout.sampling_ahead import (
     read_groups,
     write_groups,
 )
+from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 

@@ -27,7 +27,7 @@ from trainer_client.rollout.group_stream import (
     seed_of,
     staleness_metrics,
 )
-from trainer_client.rollout.kept_group import KnownProblems
+from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.rollout.stream_state import StreamState, read_stream, write_stream
 
 PROBLEMS = [
@@ -275,6 +275,22 @@ def test_an_error_of_a_group_is_raised_where_groups_are_taken() -> None:
         state = trainer.stream.state(0)
         left = [*state.unfinished, *(one.origin for one in state.groups)]
         assert {one.number for one in left} >= {0, 1}
+
+
+def test_an_error_while_a_step_trains_is_raised_by_the_next_take_whatever_is_too_old() -> None:
+    """The event loop has ended then, and groups under way cannot be given up any more."""
+    with training(failing=(3,)) as trainer:
+        trainer.begin()
+        trainer.engine.let_end(0, 1)
+        trainer.take()
+        trainer.engine.let_end(3)
+        lock = trainer.stream._lock
+        with lock:
+            assert lock.wait_for(lambda: trainer.stream._error is not None, 60)
+        trainer.step = 5
+        trainer.new_weights()
+        with pytest.raises(RolloutError, match="problem 3: the server is gone"):
+            trainer.take()
 
 
 def test_an_error_of_the_service_is_raised_where_groups_are_taken() -> None:

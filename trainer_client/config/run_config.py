@@ -214,6 +214,11 @@ class Config(Section):
                 f"train.minibatches {self.train.minibatches} is more than "
                 f"rollout.prompts_per_step {self.rollout.prompts_per_step}"
             )
+        if self.loss.teacher is not None and self.guards.measure_kl_every_steps is not None:
+            raise ValueError(
+                "guards.measure_kl_every_steps measures the KL to the start policy, in whose place "
+                "loss.teacher stands"
+            )
         if self.model.lora is not None and self.loss.reference_sync_steps is not None:
             raise ValueError(
                 "loss.reference_sync_steps needs a reference of its own; under model.lora it is "

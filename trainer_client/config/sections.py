@@ -396,6 +396,11 @@ class LossConfig(Section):
         description="0: no reference policy is kept, unless guards.measure_kl_every_steps is set",
     )
     kl_estimator: Literal["k1", "k2", "k3"] = "k3"
+    teacher: str | None = Field(
+        default=None,
+        description="Hugging Face model name or folder: the KL is to this model instead of the "
+        "start policy (on-policy distillation); k2 is the reverse KL, k3 the forward one",
+    )
     kl_ratio_weighted: bool = Field(
         default=False, description="multiply the KL term by the ratio, which unbiases its gradient"
     )
@@ -443,6 +448,22 @@ class LossConfig(Section):
     def needs_entropy_gradient(self) -> bool:
         """Whether the entropy can be a part of the loss."""
         return self.entropy_coefficient != 0 or self.entropy_target is not None
+
+    @model_validator(mode="after")
+    def _teacher_is_the_reference(self) -> LossConfig:
+        if self.teacher is None:
+            return self
+        if not self.kl_coefficient:
+            raise ValueError("teacher needs a kl_coefficient other than 0, such as 1.0")
+        if self.kl_estimator == "k1":
+            raise ValueError(
+                "teacher needs kl_estimator k2 or k3: k1 in the loss has no gradient in expectation"
+            )
+        if self.reference_sync_steps is not None:
+            raise ValueError(
+                "teacher does not go with reference_sync_steps, which replaces the reference"
+            )
+        return self
 
     @model_validator(mode="after")
     def _sync_has_a_reference(self) -> LossConfig:

@@ -25,7 +25,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -183,7 +183,7 @@ class GroupStream:
     def take(
         self, count: int, on_progress: Callable[[int], None] = lambda done: None
     ) -> TakenGroups:
-        """So many groups for the present step, those with the lowest numbers of all that are done.
+        """Groups for the present step: those with the lowest numbers of all that are done.
 
         Args:
             count: number of groups.
@@ -270,15 +270,21 @@ class GroupStream:
         given_up = [number for number, one in self._sent.items() if one.step < oldest]
         for number in given_up:
             task = self._sent.pop(number).task
-            if task is not None and self._loop is not None:
-                self._loop.call_soon_threadsafe(task.cancel)
+            if task is not None:
+                self._call_in_loop(task.cancel)
         self._account.num_dropped += len(too_old) + len(given_up)
 
     def _tell(self) -> None:
         """Have the thread of the event loop look at what may be sent now."""
         with self._lock:
-            if self._loop is not None and self._wake is not None and not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self._wake.set)
+            if self._wake is not None:
+                self._call_in_loop(self._wake.set)
+
+    def _call_in_loop(self, work: Callable[[], object]) -> None:
+        """Have the event loop do some work, unless it has ended: `take` raises why."""
+        if self._loop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(work)
 
     def _serve(self) -> None:
         """Sample until the stream is closed; an error is raised by the next `take`."""

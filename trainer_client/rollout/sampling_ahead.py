@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from trainer_client.problem_order import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout.daemon_thread import start_daemon
-from trainer_client.rollout.kept_group import KeptGroup, KnownProblems
+from trainer_client.rollout.stored_group import KnownProblems, StoredGroup
 
 FILE = "ahead.json"
 """Name of the file in a checkpoint's folder."""
@@ -106,7 +106,7 @@ class _KeptGroups:
     next_problem: MixPosition
     generate_seconds: float
     scoring_exposed_seconds: float
-    groups: tuple[KeptGroup, ...]
+    groups: tuple[StoredGroup, ...]
 
 
 _KEPT_GROUPS = TypeAdapter(_KeptGroups)
@@ -119,7 +119,7 @@ def write_groups(folder: Path, groups: StepGroups) -> None:
         groups.next_problem,
         scored.generate_seconds,
         scored.scoring_exposed_seconds,
-        tuple(map(KeptGroup.of, scored.groups)),
+        tuple(map(StoredGroup.of, scored.groups)),
     )
     (folder / FILE).write_bytes(_KEPT_GROUPS.dump_json(kept))
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from trainer_client.dataset import Problem
 from trainer_client.problem_order import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroup
-from trainer_client.rollout.kept_group import KeptGroup, KeptProblem, KnownProblems
+from trainer_client.rollout.stored_group import KnownProblems, StoredGroup, StoredProblem
 
 FILE = "stream.json"
 """Name of the file in a checkpoint's folder."""
@@ -57,8 +57,8 @@ class StreamState:
 class _KeptItem:
     number: int
     taken_at: MixPosition
-    problem: KeptProblem | None = None
-    group: KeptGroup | None = None
+    problem: StoredProblem | None = None
+    group: StoredGroup | None = None
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ _KEPT_STATE = TypeAdapter(_KeptState)
 def write_stream(folder: Path, state: StreamState) -> None:
     """Keep a stream in a checkpoint's folder; problems are kept as their messages alone."""
     done = (
-        _KeptItem(one.origin.number, one.origin.taken_at, group=KeptGroup.of(one.scored))
+        _KeptItem(one.origin.number, one.origin.taken_at, group=StoredGroup.of(one.scored))
         for one in state.groups
     )
     open_ = (
-        _KeptItem(one.number, one.taken_at, problem=KeptProblem.of(one.problem))
+        _KeptItem(one.number, one.taken_at, problem=StoredProblem.of(one.problem))
         for one in state.unfinished
     )
     kept = _KeptState(state.next_number, state.next_problem, (*done, *open_))
@@ -109,8 +109,8 @@ def read_stream(folder: Path, known: KnownProblems) -> StreamState | None:
     return StreamState(kept.next_number, kept.next_problem, tuple(groups), tuple(unfinished))
 
 
-def _problem_of(item: _KeptItem) -> KeptProblem:
+def _problem_of(item: _KeptItem) -> StoredProblem:
     if item.group is not None:
-        return KeptProblem(item.group.dataset, item.group.messages)
+        return StoredProblem(item.group.dataset, item.group.messages)
     assert item.problem is not None
     return item.problem

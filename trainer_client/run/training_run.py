@@ -67,6 +67,7 @@ CONSOLE_KEYS = {
     "reward/total": "reward",
     "reward/accuracy": "accuracy",
     "policy/kl_divergence": "KL",
+    "policy/teacher_kl": "KL to teacher",
     "policy/entropy": "entropy",
     "completion/length": "length",
     "staleness/mean": "staleness",

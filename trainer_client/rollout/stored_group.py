@@ -14,7 +14,7 @@ from trainer_client.rollout import Rollout, RolloutGroup
 
 
 @dataclass(frozen=True)
-class KeptProblem:
+class StoredProblem:
     """A problem as its data set and its messages alone, which name it."""
 
     dataset: str
@@ -23,7 +23,7 @@ class KeptProblem:
     """The prompt; those of a data set are unique."""
 
     @classmethod
-    def of(cls, problem: Problem) -> KeptProblem:
+    def of(cls, problem: Problem) -> StoredProblem:
         """The form of a problem that is kept."""
         return cls(problem.dataset, problem.messages)
 
@@ -34,7 +34,7 @@ class KeptProblem:
 
 
 @dataclass(frozen=True)
-class KeptGroup:
+class StoredGroup:
     """A scored group, of which a run that goes on has the problem."""
 
     dataset: str
@@ -43,7 +43,7 @@ class KeptGroup:
     verdicts: tuple[Verdicts, ...]
 
     @classmethod
-    def of(cls, scored: ScoredGroup) -> KeptGroup:
+    def of(cls, scored: ScoredGroup) -> StoredGroup:
         """The form of a group that is kept."""
         group = scored.group
         return cls(group.problem.dataset, group.problem.messages, group.rollouts, scored.verdicts)
@@ -61,16 +61,16 @@ class KnownProblems:
     def __init__(
         self, problems: Iterable[Problem], verifiers_of: Callable[[Problem], Collection[str]]
     ) -> None:
-        self._problems = {KeptProblem.of(problem).key: problem for problem in problems}
+        self._problems = {StoredProblem.of(problem).key: problem for problem in problems}
         self._verifiers_of = verifiers_of
 
-    def find(self, kept: KeptProblem) -> Problem | None:
+    def find(self, kept: StoredProblem) -> Problem | None:
         """The problem; None when the data sets have it no longer."""
         return self._problems.get(kept.key)
 
-    def group(self, kept: KeptGroup) -> ScoredGroup | None:
+    def group(self, kept: StoredGroup) -> ScoredGroup | None:
         """The group with its problem; None when it cannot be used."""
-        problem = self.find(KeptProblem(kept.dataset, kept.messages))
+        problem = self.find(StoredProblem(kept.dataset, kept.messages))
         if problem is None:
             return None
         if any(set(self._verifiers_of(problem)) - set(verdicts) for verdicts in kept.verdicts):
