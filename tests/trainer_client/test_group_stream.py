@@ -237,20 +237,38 @@ def test_each_token_has_the_steps_of_the_weights_that_sampled_it() -> None:
 
 
 def test_groups_under_way_that_are_too_old_are_given_up_and_counted() -> None:
-    """Group 0 never ends: it is sent at step 0, so step 3 may not train on it."""
+    """Group 0 never ends. It may have queued for two steps, and two more it may have taken."""
     with training() as trainer:
         trainer.begin()
         trainer.engine.let_end(*range(1, 100))
         dropped = []
-        for _ in range(4):
+        for _ in range(6):
             groups = trainer.take()
             dropped.append(groups.num_dropped)
             assert "0" not in ids(groups)
             trainer.next_step()
-        assert dropped == [0, 0, 0, 1]
+        assert dropped == [0, 0, 0, 0, 0, 1]
         with trainer.engine.changed:
             assert trainer.engine.changed.wait_for(lambda: trainer.engine.given_up, 60)
         assert trainer.engine.given_up == ["0"]
+
+
+def test_a_group_that_ends_with_a_token_that_is_too_old_is_dropped_then() -> None:
+    """Its first token is of step 0, and it ends in step 3: others take its place."""
+    with training() as trainer:
+        trainer.engine.let_end(*range(1, 100))
+        trainer.begin()
+        trainer.engine.wait_asked(1)
+        for _ in range(3):
+            trainer.take()
+            trainer.next_step()
+        trainer.engine.let_end(0)
+        lock = trainer.stream._lock
+        with lock:
+            assert lock.wait_for(lambda: 0 not in trainer.stream._sent, 60)
+        groups = trainer.take()
+        assert "0" not in ids(groups)
+        assert groups.num_dropped == 1
 
 
 def test_groups_that_wait_until_they_are_too_old_are_dropped_too() -> None:

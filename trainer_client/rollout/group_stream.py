@@ -8,7 +8,8 @@ change in flight; AReaL, arXiv 2505.24298, for the bound). With P = `rollout.pro
   done in the order in which they were sent.
 - A step has the P groups with the lowest numbers among those that are done, never one of whom a
   token is of weights more than K steps old: such a group is dropped, and one under way that was
-  sent so long ago is given up. Both are counted; their problems come again in the next pass.
+  sent more than 2 K steps ago, K of which it may have queued, is given up. Both are counted; their
+  problems come again in the next pass.
 - New weights arrive between tokens. Each token keeps the log-probability under the weights that
   sampled it and their number of steps, and `loss.importance` corrects token by token.
 
@@ -267,7 +268,9 @@ class GroupStream:
         too_old = [number for number, group in self._ready.items() if group.oldest < oldest]
         for number in too_old:
             del self._ready[number]
-        given_up = [number for number, one in self._sent.items() if one.step < oldest]
+        # A server may have queued a group for as long as the bound, and sampled no token then.
+        sent_before = oldest - self._limits.max_staleness
+        given_up = [number for number, one in self._sent.items() if one.step < sent_before]
         for number in given_up:
             task = self._sent.pop(number).task
             if task is not None:
@@ -347,7 +350,9 @@ class GroupStream:
             if self._sent.pop(origin.number, None) is not None:
                 scored = ScoredGroup(group, tuple(verdicts))
                 self._ready[origin.number] = StreamGroup(origin, scored)
+                self._drop_old()
                 self._lock.notify_all()
+        self._tell()
 
     def _count_sampling(self, change: int) -> None:
         with self._lock:
