@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch.optim import Optimizer
@@ -13,7 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig, ModelConfig
+from trainer_client.config.sections import LossConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import in_environment
 from trainer_client.policy.logprobs import packing_error, recompute_layers
@@ -23,15 +25,26 @@ from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy.policy import Policy, frozen_copy, load_policy
 from trainer_client.policy.sharding import shard
+from trainer_client.policy.teacher import load_teacher
 from trainer_client.problem_order import MixPosition
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
-from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups, read_groups
+from trainer_client.rollout.group_requests import GroupRequestEngine
+from trainer_client.rollout.group_stream import GroupStream, StreamLimits
+from trainer_client.rollout.sampling_ahead import (
+    SamplingAhead,
+    StepGroups,
+    read_groups,
+    write_groups,
+)
+from trainer_client.rollout.stored_group import KnownProblems
+from trainer_client.rollout.stream_state import read_stream, write_stream
 from trainer_client.run.checkpoint import (
     Checkpoint,
     Position,
     RandomState,
+    WriteFiles,
     entropy_state,
     position_of,
     restore_training_state,
@@ -48,7 +61,8 @@ class Learner:
 
     policy: Policy
     reference: PreTrainedModel | None
-    """Frozen copy of the start policy; None when no KL is measured, and under LoRA."""
+    """`loss.teacher`, or a frozen copy of the start policy; None when no KL is measured, and under
+    LoRA without a teacher."""
     optimizer: Optimizer
     scheduler: LRScheduler
     engine: RolloutEngine
@@ -56,7 +70,10 @@ class Learner:
     """Whether micro-batches are packed instead of padded."""
     processes: Processes
     ahead: SamplingAhead | None = None
-    """Groups of the next step; None without `train.one_step_off`."""
+    """Groups of the next step; None unless `train.max_staleness_steps` is 1."""
+    stream: GroupStream | None = None
+    """Groups of later steps, in the first process; None unless `train.max_staleness_steps` is at
+    least 2."""
     offloads: bool = False
     """Whether `train.offload` is set."""
     reference_moves: bool = False
@@ -72,7 +89,14 @@ class Learner:
         """Close the engine and give up groups that are being sampled ahead."""
         if self.ahead is not None:
             self.ahead.close()
+        if self.stream is not None:
+            self.stream.close()
         self.engine.close()
+
+    def update_sampler(self, step: int) -> None:
+        """Give the engine the policy's weights after so many steps; raises RolloutError."""
+        with nullcontext() if self.stream is None else self.stream.new_weights(step):
+            self.engine.update_weights()
 
     def offloaded(self) -> AbstractContextManager[None]:
         """Inside, with `train.offload`, optimizer state and reference are in CPU memory."""
@@ -82,15 +106,14 @@ class Learner:
     def reference_model(self) -> Iterator[PreTrainedModel]:
         """The reference policy of a run that has one; gradients are off.
 
-        Under LoRA it is the policy's own base model.
+        Under LoRA without a teacher it is the policy's own base model.
         """
         with torch.no_grad():
-            if has_adapter(self.policy.model):
+            if self.reference is not None:
+                yield self.reference
+            else:
                 with base_model(self.policy.model) as model:
                     yield model
-            else:
-                assert self.reference is not None
-                yield self.reference
 
     def sync_reference(self) -> None:
         """Give the reference policy the policy's present weights."""
@@ -98,7 +121,7 @@ class Learner:
         self.reference.load_state_dict(self.policy.model.state_dict())
 
     def save(self, run_dir: Path, position: Position) -> Checkpoint:
-        """Write a checkpoint, with the groups that were sampled ahead for its next step."""
+        """Write a checkpoint, with the groups that were sampled ahead for its next steps."""
         return save_checkpoint(
             run_dir,
             position,
@@ -106,7 +129,7 @@ class Learner:
             optimizer=self.optimizer,
             scheduler=self.scheduler,
             reference=self.reference if self.reference_moves else None,
-            ahead=self._kept_ahead(position.next_problem),
+            ahead=self._write_ahead(position),
             entropy_control=self.entropy_control.state,
         )
 
@@ -116,7 +139,7 @@ class Learner:
         problems: Iterable[Problem],
         verifiers_of: Callable[[Problem], Collection[str]],
     ) -> None:
-        """Go on with the groups that a checkpoint keeps, each process with its part.
+        """Go on with the groups that a checkpoint keeps; one step ahead each process with its part.
 
         Groups that cannot be used are sampled anew.
 
@@ -127,13 +150,23 @@ class Learner:
                 lack one cannot be used. Functions and models score later, when the groups are
                 taken.
         """
+        known = KnownProblems(problems, verifiers_of)
+        if self.stream is not None and (state := read_stream(checkpoint.folder, known)) is not None:
+            self.stream.restore(state)
         if self.ahead is None:
             return
-        kept = read_groups(checkpoint.folder, problems, verifiers_of)
+        kept = read_groups(checkpoint.folder, known)
         if kept is None or len(kept.scored.groups) % self.processes.size:
             return
         own = replace(kept.scored, groups=self.processes.share(kept.scored.groups))
         self.ahead.restore(StepGroups(own, kept.next_problem), position_of(checkpoint).next_problem)
+
+    def _write_ahead(self, position: Position) -> WriteFiles | None:
+        """A function that writes what was sampled ahead; None: nothing was. Collective."""
+        if self.stream is not None and self.stream.started:
+            return partial(write_stream, state=self.stream.state(position.step))
+        kept = self._kept_ahead(position.next_problem)
+        return None if kept is None else partial(write_groups, groups=kept)
 
     def _kept_ahead(self, position: MixPosition) -> StepGroups | None:
         """The groups of all processes, in the order of their problems; None if one has none."""
@@ -164,9 +197,7 @@ def make_learner(
     """
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model, checkpoint.folder if checkpoint else None)
-    # Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
-    keeps_reference = config.needs_reference and not has_adapter(policy.model)
-    reference = _reference(config.model, policy, checkpoint) if keeps_reference else None
+    reference = _reference(config, policy, checkpoint)
     causal = causal_model(policy.model)
     check_output_layer(causal)
     packs = config.train.packing and _packs(causal, reference, processes)
@@ -179,8 +210,15 @@ def make_learner(
     optimizer, scheduler = make_optimizer(
         policy.model, config.optimizer, num_steps=config.num_updates
     )
-    engine = open_engine(policy, config.rollout, seed=config.train.seed, run_dir=config.output_dir)
-    engine = in_environment(engine, policy, config)
+    streams = config.train.max_staleness_steps > 1
+    sampler = open_engine(
+        policy,
+        config.rollout,
+        seed=config.train.seed,
+        run_dir=config.output_dir,
+        in_flight=streams,
+    )
+    engine = in_environment(sampler, policy, config)
     if checkpoint is not None:
         restore_training_state(
             checkpoint, model=policy.model, optimizer=optimizer, scheduler=scheduler
@@ -196,11 +234,23 @@ def make_learner(
         engine,
         packs,
         processes,
-        ahead=SamplingAhead() if config.train.one_step_off else None,
+        ahead=SamplingAhead() if config.train.max_staleness_steps == 1 else None,
+        stream=_stream(sampler, config) if streams and processes.leads else None,
         offloads=config.train.offload,
         reference_moves=config.loss.reference_sync_steps is not None,
         entropy_control=entropy_control,
     )
+
+
+def _stream(engine: RolloutEngine, config: Config) -> GroupStream:
+    """The stream of groups of a run with vLLM servers."""
+    limits = StreamLimits(
+        max_staleness=config.train.max_staleness_steps,
+        per_step=config.rollout.prompts_per_step,
+        num_steps=config.train.steps,
+        deadline_seconds=config.rollout.vllm_server.deadline_seconds,
+    )
+    return GroupStream(cast(GroupRequestEngine, engine), limits)
 
 
 def start_position(checkpoint: Checkpoint | None) -> Position:
@@ -215,30 +265,39 @@ def _packs(
     causal: PreTrainedModel, reference: PreTrainedModel | None, processes: Processes
 ) -> bool:
     """Enable packing if packed sequences do not see each other; returns whether. Collective."""
-    if not supports_packing(causal):
+    models = [causal] if reference is None else [causal, reference]
+    if not all(map(supports_packing, models)):
         return False
-    enable_packing(causal)
-    errors = [error for error in processes.gather(packing_error(causal)) if error is not None]
+    for model in models:
+        enable_packing(model)
+    own = next(filter(None, map(packing_error, models)), None)
+    errors = [error for error in processes.gather(own) if error is not None]
     if errors:
-        disable_packing(causal)
+        for model in models:
+            disable_packing(model)
         say(
             f"train.packing: not with {type(causal).__name__}, micro-batches are padded "
             f"({errors[0]})"
         )
         return False
-    if reference is not None:
-        enable_packing(reference)
     return True
 
 
 def _reference(
-    config: ModelConfig, policy: Policy, checkpoint: Checkpoint | None
-) -> PreTrainedModel:
-    """The frozen reference policy of a run that starts, or goes on from a checkpoint."""
+    config: Config, policy: Policy, checkpoint: Checkpoint | None
+) -> PreTrainedModel | None:
+    """The frozen reference policy of a run that starts, or goes on from a checkpoint.
+
+    Under LoRA the policy's own base model is the reference, see `Learner.reference_model`.
+    """
+    if config.loss.teacher is not None:
+        return load_teacher(config.loss.teacher, config.model, policy)
+    if not config.needs_reference or has_adapter(policy.model):
+        return None
     if checkpoint is None:
         return frozen_copy(policy.model)
     if checkpoint.reference_folder is None:
-        return load_policy(config).model.requires_grad_(False)
+        return load_policy(config.model).model.requires_grad_(False)
     return (
         AutoModelForCausalLM.from_pretrained(checkpoint.reference_folder, dtype=policy.model.dtype)
         .to(policy.device)

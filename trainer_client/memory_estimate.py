@@ -123,7 +123,12 @@ def estimate_memory(
     base_bytes = int(total * (0.5 if config.model.quantization else width))
     trained = adapters if config.model.lora else total
     trained_width = 4 if config.model.lora else width  # peft keeps adapters in float32
-    copy = config.needs_reference and not config.model.lora
+    teacher = config.loss.teacher
+    copy = config.needs_reference and not config.model.lora and teacher is None
+    reference_bytes = base_bytes if copy else 0
+    if teacher is not None:
+        taught_by = find_model(teacher).shapes()
+        reference_bytes = width * sum(map(prod, taught_by.values()))
     length = prompt_tokens + config.rollout.max_completion_tokens
     rows = max(1, config.train.micro_batch_tokens // length)
     together = _generated_together(config)
@@ -133,7 +138,7 @@ def estimate_memory(
         weights=base_bytes + (trained * trained_width if config.model.lora else 0),
         gradients=trained * trained_width,
         optimizer=2 * trained * trained_width,
-        reference=base_bytes if copy else 0,
+        reference=reference_bytes,
         kv_cache=together * length * width * _kv_numbers(model),
         sampling=together * (logit_bytes + prompt_tokens * layer),
         logits=logit_bytes * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),

@@ -119,8 +119,8 @@ def _of_one_process(config: Config, size: int) -> dict[str, tuple[bool, str]]:
             rollout.engine == "vllm",
             "an engine in one of them would need the others' parts of the weights; use vllm_server",
         ),
-        "train.one_step_off with rollout.max_refills": (
-            train.one_step_off and rollout.max_refills > 0,
+        "train.max_staleness_steps 1 with rollout.max_refills": (
+            train.max_staleness_steps == 1 and rollout.max_refills > 0,
             "a thread beside the update cannot count the refills of all of them",
         ),
         "train.minibatches above 1 with dropped groups or completions": (

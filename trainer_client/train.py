@@ -95,8 +95,8 @@ def train(
             data_sets,
             per_step=config.rollout.prompts_per_step,
             seed=config.train.seed,
-            # The problems of a step ahead are taken before the step in between has its verdicts.
-            measured=MeasuredSolveRates(lag=1 if config.train.one_step_off else 0),
+            # Problems that are sampled ahead are taken before the steps in between have verdicts.
+            measured=MeasuredSolveRates(lag=config.train.max_staleness_steps),
         )
         with open_run(config, data_sets, reader, checkpoint, processes) as run:
             mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
@@ -160,6 +160,7 @@ def train_step(
     end = time.perf_counter()
     metrics = {
         **rollout_metrics(scored, rewards, advantages, config.reward),
+        **own.metrics,
         **kl,
         **update,
         "time/weights": weights_seconds,

@@ -26,6 +26,7 @@ from trainer_client.rollout.sampling_ahead import (
     read_groups,
     write_groups,
 )
+from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 
@@ -51,7 +52,7 @@ def one_step_off(task: Path, run_dir: Path, url: str, **sections: Any) -> Config
         loss={"importance": {"mode": "token_truncate"}},
         train={
             "steps": 4,
-            "one_step_off": True,
+            "max_staleness_steps": 1,
             "minibatches": 2,
             "checkpoint_every_steps": 1,
             "keep_checkpoints": None,
@@ -100,9 +101,11 @@ def test_two_processes_keep_the_groups_of_both(task: Path, server: str, tmp_path
     checkpoints = list_checkpoints(settings.output_dir)
     data_sets = load_data_sets(settings)
     mix = ProblemMix(data_sets, per_step=4, seed=settings.train.seed)
-    kept = read_groups(checkpoints[1].folder, data_sets[0].problems, lambda problem: [])
+    kept = read_groups(
+        checkpoints[1].folder, KnownProblems(data_sets[0].problems, lambda problem: [])
+    )
     assert kept is not None
-    scored, next_problem = kept
+    scored, next_problem, _ = kept
     asked = mix.take(MixPosition(2, (8,)), 4)
     assert ([item.group.problem for item in scored.groups], next_problem) == asked
     expected = weights(settings.output_dir / "model")
@@ -145,27 +148,30 @@ def test_a_checkpoint_keeps_the_next_steps_groups_the_last_one_none(whole: Path)
 def test_groups_are_read_as_they_were_written(tmp_path: Path) -> None:
     """Numbers are equal bit for bit; a problem has its whole row, from the data set."""
     write_groups(tmp_path, TAKEN)
-    assert read_groups(tmp_path, [PROBLEM], lambda problem: ["accuracy"]) == TAKEN
+    assert read_groups(tmp_path, KnownProblems([PROBLEM], lambda problem: ["accuracy"])) == TAKEN
 
 
 def test_groups_of_a_data_set_that_has_changed_are_not_used(tmp_path: Path) -> None:
     write_groups(tmp_path, TAKEN)
     other = replace(PROBLEM, messages=({"role": "user", "content": "1+2=?"},))
-    assert read_groups(tmp_path, [other], lambda problem: []) is None
-    assert read_groups(tmp_path / "none", [PROBLEM], lambda problem: []) is None
+    assert read_groups(tmp_path, KnownProblems([other], lambda problem: [])) is None
+    assert read_groups(tmp_path / "none", KnownProblems([PROBLEM], lambda problem: [])) is None
 
 
 def test_groups_without_a_verdict_of_a_source_are_not_used(tmp_path: Path) -> None:
     """A source may be added when a run is resumed."""
     write_groups(tmp_path, TAKEN)
-    assert read_groups(tmp_path, [PROBLEM], lambda problem: ["accuracy", "format"]) is None
+    assert (
+        read_groups(tmp_path, KnownProblems([PROBLEM], lambda problem: ["accuracy", "format"]))
+        is None
+    )
 
 
 def test_a_prompt_that_two_data_sets_have_is_that_of_its_own(tmp_path: Path) -> None:
     write_groups(tmp_path, TAKEN)
     others = [replace(PROBLEM, dataset="code"), PROBLEM]
-    assert read_groups(tmp_path, others, lambda problem: []) == TAKEN
-    assert read_groups(tmp_path, others[:1], lambda problem: []) is None
+    assert read_groups(tmp_path, KnownProblems(others, lambda problem: [])) == TAKEN
+    assert read_groups(tmp_path, KnownProblems(others[:1], lambda problem: [])) is None
 
 
 def test_only_groups_of_the_position_are_kept() -> None:

@@ -316,9 +316,9 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
                 "loss": {"importance": {"mode": "token_mask"}},
                 "reward": {"functions": [{"path": "rewards.py:judge"}]},
                 "rollout": {"engine": "vllm_server", "max_refills": 1},
-                "train": {"one_step_off": True},
+                "train": {"max_staleness_steps": 1},
             },
-            "one_step_off with rollout.max_refills takes no reward.functions and no",
+            "max_staleness_steps 1 with rollout.max_refills takes no reward.functions and no",
         ),
         ({"train": {"minibatches": 9}}, "minibatches 9 is more than rollout.prompts_per_step 8"),
         (

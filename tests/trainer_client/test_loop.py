@@ -170,7 +170,7 @@ def test_dropped_groups_are_refilled_with_further_problems_a_bounded_number_of_t
     mix = ProblemMix(load_data_sets(config), per_step=4, seed=0)
     with open_scorer(config.reward) as scorer:
         sampler = GroupSampler(learner, scorer, mix, config)
-        groups, position = sampler.sample(scorer, MixPosition(), step=1)
+        groups, position, _ = sampler.sample(scorer, MixPosition(), step=1)
     assert len({group.group.problem.id for group in groups.groups}) == 4 * 3
     assert position == MixPosition(3, (12,))
 

@@ -251,9 +251,13 @@ def test_a_process_ends_while_its_sampler_hangs() -> None:
     assert (result.returncode, result.stdout) == (0, "closed\n"), result.stderr
 
 
-def test_one_step_off_asks_for_a_server_and_the_correction(task: Path) -> None:
+def test_sampling_ahead_asks_for_a_server_and_the_correction(task: Path) -> None:
     """Messages name both settings."""
-    with pytest.raises(ConfigError, match=r"one_step_off needs rollout\.engine vllm_server"):
-        make_config(values(task, train={"one_step_off": True}))
-    with pytest.raises(ConfigError, match=r"one_step_off needs loss\.importance"):
-        make_config(values(task, train={"one_step_off": True}, rollout={"engine": "vllm_server"}))
+    with pytest.raises(
+        ConfigError, match=r"max_staleness_steps 1 needs rollout\.engine vllm_server"
+    ):
+        make_config(values(task, train={"max_staleness_steps": 1}))
+    with pytest.raises(ConfigError, match=r"max_staleness_steps 1 needs loss\.importance"):
+        make_config(
+            values(task, train={"max_staleness_steps": 1}, rollout={"engine": "vllm_server"})
+        )

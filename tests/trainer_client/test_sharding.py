@@ -235,12 +235,12 @@ def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
         ),
         (
             {
-                "train": {"one_step_off": True},
+                "train": {"max_staleness_steps": 1},
                 "rollout": {"engine": "vllm_server", "max_refills": 1},
                 "advantage": {"zero_variance": "drop"},
                 "loss": {"importance": {"mode": "token_truncate"}},
             },
-            r"one_step_off with rollout\.max_refills: .* cannot count the refills",
+            r"max_staleness_steps 1 with rollout\.max_refills: .* cannot count the refills",
         ),
     ],
 )

@@ -6,16 +6,19 @@ update arrived; that they do not before it, the proof that this check can fail.
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -35,7 +38,10 @@ from trainer_client.policy.weights import save_weights
 from trainer_client.problem_order import ProblemMix
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.daemon_thread import start_daemon
+from trainer_client.rollout.group_requests import DatedGroup
 from trainer_client.rollout.group_sampler import GroupSampler
+from trainer_client.rollout.vllm_server import VllmServerEngine
 from trainer_client.run.checkpoint import Position, RandomState, list_checkpoints
 from trainer_client.sft import fine_tune
 from trainer_client.train import train, train_step
@@ -128,21 +134,20 @@ def sample(learner: Learner, settings: Config, sampling: Sampling = SAMPLING) ->
 
 def largest_difference(learner: Learner, rollouts: list[Rollout]) -> float:
     """The largest difference between the sampler's log-probabilities and the trainer's."""
-    largest = 0.0
-    for rollout in rollouts:
-        ids = torch.tensor(
-            [rollout.prompt_ids + rollout.completion_ids], device=learner.policy.device
-        )
-        mask = torch.ones_like(ids, dtype=torch.bool)
-        completion = mask.clone()
-        completion[:, : len(rollout.prompt_ids)] = False
-        with torch.no_grad():
-            logprobs = token_logprobs(
-                learner.policy.model, ids, mask, completion, temperature=SAMPLING.temperature
-            ).logprobs
-        difference = logprobs[completion].cpu() - torch.tensor(rollout.sampler_logprobs)
-        largest = max(largest, difference.abs().max().item())
-    return largest
+    return max(differences(learner, rollout).abs().max().item() for rollout in rollouts)
+
+
+def differences(learner: Learner, rollout: Rollout) -> torch.Tensor:
+    """The trainer's log-probability of each token minus the sampler's."""
+    ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids], device=learner.policy.device)
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    completion = mask.clone()
+    completion[:, : len(rollout.prompt_ids)] = False
+    with torch.no_grad():
+        logprobs = token_logprobs(
+            learner.policy.model, ids, mask, completion, temperature=SAMPLING.temperature
+        ).logprobs
+    return logprobs[completion].cpu() - torch.tensor(rollout.sampler_logprobs)
 
 
 def check_five_steps(learner: Learner, settings: Config) -> None:
@@ -225,7 +230,7 @@ def test_a_run_one_step_off_trains_with_the_correction(
         service_url,
         rollout=served_by(server),
         loss={"importance": {"mode": "token_truncate"}},
-        train={"one_step_off": True},
+        train={"max_staleness_steps": 1},
     )
     train(settings)
     lines = (settings.output_dir / "metrics.jsonl").read_text().splitlines()
@@ -233,6 +238,76 @@ def test_a_run_one_step_off_trains_with_the_correction(
     assert divergence[0] < 1e-6
     assert len(divergence) == 5
     assert min(divergence[1:]) > 1e-5
+
+
+def test_a_run_of_staleness_two_trains_on_tokens_of_several_weights(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """Weights change within completions, and each token says which weights sampled it."""
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        rollout=served_by(server),
+        loss={"importance": {"mode": "token_truncate"}},
+        train={"max_staleness_steps": 2, "steps": 6},
+    )
+    train(settings)
+    lines = (settings.output_dir / "metrics.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row["step"] for row in rows] == list(range(1, 7))
+    assert rows[0]["policy/sampler_kl"] < 1e-6
+    assert max(row["staleness/max"] for row in rows) == 2
+    assert min(row["policy/sampler_kl"] for row in rows[2:]) > 1e-5
+
+
+def test_tokens_before_and_after_an_update_are_of_the_weights_that_they_name(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    """An update comes while a group is under way: frozen completions read their tokens again."""
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        rollout=served_by(server),
+        loss={"importance": {"mode": "token_truncate"}},
+        train={"max_staleness_steps": 2},
+    )
+    sampling = replace(SAMPLING, max_completion_tokens=150, seed=1)
+    problem = load_data_sets(settings)[0].problems[0]
+    with closing(make_learner(settings)) as learner:
+        engine = cast(VllmServerEngine, learner.engine)
+        engine.update_weights()
+
+        async def ask() -> DatedGroup:
+            async with engine.group_requests() as group:
+                return await group(problem, sampling)
+
+        for _ in range(20):
+            pending = start_daemon(lambda: asyncio.run(ask()))
+            before, first = copy.deepcopy(learner.policy.model), engine.num_updates
+            with torch.no_grad():
+                for weight in learner.policy.model.parameters():
+                    weight.mul_(1.01)
+            time.sleep(0.05)  # into the middle of a completion, which another try meets otherwise
+            engine.update_weights()
+            dated = pending.result(120)
+            found = [
+                (rollout, updates)
+                for rollout, updates in zip(dated.group.rollouts, dated.updates, strict=True)
+                if len(set(updates)) == 2
+            ]
+            if found:
+                break
+        for rollout, updates in found:
+            old = sum(update == first for update in updates)
+            for model, part in ((before, slice(old)), (learner.policy.model, slice(old, None))):
+                learner_of_part = replace(learner, policy=replace(learner.policy, model=model))
+                difference = differences(learner_of_part, rollout)[part].abs().max().item()
+                assert difference < 1e-4
+    assert found
 
 
 def test_completions_of_other_weights_are_refused(

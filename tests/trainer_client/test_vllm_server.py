@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
+import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from transformers import PreTrainedModel
 
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.sampling_server import Spoil, sampling_server
@@ -15,7 +20,9 @@ from trainer_client.config.run_config import ConfigError
 from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
-from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.daemon_thread import start_daemon
+from trainer_client.rollout.group_requests import DatedGroup
 from trainer_client.rollout.vllm_server import VllmServerEngine
 
 PROBLEMS = [Problem(text, ({"role": "user", "content": text},), {}) for text in ("1+2=?", "?")]
@@ -76,7 +83,7 @@ def test_a_seed_makes_the_same_completions_again(
     ("spoil", "message"),
     [
         (
-            in_choices(weight_versions=[{"version": "other.3"}]),
+            in_choices(weight_versions=[{"version": "other.3", "start": 0, "end": 6}]),
             r"weights of version \['other.3'\], expected .*: was it restarted",
         ),
         (in_choices(weight_versions=[]), r"weights of version \[\], expected"),
@@ -122,6 +129,87 @@ def test_a_server_that_lacks_something_is_refused_at_the_start(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         sample(policy, task, tmp_path, spoil, plain_sampling(2, 6))
+
+
+def test_a_completion_goes_on_under_new_weights_and_its_logprobs_are_of_each(
+    policy: Policy, task: Path, tmp_path: Path
+) -> None:
+    """Three tokens before the update, three after it; the trainer's own weights say the same."""
+    at_fourth, go_on, tokens = threading.Event(), threading.Event(), count()
+
+    def pace() -> None:
+        if next(tokens) == 3:
+            at_fourth.set()
+            assert go_on.wait(60)
+
+    with sampling_server(str(task / "model"), pace=pace) as (url, _):
+        config = VllmServerConfig(urls=(url,), deadline_seconds=60)
+        engine = VllmServerEngine(policy, config, weights_dir=tmp_path / "weights", in_flight=True)
+        engine.update_weights()
+
+        async def ask() -> DatedGroup:
+            async with engine.group_requests() as group:
+                return await group(PROBLEMS[0], plain_sampling(1, 6, seed=3))
+
+        pending = start_daemon(lambda: asyncio.run(ask()))
+        assert at_fourth.wait(60)
+        before = copy.deepcopy(policy.model)
+        with torch.no_grad():
+            for weight in policy.model.parameters():
+                weight.mul_(1.5)
+        engine.update_weights()
+        go_on.set()
+        dated = pending.result(60)
+    (rollout,) = dated.group.rollouts
+    assert len(rollout.completion_ids) == 6
+    assert dated.updates == ((1, 1, 1, 2, 2, 2),)
+    expected = [*logprobs_of(before, rollout)[:3], *logprobs_of(policy.model, rollout)[3:]]
+    assert torch.tensor(rollout.sampler_logprobs).allclose(torch.tensor(expected), atol=1e-5)
+    assert not torch.tensor(expected).allclose(
+        torch.tensor(logprobs_of(before, rollout)), atol=1e-3
+    )
+
+
+def logprobs_of(model: PreTrainedModel, rollout: Rollout) -> list[float]:
+    """Log-probabilities of the tokens of a completion at temperature 1."""
+    start = len(rollout.prompt_ids)
+    ids = torch.tensor([[*rollout.prompt_ids, *rollout.completion_ids]])
+    with torch.no_grad():
+        scores = model(ids).logits[0, start - 1 : -1].log_softmax(-1)
+    return list(scores.gather(1, ids[0, start:, None])[:, 0].tolist())
+
+
+@pytest.mark.parametrize(
+    ("spans", "message"),
+    [
+        ([("other.1", 0, 6)], r"weights of version \['other.1'\], expected"),
+        ([("{run}.9", 0, 6)], r"weights of version .*\.9'\], expected"),
+        ([("{run}.1", 0, 3), ("default", 3, 6)], r"'default'\], expected"),
+        ([("{run}.1", 0, 5)], r"6 tokens with weight versions of \[\(0, 5\)\]"),
+        ([("{run}.1", 0, 3), ("{run}.1", 4, 6)], r"weight versions of \[\(0, 3\), \(4, 6\)\]"),
+    ],
+)
+def test_tokens_of_unknown_weights_are_refused_in_flight(
+    policy: Policy, task: Path, tmp_path: Path, spans: list[tuple[str, int, int]], message: str
+) -> None:
+    """Weights of another run, of the future, of a restarted server, or of no token at all."""
+
+    def respond(path: str, answer: Any) -> Any:
+        if path != "/inference/v1/generate" or answer == 422:
+            return answer
+        run = answer["choices"][0]["weight_versions"][0]["version"].partition(".")[0]
+        spoilt = [
+            {"version": version.replace("{run}", run), "start": start, "end": end}
+            for version, start, end in spans
+        ]
+        return {"choices": [{**choice, "weight_versions": spoilt} for choice in answer["choices"]]}
+
+    with sampling_server(str(task / "model"), respond) as (url, _):
+        config = VllmServerConfig(urls=(url,), deadline_seconds=60)
+        engine = VllmServerEngine(policy, config, weights_dir=tmp_path / "weights", in_flight=True)
+        engine.update_weights()
+        with pytest.raises(RolloutError, match=message):
+            engine.generate(PROBLEMS[:1], plain_sampling(1, 6, seed=3), lambda *_: None)
 
 
 def test_weights_that_cannot_be_written_are_an_error_that_names_the_setting(

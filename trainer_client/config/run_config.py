@@ -188,22 +188,40 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def _staleness_can_be_had(self) -> Config:
+        staleness = self.train.max_staleness_steps
+        if not staleness:
+            return self
+        setting = f"train.max_staleness_steps {staleness}"
+        if self.rollout.engine != "vllm_server":
+            raise ValueError(
+                f"{setting} needs rollout.engine vllm_server, found {self.rollout.engine}: an "
+                "engine in the trainer's process shares the weights and the processor with the "
+                "update, so it samples between updates"
+            )
+        if self.loss.importance is None:
+            raise ValueError(
+                f"{setting} needs loss.importance, such as {{mode: token_truncate}}: completions "
+                "are sampled with weights before the last update"
+            )
+        scores_here = self.reward.functions or self.reward.models
+        if staleness == 1 and self.rollout.max_refills and scores_here:
+            raise ValueError(
+                f"{setting} with rollout.max_refills takes no reward.functions and no "
+                "reward.models: they score in the main thread, once the refills are sampled; a "
+                "staleness of 2 has no such limit"
+            )
+        if staleness > 1 and self.rollout.environment is not None:
+            raise ValueError(
+                f"{setting} does not go with rollout.environment: its episodes are sampled by "
+                "whole steps, so that the weights change between episodes only; at most 1"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _settings_agree(self) -> Config:
         if self.rollout.max_refills and self.advantage.zero_variance == "keep":
             raise ValueError("rollout.max_refills needs advantage.zero_variance drop")
-        if self.train.one_step_off:
-            if self.rollout.engine != "vllm_server":
-                raise ValueError("train.one_step_off needs rollout.engine vllm_server")
-            if self.loss.importance is None:
-                raise ValueError(
-                    "train.one_step_off needs loss.importance, such as {mode: token_truncate}: the "
-                    "completions were sampled with the weights before the last update"
-                )
-            if self.rollout.max_refills and (self.reward.functions or self.reward.models):
-                raise ValueError(
-                    "train.one_step_off with rollout.max_refills takes no reward.functions and no "
-                    "reward.models: they score in the main thread, once the refills are sampled"
-                )
         if self.model.quantization is not None and self.rollout.engine != "transformers":
             raise ValueError(
                 f"model.quantization {self.model.quantization} needs rollout.engine transformers, "
@@ -213,6 +231,11 @@ class Config(Section):
             raise ValueError(
                 f"train.minibatches {self.train.minibatches} is more than "
                 f"rollout.prompts_per_step {self.rollout.prompts_per_step}"
+            )
+        if self.loss.teacher is not None and self.guards.measure_kl_every_steps is not None:
+            raise ValueError(
+                "guards.measure_kl_every_steps measures the KL to the start policy, in whose place "
+                "loss.teacher stands"
             )
         if self.model.lora is not None and self.loss.reference_sync_steps is not None:
             raise ValueError(

@@ -401,6 +401,11 @@ class LossConfig(Section):
         description="0: no reference policy is kept, unless guards.measure_kl_every_steps is set",
     )
     kl_estimator: Literal["k1", "k2", "k3"] = "k3"
+    teacher: str | None = Field(
+        default=None,
+        description="Hugging Face model name or folder: the KL is to this model instead of the "
+        "start policy (on-policy distillation); k2 is the reverse KL, k3 the forward one",
+    )
     kl_ratio_weighted: bool = Field(
         default=False, description="multiply the KL term by the ratio, which unbiases its gradient"
     )
@@ -450,6 +455,22 @@ class LossConfig(Section):
         return self.entropy_coefficient != 0 or self.entropy_target is not None
 
     @model_validator(mode="after")
+    def _teacher_is_the_reference(self) -> LossConfig:
+        if self.teacher is None:
+            return self
+        if not self.kl_coefficient:
+            raise ValueError("teacher needs a kl_coefficient other than 0, such as 1.0")
+        if self.kl_estimator == "k1":
+            raise ValueError(
+                "teacher needs kl_estimator k2 or k3: k1 in the loss has no gradient in expectation"
+            )
+        if self.reference_sync_steps is not None:
+            raise ValueError(
+                "teacher does not go with reference_sync_steps, which replaces the reference"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _sync_has_a_reference(self) -> LossConfig:
         if self.reference_sync_steps is not None and not self.kl_coefficient:
             raise ValueError("reference_sync_steps needs a kl_coefficient other than 0")
@@ -496,11 +517,13 @@ class TrainConfig(Section):
         description="optimizer state and reference policy in CPU memory while completions are "
         "sampled",
     )
-    one_step_off: bool = Field(
-        default=False,
-        description="sample the next step's completions while this one trains; needs "
-        "rollout.engine vllm_server and loss.importance. A checkpoint waits for them and keeps "
-        "them, so that a resumed run goes on as if it had not stopped",
+    max_staleness_steps: NonNegativeInt = Field(
+        default=0,
+        description="optimizer steps by which the weights that sampled a completion may lag behind "
+        "those that train on it. 0: on-policy; 1: the next step's completions are sampled while "
+        "this one trains; more: sampling never pauses and goes on under new weights within a "
+        "completion, and older groups are dropped. Above 0 it needs rollout.engine vllm_server and "
+        "loss.importance",
     )
     reshard_after_forward: bool = Field(
         default=True,

@@ -105,6 +105,9 @@ class Rollout:
     """True on the tokens of `completion_ids` that the policy sampled; None: it sampled all."""
     episode: Episode | None = None
     """None: the completion is of one turn, without an environment."""
+    weight_steps: tuple[int, ...] | None = None
+    """Number of steps that the weights which sampled each token had been trained for; None: the
+    completion was not sampled in a stream, `train.max_staleness_steps` is at most 1."""
 
     @property
     def num_sampled(self) -> int:

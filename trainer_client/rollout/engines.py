@@ -13,7 +13,7 @@ from trainer_client.rollout.vllm_server import VllmServerEngine
 
 
 def open_engine(
-    policy: Policy, config: RolloutConfig, *, seed: int, run_dir: Path
+    policy: Policy, config: RolloutConfig, *, seed: int, run_dir: Path, in_flight: bool = False
 ) -> RolloutEngine:
     """Start or reach the engine; call `update_weights` before it samples.
 
@@ -22,6 +22,7 @@ def open_engine(
         config: names the engine and holds its settings.
         seed: seed of an engine in this process.
         run_dir: folder of the run; `weight_transfer: disk` writes below it by default.
+        in_flight: whether the weights of servers change within completions.
 
     Raises:
         ConfigError: it cannot be started or reached.
@@ -29,5 +30,10 @@ def open_engine(
     if config.engine == "vllm":
         return VllmEngine(policy, config.vllm, seed=seed)
     if config.engine == "vllm_server":
-        return VllmServerEngine(policy, config.vllm_server, weights_dir=run_dir / "server_weights")
+        return VllmServerEngine(
+            policy,
+            config.vllm_server,
+            weights_dir=run_dir / "server_weights",
+            in_flight=in_flight,
+        )
     return TransformersEngine(policy, batch_size=config.batch_size)

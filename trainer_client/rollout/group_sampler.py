@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from reward_verifier.errors import VerifierError
 from trainer_client.config.run_config import Config
+from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
 from trainer_client.problem_order import MixPosition, ProblemMix
@@ -25,20 +26,29 @@ from trainer_client.reward.group_scoring import (
 )
 from trainer_client.reward.rewards import groups_that_teach, raw_rewards
 from trainer_client.rollout import RolloutError, Sampling
+from trainer_client.rollout.group_stream import (
+    GroupStream,
+    StreamSource,
+    TakenGroups,
+    staleness_metrics,
+)
 from trainer_client.rollout.sampling_ahead import SampleGroups, SamplingAhead, StepGroups
 from trainer_client.run.checkpoint import Position
+from trainer_client.run.step_progress import STEP
 
 T = TypeVar("T")
 
 SAMPLING_ERRORS = (VerifierError, RewardError, RolloutError, OtherProcessFailed)
 """Errors of the outside world before an update; any other exception is a bug."""
 
+_NOTHING = ScoredGroups([], 0.0, 0.0)
+
 REFILL_SEED_STRIDE = 2**40
 """Distance between the seeds of a step's refills; seeds of steps are smaller."""
 
 
 class GroupSampler:
-    """Samples and scores this process's groups; with `train.one_step_off`, a step ahead."""
+    """Samples and scores this process's groups, ahead with `train.max_staleness_steps`."""
 
     def __init__(self, learner: Learner, scorer: Scorer, mix: ProblemMix, config: Config) -> None:
         self._learner = learner
@@ -50,6 +60,7 @@ class GroupSampler:
         self._advantage = config.advantage
         self._seed = config.train.seed
         self._num_steps = config.train.steps
+        self._streams = config.train.max_staleness_steps > 1
 
     def next_groups(self, position: Position) -> tuple[StepGroups, float]:
         """The groups of the step after this position, and the seconds that new weights took.
@@ -57,6 +68,8 @@ class GroupSampler:
         Raises:
             VerifierError, RewardError, RolloutError, OtherProcessFailed: see `SAMPLING_ERRORS`.
         """
+        if self._streams:
+            return self._take_from_stream(position)
         if self._learner.ahead is None:
             return self._sample_now(position)
         return self._take_and_sample_ahead(self._learner.ahead, position)
@@ -81,14 +94,14 @@ class GroupSampler:
             TrainingError: a profile lacks a verdict that has a weight.
         """
         wanted = self._rollout.prompts_per_step
-        scored, position = self._sample_next(scorer, position, wanted, step, seed)
+        scored, position, _ = self._sample_next(scorer, position, wanted, step, seed)
         for refill in range(1, self._rollout.max_refills + 1):
             own = self._agree(partial(self._num_teaching, scored))
             teaching = sum(self._learner.processes.gather(own))
             if teaching == wanted:
                 break
             refill_seed = None if seed is None else seed + refill * REFILL_SEED_STRIDE
-            more, position = self._sample_next(
+            more, position, _ = self._sample_next(
                 scorer, position, wanted - teaching, step, refill_seed
             )
             scored = scored.joined(more)
@@ -115,19 +128,79 @@ class GroupSampler:
     def _sample_now(self, position: Position) -> tuple[StepGroups, float]:
         # New weights wake a sleeping sampler up, and it needs the memory that offloading frees.
         with self._learner.offloaded():
-            seconds = self._update_weights()
+            seconds = self._update_weights(position.step)
             groups = self.sample(self._scorer, position.next_problem, step=position.step + 1)
         return groups, seconds
 
     def _take_and_sample_ahead(
         self, ahead: SamplingAhead, position: Position
     ) -> tuple[StepGroups, float]:
-        seconds = 0.0 if ahead.started else self._update_weights()
+        age = float(ahead.started)
+        seconds = 0.0 if ahead.started else self._update_weights(position.step)
+        sampler_idle, start = ahead.idle_seconds(), time.perf_counter()
         groups = self._agree(partial(self._take, ahead, position))
+        metrics = {
+            "staleness/mean": age,
+            "staleness/max": age,
+            "time/trainer_idle": time.perf_counter() - start,
+            "time/sampler_idle": sampler_idle,
+        }
         if position.step + 1 < self._num_steps:
-            seconds += self._update_weights()
+            seconds += self._update_weights(position.step)
             ahead.start(self._sample_of(position.step + 1), groups.next_problem)
-        return groups, seconds
+        return groups._replace(metrics=metrics), seconds
+
+    def _take_from_stream(self, position: Position) -> tuple[StepGroups, float]:
+        """The groups of a step; the first process has those of all, the others have none."""
+        processes, stream = self._learner.processes, self._learner.stream
+        seconds = self._update_weights(position.step)
+
+        def take() -> StepGroups:
+            if stream is None:
+                return StepGroups(_NOTHING, position.next_problem)
+            if not stream.started:
+                stream.start(self._source(), position.next_problem)
+            return self._taken(stream, position)
+
+        groups = self._agree(take)
+        _, next_problem, metrics = processes.gather(groups._replace(scored=_NOTHING))[0]
+        return StepGroups(groups.scored, next_problem, metrics), seconds
+
+    def _taken(self, stream: GroupStream, position: Position) -> StepGroups:
+        """The groups of a step, those that take the place of groups that do not teach included."""
+        wanted = self._rollout.prompts_per_step
+        taken = [stream.take(wanted, _progress(wanted))]
+        scored = self._scored(taken[0])
+        for _ in range(self._rollout.max_refills):
+            missing = wanted - self._num_teaching(scored)
+            if not missing:
+                break
+            taken.append(stream.take(missing, _progress(missing)))
+            scored = scored.joined(self._scored(taken[-1]))
+        metrics = {
+            **staleness_metrics(scored.groups, position.step),
+            "staleness/dropped_groups": sum(one.num_dropped for one in taken),
+            "time/trainer_idle": sum(one.trainer_idle_seconds for one in taken),
+            "time/sampler_idle": sum(one.sampler_idle_seconds for one in taken),
+        }
+        return StepGroups(scored, taken[-1].problems_from, metrics)
+
+    def _scored(self, taken: TakenGroups) -> ScoredGroups:
+        """The groups with the verdicts of the sources in this process."""
+        return scored_here(self._scorer, ScoredGroups(taken.groups, taken.seconds, 0.0))
+
+    def _source(self) -> StreamSource:
+        """The problems of a stream, and its verdicts by the service."""
+
+        def problems(position: MixPosition, block: int) -> tuple[list[Problem], MixPosition]:
+            return self._mix.take(position, self._rollout.prompts_per_step, step=block + 1)
+
+        return StreamSource(
+            problems,
+            self._scorer.of_service.submit,
+            Sampling.configured(self._rollout),
+            self._seed,
+        )
 
     def _take(self, ahead: SamplingAhead, position: Position) -> StepGroups:
         groups = ahead.take(self._sample_of(position.step), position.next_problem)
@@ -142,11 +215,24 @@ class GroupSampler:
         seed = self._learner.processes.step_seed(self._seed, step)
         return partial(self.sample, self._scorer.of_service, step=step + 1, seed=seed)
 
-    def _update_weights(self) -> float:
+    def _update_weights(self, step: int) -> float:
         """Give the sampler the policy's present weights; returns the seconds that it took."""
         start = time.perf_counter()
-        self._agree(self._learner.engine.update_weights)
+        self._agree(partial(self._learner.update_sampler, step))
         return time.perf_counter() - start
 
     def _agree(self, work: Callable[[], T]) -> T:
         return self._learner.processes.agree(work, *SAMPLING_ERRORS, TrainingError)
+
+
+def _progress(wanted: int) -> Callable[[int], None]:
+    """A function that shows how many groups of a step have come."""
+    STEP.begin("sampling", wanted, "groups")
+    shown = 0
+
+    def show(done: int) -> None:
+        nonlocal shown
+        STEP.advance(done - shown)
+        shown = done
+
+    return show

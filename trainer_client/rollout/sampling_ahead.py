@@ -1,5 +1,7 @@
 """Sampling one step ahead: the next step's groups are sampled and scored while this one trains.
 
+This is `train.max_staleness_steps: 1`; `trainer_client.rollout.group_stream` is of more.
+
 Those groups come from the weights before this step's update: they are one step off-policy, and the
 importance correction (`loss.importance`) makes up for it. A resumed run no longer has those
 weights, so a checkpoint keeps the groups themselves.
@@ -7,23 +9,21 @@ weights, so a checkpoint keeps the groups themselves.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from reward_verifier.verdict import Verdicts
-from trainer_client.dataset import Problem
 from trainer_client.problem_order import MixPosition
-from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
-from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout.daemon_thread import start_daemon
+from trainer_client.rollout.stored_group import KnownProblems, StoredGroup
 
 FILE = "ahead.json"
 """Name of the file in a checkpoint's folder."""
@@ -34,6 +34,8 @@ class StepGroups(NamedTuple):
 
     scored: ScoredGroups
     next_problem: MixPosition
+    metrics: Mapping[str, float] = {}
+    """How old the groups are, and how long sampler and trainer waited for each other."""
 
 
 SampleGroups = Callable[[MixPosition], StepGroups]
@@ -46,6 +48,7 @@ class SamplingAhead:
     def __init__(self) -> None:
         self._pending: Future[StepGroups] | None = None
         self._position = MixPosition()
+        self._done_at: float | None = None
 
     @property
     def started(self) -> bool:
@@ -55,6 +58,8 @@ class SamplingAhead:
     def start(self, sample: SampleGroups, position: MixPosition) -> None:
         """Begin with the groups at this position."""
         self._pending, self._position = start_daemon(partial(sample, position)), position
+        self._done_at = None
+        self._pending.add_done_callback(lambda _: self._note_end())
 
     def restore(self, groups: StepGroups, position: MixPosition) -> None:
         """Have the groups at this position ready, as a checkpoint kept them."""
@@ -67,6 +72,10 @@ class SamplingAhead:
             return sample(position)
         pending, self._pending = self._pending, None
         return pending.result()
+
+    def idle_seconds(self) -> float:
+        """Seconds since sampling has ended; 0 while it goes on."""
+        return 0.0 if self._done_at is None else time.perf_counter() - self._done_at
 
     def kept(self, position: MixPosition) -> StepGroups | None:
         """The groups at this position, once they are sampled; `take` still returns them.
@@ -84,19 +93,12 @@ class SamplingAhead:
         if self._pending is not None:
             wait_for([self._pending])
 
+    def _note_end(self) -> None:
+        self._done_at = time.perf_counter()
+
     def close(self) -> None:
         """Give up groups that have not been taken; a process that ends does not wait for them."""
         self._pending = None
-
-
-@dataclass(frozen=True)
-class _KeptGroup:
-    dataset: str
-    """The label of the problem's data set, where there are several."""
-    messages: tuple[dict[str, Any], ...]
-    """The prompt, which names the problem: prompts of a data set are unique."""
-    rollouts: tuple[Rollout, ...]
-    verdicts: tuple[Verdicts, ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class _KeptGroups:
     next_problem: MixPosition
     generate_seconds: float
     scoring_exposed_seconds: float
-    groups: tuple[_KeptGroup, ...]
+    groups: tuple[StoredGroup, ...]
 
 
 _KEPT_GROUPS = TypeAdapter(_KeptGroups)
@@ -117,45 +119,24 @@ def write_groups(folder: Path, groups: StepGroups) -> None:
         groups.next_problem,
         scored.generate_seconds,
         scored.scoring_exposed_seconds,
-        tuple(
-            _KeptGroup(
-                item.group.problem.dataset,
-                item.group.problem.messages,
-                item.group.rollouts,
-                item.verdicts,
-            )
-            for item in scored.groups
-        ),
+        tuple(map(StoredGroup.of, scored.groups)),
     )
     (folder / FILE).write_bytes(_KEPT_GROUPS.dump_json(kept))
 
 
-def read_groups(
-    folder: Path, problems: Iterable[Problem], verifiers_of: Callable[[Problem], Collection[str]]
-) -> StepGroups | None:
+def read_groups(folder: Path, known: KnownProblems) -> StepGroups | None:
     """The groups in a checkpoint's folder; None when it keeps none that can be used.
 
     Args:
         folder: folder of the checkpoint.
-        problems: problems of the data sets; groups of another data set cannot be used.
-        verifiers_of: keys of a problem's verifiers; groups that lack a verdict of one cannot be
-            used.
+        known: the problems that the run can train on.
     """
     if not (folder / FILE).exists():
         return None
     kept = _KEPT_GROUPS.validate_json((folder / FILE).read_bytes())
-    known = {_key(problem.dataset, problem.messages): problem for problem in problems}
-    groups = []
-    for group in kept.groups:
-        problem = known.get(_key(group.dataset, group.messages))
-        if problem is None:
-            return None
-        if any(set(verifiers_of(problem)) - set(verdicts) for verdicts in group.verdicts):
-            return None
-        groups.append(ScoredGroup(RolloutGroup(problem, group.rollouts), group.verdicts))
+    found = [known.group(group) for group in kept.groups]
+    groups = [group for group in found if group is not None]
+    if len(groups) < len(found):
+        return None
     scored = ScoredGroups(groups, kept.generate_seconds, kept.scoring_exposed_seconds)
     return StepGroups(scored, kept.next_problem)
-
-
-def _key(dataset: str, messages: Iterable[dict[str, Any]]) -> str:
-    return json.dumps([dataset, list(messages)], sort_keys=True)

@@ -5,16 +5,18 @@ A server is started with
     VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out --logprobs-mode processed_logprobs
 
 Token ids go in; token ids with log-probabilities come out (`/inference/v1/generate`). Each
-completion carries the version of the weights that sampled it. New weights take four calls: pause,
-update, reset the prefix cache, resume. Every wait has a deadline.
+token carries the version of the weights that sampled it. New weights take four calls: pause,
+update, reset the prefix cache, resume. In flight, completions under way are frozen meanwhile and go
+on under the new weights, which read their tokens so far again. Every wait has a deadline.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,13 +25,14 @@ import httpx
 import torch
 from pydantic import BaseModel, ValidationError
 
-from trainer_client.config.run_config import ConfigError
 from trainer_client.config.sections import VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.group_requests import AskGroup, DatedGroup
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
+from trainer_client.rollout.vllm_requests import ask, ask_all, check_server, open_client
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
 
 T = TypeVar("T")
@@ -48,6 +51,8 @@ class _Logprobs(BaseModel):
 
 class _Span(BaseModel):
     version: str
+    start: int
+    end: int
 
 
 class _Choice(BaseModel):
@@ -68,15 +73,25 @@ class VllmServerEngine:
         policy: the policy whose weights the servers get.
         config: addresses, deadline and weight transfer of the servers.
         weights_dir: folder that `weight_transfer: disk` writes, unless the configuration names one.
+        in_flight: whether weights change within completions; else an update waits until the
+            servers have ended those under way.
 
     Raises:
         ConfigError: no server runs at an address, or it was started without a needed option.
         RolloutError: a server does not respond within the deadline.
     """
 
-    def __init__(self, policy: Policy, config: VllmServerConfig, *, weights_dir: Path) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        config: VllmServerConfig,
+        *,
+        weights_dir: Path,
+        in_flight: bool = False,
+    ) -> None:
         self._policy = policy
         self._config = config
+        self._in_flight = in_flight
         # Without it, weights of another run or of a restarted server could have our version's name.
         self._run = uuid.uuid4().hex[:8]
         self._updates = 0
@@ -89,6 +104,11 @@ class VllmServerEngine:
     def version(self) -> str:
         """Version of the weights that the servers have."""
         return f"{self._run}.{self._updates}"
+
+    @property
+    def num_updates(self) -> int:
+        """See `GroupRequestEngine`."""
+        return self._updates
 
     def update_weights(self) -> None:
         """See `RolloutEngine`; in a distributed run the first process talks to the servers."""
@@ -117,6 +137,22 @@ class VllmServerEngine:
         seeds = torch.randint(2**31, (len(problems),), generator=generator).tolist()
         self._within_deadline(self._generate(problems, seeds, sampling, on_group))
 
+    @asynccontextmanager
+    async def group_requests(self) -> AsyncIterator[AskGroup]:
+        """See `GroupRequestEngine`; each group goes to the server with the fewest under way."""
+        under_way = Counter(dict.fromkeys(self._config.urls, 0))
+
+        async def ask_group(problem: Problem, sampling: Sampling) -> DatedGroup:
+            url = min(self._config.urls, key=under_way.__getitem__)
+            under_way[url] += 1
+            try:
+                return await self._sample_group(client, url, problem, sampling)
+            finally:
+                under_way[url] -= 1
+
+        async with open_client() as client:
+            yield ask_group
+
     def sample_turns(self, feed: TurnFeed, sampling: Sampling) -> None:
         """See `TurnEngine`; each turn is a request of its own, sent as soon as it is ready."""
         try:
@@ -135,27 +171,34 @@ class VllmServerEngine:
         sampling: Sampling,
         on_group: Callable[[int, RolloutGroup], None],
     ) -> None:
-        stops = StopTexts(sampling.stop, self._policy.decode)
-
         async def sample_group(client: httpx.AsyncClient, index: int) -> None:
             url = self._config.urls[index % len(self._config.urls)]
-            prompt = self._policy.prompt_ids(
-                problems[index].messages, problems[index].template_variables
-            )
-            body = {
-                "token_ids": prompt,
-                "sampling_params": self._parameters(sampling, seeds[index]),
-            }
-            response = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
-            rollouts = self._rollouts(url, prompt, response, stops)
-            if len(rollouts) != sampling.group_size:
-                raise RolloutError(
-                    f"{url} returned {len(rollouts)} completions, expected {sampling.group_size}"
-                )
-            on_group(index, RolloutGroup(problems[index], rollouts))
+            seeded = replace(sampling, seed=seeds[index])
+            dated = await self._sample_group(client, url, problems[index], seeded)
+            on_group(index, dated.group)
 
-        async with _client() as client:
-            await _all(sample_group(client, index) for index in range(len(problems)))
+        async with open_client() as client:
+            await ask_all(sample_group(client, index) for index in range(len(problems)))
+
+    async def _sample_group(
+        self, client: httpx.AsyncClient, url: str, problem: Problem, sampling: Sampling
+    ) -> DatedGroup:
+        """One group by one request, with the seed of `sampling`."""
+        assert sampling.seed is not None
+        prompt = self._policy.prompt_ids(problem.messages, problem.template_variables)
+        body = {
+            "token_ids": prompt,
+            "sampling_params": self._parameters(sampling, sampling.seed),
+        }
+        response = await ask(client, "POST", f"{url}/inference/v1/generate", json=body)
+        stops = StopTexts(sampling.stop, self._policy.decode)
+        dated = self._dated_rollouts(url, prompt, response, stops)
+        if len(dated) != sampling.group_size:
+            raise RolloutError(
+                f"{url} returned {len(dated)} completions, expected {sampling.group_size}"
+            )
+        rollouts, updates = zip(*dated, strict=True)
+        return DatedGroup(RolloutGroup(problem, rollouts), updates)
 
     async def _sample_turns(self, feed: TurnFeed, sampling: Sampling) -> None:
         stops = StopTexts(sampling.stop, self._policy.decode)
@@ -173,8 +216,8 @@ class VllmServerEngine:
                 "token_ids": request.context_ids,
                 "sampling_params": self._parameters(alone, request.seed % 2**31),
             }
-            response = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
-            (rollout,) = self._rollouts(url, request.context_ids, response, stops)
+            response = await ask(client, "POST", f"{url}/inference/v1/generate", json=body)
+            ((rollout, _),) = self._dated_rollouts(url, request.context_ids, response, stops)
             turn = SampledTurn(
                 list(rollout.completion_ids), list(rollout.sampler_logprobs), not rollout.truncated
             )
@@ -182,7 +225,7 @@ class VllmServerEngine:
             ready.set()
 
         feed.on_ready(tell)
-        async with _client() as client, asyncio.TaskGroup() as tasks:
+        async with open_client() as client, asyncio.TaskGroup() as tasks:
             while True:
                 ready.clear()
                 for request in feed.take(MAX_TURNS_AT_ONCE, wait=False):
@@ -211,9 +254,10 @@ class VllmServerEngine:
             "seed": seed,
         }
 
-    def _rollouts(
+    def _dated_rollouts(
         self, url: str, prompt: list[int], response: Any, stops: StopTexts
-    ) -> tuple[Rollout, ...]:
+    ) -> list[tuple[Rollout, tuple[int, ...]]]:
+        """Each completion with the number of the weight update at each of its tokens."""
         try:
             choices = _Generated.model_validate(response).choices
         except ValidationError as error:
@@ -221,15 +265,46 @@ class VllmServerEngine:
                 f"{url}/inference/v1/generate answered something else than completions with "
                 f"log-probabilities and weight versions: {error}"
             ) from error
-        return tuple(self._rollout(url, prompt, choice, stops) for choice in choices)
+        dated = []
+        for choice in choices:
+            rollout = self._rollout(url, prompt, choice, stops)
+            updates = self._updates_of(url, choice)
+            dated.append((rollout, updates[: len(rollout.completion_ids)]))
+        return dated
+
+    def _updates_of(self, url: str, choice: _Choice) -> tuple[int, ...]:
+        """The number of the weight update at each token; raises RolloutError."""
+        spans = choice.weight_versions
+        numbers = [self._update_of(span.version) for span in spans]
+        whole = len(numbers) == 1 or self._in_flight
+        if not numbers or None in numbers or not whole:
+            raise RolloutError(
+                f"{url} sampled a completion with weights of version "
+                f"{[span.version for span in spans]}, expected {self.version!r}: was it "
+                "restarted, or does another run use it?"
+            )
+        bounds = [0, *(span.end for span in spans)]
+        if [span.start for span in spans] != bounds[:-1] or bounds[-1] != len(choice.token_ids):
+            raise RolloutError(
+                f"{url} returned {len(choice.token_ids)} tokens with weight versions of "
+                f"{[(span.start, span.end) for span in spans]}"
+            )
+        return tuple(
+            number
+            for number, span in zip(numbers, spans, strict=True)
+            if number is not None
+            for _ in range(span.start, span.end)
+        )
+
+    def _update_of(self, version: str) -> int | None:
+        """The number of the update that brought these weights; None: it was not this run's."""
+        if not self._in_flight:
+            return self._updates if version == self.version else None
+        run, _, number = version.partition(".")
+        own = run == self._run and number.isdecimal() and int(number) <= self._updates
+        return int(number) if own else None
 
     def _rollout(self, url: str, prompt: list[int], choice: _Choice, stops: StopTexts) -> Rollout:
-        versions = [span.version for span in choice.weight_versions]
-        if versions != [self.version]:
-            raise RolloutError(
-                f"{url} sampled a completion with weights of version {versions}, expected "
-                f"{self.version!r}: was it restarted, or does another run use it?"
-            )
         if choice.finish_reason not in ("stop", "length") or not choice.token_ids:
             raise RolloutError(
                 f"{url} ended a completion of {len(choice.token_ids)} tokens with "
@@ -245,22 +320,25 @@ class VllmServerEngine:
 
     async def _check(self) -> None:
         """Raise ConfigError when a server lacks an option."""
-        async with _client() as client:
+        async with open_client() as client:
             for url in self._config.urls:
-                await _check_server(client, url)
+                await check_server(client, url)
 
     async def _update(self) -> None:
-        async with _client() as client:
+        async with open_client() as client:
 
             async def each(method: str, path: str, **arguments: Any) -> list[Any]:
-                return await _all(
-                    _ask(client, method, url + path, **arguments) for url in self._config.urls
+                return await ask_all(
+                    ask(client, method, url + path, **arguments) for url in self._config.urls
                 )
 
-            await each("POST", "/pause", params={"mode": "wait"})
+            await each("POST", "/pause", params={"mode": "keep" if self._in_flight else "wait"})
             await self._transfer.send(self._policy.model, each)
             await each("POST", "/update_weight_version", json={"new_version": self.version})
-            responses = await each("POST", "/reset_prefix_cache")
+            # Frozen completions hold keys and values of the old weights: a server would sample
+            # their other tokens from a mixture that no policy has.
+            again = {"reset_running_requests": "true"} if self._in_flight else {}
+            responses = await each("POST", "/reset_prefix_cache", params=again)
             for url, response in zip(self._config.urls, responses, strict=True):
                 if response != {"success": True}:
                     raise RolloutError(
@@ -288,70 +366,3 @@ def _of_the_first_process(*values: Any) -> tuple[Any, ...]:
     if torch.distributed.is_initialized():
         torch.distributed.broadcast_object_list(shared)
     return tuple(shared)
-
-
-async def _check_server(client: httpx.AsyncClient, url: str) -> None:
-    """Raise ConfigError when no server runs at the address, or it lacks an option."""
-    try:
-        response = await client.get(f"{url}/server_info?config_format=json")
-    except httpx.RequestError as error:
-        raise ConfigError(
-            f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
-            "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
-            "--logprobs-mode processed_logprobs"
-        ) from error
-    if response.status_code == httpx.codes.NOT_FOUND:
-        raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
-    mode = _logprobs_mode(url, response)
-    if mode != "processed_logprobs":
-        raise ConfigError(
-            f"{url} reports {mode}, which are not those of the distribution it samples "
-            "from: start it with --logprobs-mode processed_logprobs"
-        )
-    probe = await client.post(f"{url}/inference/v1/generate", json={})
-    if probe.status_code == httpx.codes.NOT_FOUND:
-        raise ConfigError(f"{url}: start the server with --enable-scale-out")
-
-
-def _logprobs_mode(url: str, response: httpx.Response) -> str:
-    """The kind of log-probabilities that a server reports; raises ConfigError if it is no vLLM."""
-    try:
-        return str(response.json()["vllm_config"]["model_config"]["logprobs_mode"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"rollout.vllm_server.urls: {url} does not answer as a vLLM server: "
-            f"/server_info: {response.status_code}: {response.text[:200]}"
-        ) from error
-
-
-def _client() -> httpx.AsyncClient:
-    # httpx would give up after 5 seconds and wait for one of 100 connections. A group may take
-    # minutes, the servers queue requests, and `_within_deadline` bounds the whole.
-    return httpx.AsyncClient(
-        timeout=None, limits=httpx.Limits(max_connections=None), trust_env=False
-    )
-
-
-async def _ask(client: httpx.AsyncClient, method: str, url: str, **arguments: Any) -> Any:
-    """The JSON of the response, None when it is empty; raises RolloutError."""
-    try:
-        response = await client.request(method, url, **arguments)
-    except httpx.RequestError as error:
-        raise RolloutError(f"the vLLM server is gone: {method} {url}: {error!r}") from error
-    if response.is_error:
-        raise RolloutError(f"{method} {url}: {response.status_code}: {response.text[:500]}")
-    try:
-        return response.json() if response.content else None
-    except ValueError as error:
-        raise RolloutError(f"{method} {url}: expected JSON: {response.text[:500]}") from error
-
-
-async def _all(work: Iterable[Awaitable[T]]) -> list[T]:
-    """The results of all; the first error cancels the others and is raised unwrapped."""
-    tasks = [asyncio.ensure_future(item) for item in work]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

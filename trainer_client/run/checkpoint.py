@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,15 @@ from trainer_client.policy.sharding import (
 )
 from trainer_client.policy.weights import save_weights
 from trainer_client.problem_order import MixPosition
-from trainer_client.rollout.sampling_ahead import StepGroups, write_groups
 from trainer_client.run.console import say
 from trainer_client.run.run_folder import checkpoint_folders, start_problem
 from trainer_client.update.optimizer import resume_schedule
 
 STATE_FILE = "trainer_state.pt"
 REFERENCE_FOLDER = "reference"
+
+WriteFiles = Callable[[Path], None]
+"""Writes files into a folder."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def save_checkpoint(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None = None,
-    ahead: StepGroups | None = None,
+    ahead: WriteFiles | None = None,
     entropy_control: dict[str, float] | None = None,
 ) -> Checkpoint:
     """Write a checkpoint, whole or not at all; an earlier one of the same step is kept instead.
@@ -104,7 +106,7 @@ def save_checkpoint(
         optimizer: its state is kept.
         scheduler: its state is kept.
         reference: the reference policy; None when it is the start model.
-        ahead: groups of the next step; None when they have not been sampled yet.
+        ahead: writes what was sampled ahead into the folder; None: nothing was.
         entropy_control: state of the entropy coefficient.
     """
     folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
@@ -120,7 +122,7 @@ def save_checkpoint(
     if reference is not None:
         reference.save_pretrained(partial / REFERENCE_FOLDER)
     if ahead is not None:
-        write_groups(partial, ahead)
+        ahead(partial)
     _save_state(partial, position, scheduler, optimizer.state_dict(), entropy_control)
     os.replace(partial, folder)
     return Checkpoint(folder, position.step)
@@ -133,7 +135,7 @@ def _save_sharded(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None,
-    ahead: StepGroups | None,
+    ahead: WriteFiles | None,
     entropy_control: dict[str, float] | None,
 ) -> Checkpoint:
     """Write a checkpoint of sharded models. Collective.
@@ -150,7 +152,7 @@ def _save_sharded(
     save_optimizer(policy.model, optimizer, partial)
     if leads:
         if ahead is not None:
-            write_groups(partial, ahead)
+            ahead(partial)
         _save_state(partial, position, scheduler, None, entropy_control)
         os.replace(partial, folder)
     distributed.barrier()

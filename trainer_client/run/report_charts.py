@@ -219,6 +219,10 @@ def _policy_charts(run: LoggedRun) -> Iterator[Chart]:
         _series(run, "policy/sampler_kl", "KL between sampler and policy"),
         rounding=ROUNDING_OF_KL,
     )
+    if run.values("staleness/mean"):
+        yield Chart(
+            "Staleness", "weight updates", _series(run, "staleness/mean", "mean of the tokens")
+        )
     yield Chart(
         "Gradient norm",
         "norm",

@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,10 +97,18 @@ def write_rollouts(
                     "prompt_tokens": len(rollout.prompt_ids),
                     "completion_tokens": rollout.num_sampled,
                     "truncated": rollout.truncated,
+                    **_weights(rollout),
                     **_episode(rollout),
                 }
                 file.write(json.dumps(row) + "\n")
     os.replace(partial, path)
+
+
+def _weights(rollout: Rollout) -> dict[str, Any]:
+    """Runs of tokens as [steps that their weights had been trained for, number of tokens]."""
+    if rollout.weight_steps is None:
+        return {}
+    return {"weights": [[step, len(list(run))] for step, run in groupby(rollout.weight_steps)]}
 
 
 def _episode(rollout: Rollout) -> dict[str, Any]:

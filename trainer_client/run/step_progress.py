@@ -26,8 +26,8 @@ ESTIMATED_TOKENS = 5
 class StepProgress:
     """Counts of the work under way, such as `step 3: sampling 24/64 completions`.
 
-    Only the thread that shows a bar is listened to: with `train.one_step_off` another one samples
-    for the next step meanwhile.
+    Only the thread that shows a bar is listened to: with `train.max_staleness_steps` another one
+    samples for later steps meanwhile.
     """
 
     def __init__(

@@ -67,8 +67,10 @@ CONSOLE_KEYS = {
     "reward/total": "reward",
     "reward/accuracy": "accuracy",
     "policy/kl_divergence": "KL",
+    "policy/teacher_kl": "KL to teacher",
     "policy/entropy": "entropy",
     "completion/length": "length",
+    "staleness/mean": "staleness",
     "episode/turns": "turns",
     "episode/lost_groups": "lost groups",
     "time/step": "seconds",
@@ -239,7 +241,7 @@ class TrainingRun:
         if learner.ahead is not None:
             learner.ahead.wait()
         with learner.offloaded():
-            learner.processes.agree(learner.engine.update_weights, *SAMPLING_ERRORS)
+            learner.processes.agree(partial(learner.update_sampler, step), *SAMPLING_ERRORS)
             metrics = learner.processes.agree(evaluate, *EVALUATION_ERRORS)
         seconds = {"time/evaluation": time.perf_counter() - start}
         return learner.processes.gather({**metrics, **seconds})[0]

@@ -131,7 +131,9 @@ def update_policy(
         "policy/skipped_updates": 0,
     }
     if config.loss.kl_coefficient:
-        metrics["policy/kl_divergence"] = sums["kl"] / totals.num_tokens
+        # Guards limit the KL to the start policy; that to a teacher begins high and falls.
+        name = "policy/kl_divergence" if config.loss.teacher is None else "policy/teacher_kl"
+        metrics[name] = sums["kl"] / totals.num_tokens
     if config.loss.entropy_target is not None:
         metrics["policy/entropy_coefficient"] = extras.entropy_coefficient
     return metrics
