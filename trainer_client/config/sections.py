@@ -44,6 +44,8 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
+LoraWeights = Literal["auto", "adapter", "merged"]
+
 
 class Section(BaseModel):
     """A section of the configuration: typed, frozen, and strict about unknown keys."""
@@ -59,6 +61,16 @@ class LoraConfig(Section):
     target_modules: str | tuple[str, ...] = Field(
         default="all-linear",
         description="names of modules; all-linear: all linear layers but the output layer",
+    )
+    rank_stabilized: bool = Field(
+        default=False,
+        description="scale by alpha / sqrt(rank), so that a large rank learns as fast as a small "
+        "one (rsLoRA, arXiv 2312.03732)",
+    )
+    dora: bool = Field(
+        default=False,
+        description="train the length of each weight's columns apart from their direction (DoRA, "
+        "arXiv 2402.09353); slower, and vLLM gets the merged weights",
     )
 
 
@@ -283,6 +295,11 @@ class RolloutConfig(Section):
         default=(),
         description="texts that end a completion, which keeps them; the tokens after them are "
         "neither judged nor trained on",
+    )
+    lora_weights: LoraWeights = Field(
+        default="auto",
+        description="what vLLM gets before each step under model.lora: the adapter alone, or the "
+        "whole weights with the adapter merged; auto: the adapter where vLLM can take it",
     )
     max_completion_tokens: PositiveInt = 512
     batch_size: PositiveInt = Field(

@@ -24,13 +24,17 @@ import torch
 from pydantic import BaseModel, ValidationError
 
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import VllmServerConfig
+from trainer_client.config.sections import LoraWeights, VllmServerConfig
 from trainer_client.dataset import Problem
+from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy
+from trainer_client.policy.weights import base_weights
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.adapter_transfer import LOAD, AdapterTransfer, adapter_refusal
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
+from trainer_client.run.console import say
 
 T = TypeVar("T")
 
@@ -67,22 +71,30 @@ class VllmServerEngine:
     Args:
         policy: the policy whose weights the servers get.
         config: addresses, deadline and weight transfer of the servers.
-        weights_dir: folder that `weight_transfer: disk` writes, unless the configuration names one.
+        weights_dir: folder that `weight_transfer: disk` writes, and adapters, unless the
+            configuration names one.
+        lora_weights: what the servers get of a policy with an adapter.
 
     Raises:
         ConfigError: no server runs at an address, or it was started without a needed option.
         RolloutError: a server does not respond within the deadline.
     """
 
-    def __init__(self, policy: Policy, config: VllmServerConfig, *, weights_dir: Path) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        config: VllmServerConfig,
+        *,
+        weights_dir: Path,
+        lora_weights: LoraWeights = "auto",
+    ) -> None:
         self._policy = policy
         self._config = config
         # Without it, weights of another run or of a restarted server could have our version's name.
         self._run = uuid.uuid4().hex[:8]
         self._updates = 0
         self._leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
-        if self._leads:
-            self._within_deadline(self._check())
+        self._adapter = self._adapter_transfer(lora_weights, weights_dir)
         self._transfer: WeightTransfer = make_transfer(config, weights_dir)
 
     @property
@@ -95,7 +107,7 @@ class VllmServerEngine:
         self._updates += 1
         failure = None
         try:
-            self._transfer.prepare(self._policy.model)
+            self._prepare()
             if self._leads:
                 self._within_deadline(self._update())
         except RolloutError as error:
@@ -103,6 +115,34 @@ class VllmServerEngine:
         self._run, failure = _of_the_first_process(self._run, failure)
         if failure is not None:
             raise RolloutError(failure)
+
+    def _prepare(self) -> None:
+        """Collect what the servers get; with an adapter its base goes along the first time."""
+        model = self._policy.model
+        if self._adapter is None:
+            self._transfer.prepare(model)
+            return
+        if self._updates == 1:
+            self._transfer.prepare(model, base_weights)
+        self._adapter.prepare(model, self.version)
+
+    def _adapter_transfer(
+        self, lora_weights: LoraWeights, weights_dir: Path
+    ) -> AdapterTransfer | None:
+        """The transfer of the adapter alone; None: the servers get whole weights. Collective."""
+        refusal: str | None = None
+        if self._leads:
+            refusal = self._within_deadline(self._check())
+        (refusal,) = _of_the_first_process(refusal)
+        if not has_adapter(self._policy.model) or lora_weights == "merged":
+            return None
+        if refusal is None:
+            folder = self._config.weights_dir or weights_dir
+            return AdapterTransfer(folder.with_name(f"{folder.name}_adapter"))
+        if lora_weights == "adapter":
+            raise ConfigError(f"rollout.lora_weights adapter: {refusal}")
+        say(f"the whole merged weights are sent before each step, because {refusal}")
+        return None
 
     def generate(
         self,
@@ -124,9 +164,16 @@ class VllmServerEngine:
         except ExceptionGroup as group:  # the first error has cancelled the other requests
             raise group.exceptions[0] from None
 
+    @property
+    def _served(self) -> dict[str, str]:
+        """The name of the adapter that samples; each version has its own."""
+        return {} if self._adapter is None else {"model": self.version}
+
     def close(self) -> None:
         """Close the weight transfer; the servers go on running."""
         self._transfer.close()
+        if self._adapter is not None:
+            self._adapter.close()
 
     async def _generate(
         self,
@@ -143,6 +190,7 @@ class VllmServerEngine:
                 problems[index].messages, problems[index].template_variables
             )
             body = {
+                **self._served,
                 "token_ids": prompt,
                 "sampling_params": self._parameters(sampling, seeds[index]),
             }
@@ -170,6 +218,7 @@ class VllmServerEngine:
             url = self._config.urls[request.key % len(self._config.urls)]
             alone = replace(sampling, group_size=1, max_completion_tokens=request.max_tokens)
             body = {
+                **self._served,
                 "token_ids": request.context_ids,
                 "sampling_params": self._parameters(alone, request.seed % 2**31),
             }
@@ -243,11 +292,19 @@ class VllmServerEngine:
         logprobs = [token.logprob for token in choice.logprobs.content]
         return finished_rollout(self._policy, prompt, choice.token_ids, logprobs, stops)
 
-    async def _check(self) -> None:
-        """Raise ConfigError when a server lacks an option."""
+    async def _check(self) -> str | None:
+        """The reason why a server cannot take the policy's adapter; None: all can.
+
+        Raises ConfigError when a server lacks an option that every policy needs.
+        """
         async with _client() as client:
-            for url in self._config.urls:
-                await _check_server(client, url)
+            refusals = [
+                adapter_refusal(self._policy.model, url, await _check_server(client, url))
+                for url in self._config.urls
+            ]
+            if not any(refusals) and has_adapter(self._policy.model):
+                refusals = [await _loading_refusal(client, url) for url in self._config.urls]
+        return next(filter(None, refusals), None)
 
     async def _update(self) -> None:
         async with _client() as client:
@@ -258,7 +315,10 @@ class VllmServerEngine:
                 )
 
             await each("POST", "/pause", params={"mode": "wait"})
-            await self._transfer.send(self._policy.model, each)
+            if self._adapter is None or self._updates == 1:
+                await self._transfer.send(self._policy.model, each)
+            if self._adapter is not None:
+                await self._adapter.send(self.version, each)
             await each("POST", "/update_weight_version", json={"new_version": self.version})
             responses = await each("POST", "/reset_prefix_cache")
             for url, response in zip(self._config.urls, responses, strict=True):
@@ -290,8 +350,19 @@ def _of_the_first_process(*values: Any) -> tuple[Any, ...]:
     return tuple(shared)
 
 
-async def _check_server(client: httpx.AsyncClient, url: str) -> None:
-    """Raise ConfigError when no server runs at the address, or it lacks an option."""
+async def _loading_refusal(client: httpx.AsyncClient, url: str) -> str | None:
+    """The reason why a server does not load adapters while it runs."""
+    probe = await client.post(f"{url}{LOAD}", json={})
+    if probe.status_code == httpx.codes.NOT_FOUND:
+        return f"{url} was started without VLLM_ALLOW_RUNTIME_LORA_UPDATING=1"
+    return None
+
+
+async def _check_server(client: httpx.AsyncClient, url: str) -> Any:
+    """The configuration of a server.
+
+    Raises ConfigError when no server runs at the address, or it lacks an option.
+    """
     try:
         response = await client.get(f"{url}/server_info?config_format=json")
     except httpx.RequestError as error:
@@ -302,7 +373,7 @@ async def _check_server(client: httpx.AsyncClient, url: str) -> None:
         ) from error
     if response.status_code == httpx.codes.NOT_FOUND:
         raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
-    mode = _logprobs_mode(url, response)
+    config, mode = _server_config(url, response)
     if mode != "processed_logprobs":
         raise ConfigError(
             f"{url} reports {mode}, which are not those of the distribution it samples "
@@ -311,12 +382,17 @@ async def _check_server(client: httpx.AsyncClient, url: str) -> None:
     probe = await client.post(f"{url}/inference/v1/generate", json={})
     if probe.status_code == httpx.codes.NOT_FOUND:
         raise ConfigError(f"{url}: start the server with --enable-scale-out")
+    return config
 
 
-def _logprobs_mode(url: str, response: httpx.Response) -> str:
-    """The kind of log-probabilities that a server reports; raises ConfigError if it is no vLLM."""
+def _server_config(url: str, response: httpx.Response) -> tuple[Any, str]:
+    """A server's configuration, and the kind of log-probabilities that it reports.
+
+    Raises ConfigError if it is no vLLM.
+    """
     try:
-        return str(response.json()["vllm_config"]["model_config"]["logprobs_mode"])
+        config = response.json()["vllm_config"]
+        return config, str(config["model_config"]["logprobs_mode"])
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
             f"rollout.vllm_server.urls: {url} does not answer as a vLLM server: "
