@@ -55,9 +55,7 @@ def main() -> None:
             kept[way] = held / size
             print(f"{way:<9} {held / 1e6:7.1f} MB  {kept[way]:.3f} bytes per byte of JSON")
         ratio = kept["problems"] / kept["whole"]
-        print(
-            f"file {size / 1e6:.0f} MB; load_problems keeps {ratio:.3f} of the control"
-        )
+        print(f"file {size / 1e6:.0f} MB; load_problems keeps {ratio:.3f} of the control")
 
 
 def write_rows(path: Path) -> None:

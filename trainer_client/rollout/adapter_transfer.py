@@ -52,11 +52,12 @@ class AdapterTransfer:
     async def send(self, version: str, each: AskEach) -> None:
         """Have the servers load this version in place of the last one. Raises RolloutError."""
         if self._loaded is not None:
-            await each("POST", UNLOAD, json={"lora_name": self._loaded})
+            await each("POST", UNLOAD, json={"lora_name": self._loaded}, is_json=False)
             shutil.rmtree(self._folder / self._loaded, ignore_errors=True)
             self._loaded = None
         path = str(self._folder / version)
-        await each("POST", LOAD, json={"lora_name": version, "lora_path": path})
+        loaded = {"lora_name": version, "lora_path": path}
+        await each("POST", LOAD, json=loaded, is_json=False)
         self._loaded = version
 
     def close(self) -> None:

@@ -408,8 +408,10 @@ def _client() -> httpx.AsyncClient:
     )
 
 
-async def _ask(client: httpx.AsyncClient, method: str, url: str, **arguments: Any) -> Any:
-    """The JSON of the response, None when it is empty; raises RolloutError."""
+async def _ask(
+    client: httpx.AsyncClient, method: str, url: str, *, is_json: bool = True, **arguments: Any
+) -> Any:
+    """The JSON of the response, None when it is empty or not JSON; raises RolloutError."""
     try:
         response = await client.request(method, url, **arguments)
     except httpx.RequestError as error:
@@ -417,7 +419,7 @@ async def _ask(client: httpx.AsyncClient, method: str, url: str, **arguments: An
     if response.is_error:
         raise RolloutError(f"{method} {url}: {response.status_code}: {response.text[:500]}")
     try:
-        return response.json() if response.content else None
+        return response.json() if response.content and is_json else None
     except ValueError as error:
         raise RolloutError(f"{method} {url}: expected JSON: {response.text[:500]}") from error
 
