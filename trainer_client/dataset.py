@@ -16,7 +16,7 @@ from reward_verifier.protocol import row_reference
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.reward.selection import ProblemReward, VerifierSelection
-from trainer_client.rows import DatasetError, Row, Rows, load_rows
+from trainer_client.rows import DatasetError, Rows, StoredRow, load_rows
 from trainer_client.run.console import say
 
 T = TypeVar("T")
@@ -200,7 +200,7 @@ def _problem(row: dict[str, Any], index: int, *, rows: Rows, config: DatasetConf
         _id(row, config),
         tuple(messages),
         _reference(row, index, config),
-        Row(rows, index),
+        StoredRow(rows, index),
         config.chat_template_kwargs,
         _own_verifiers(row, index, config),
     )

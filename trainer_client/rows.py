@@ -136,7 +136,7 @@ class Rows:
         raise IndexError(index)
 
 
-class Row(Mapping[str, Any]):
+class StoredRow(Mapping[str, Any]):
     """A row that is read when one of its columns is asked for; a pickled one holds its values."""
 
     def __init__(self, rows: Rows, index: int) -> None:

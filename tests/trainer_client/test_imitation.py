@@ -64,11 +64,11 @@ def test_each_message_of_the_assistant_is_a_completion_of_the_chat_before_it(
 
 def test_generations_that_were_judged_wrong_are_left_out(policy: Policy, tmp_path: Path) -> None:
     """A row without a correct one has no example, and is no bad row; null is not correct."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"problem": "1+1=?", "generations": ["2", "3", "02"], "ok": [True, False, True]},
         {"problem": "1+2=?", "generations": ["4", None], "ok": [False, None]},
     ]
-    columns = {"completion_column": "generations", "correct_column": "ok"}
+    columns: dict[str, Any] = {"completion_column": "generations", "correct_column": "ok"}
     found = examples(policy, tmp_path, *rows, **columns)
     assert [completion[0] for _, completion in found] == ["2", "0"]
     assert len(examples(policy, tmp_path, rows[0], completion_column="generations")) == 3
@@ -112,7 +112,7 @@ def test_generations_that_were_judged_wrong_are_left_out(policy: Policy, tmp_pat
     ],
 )
 def test_a_row_without_a_completion_is_named(
-    policy: Policy, tmp_path: Path, row: dict[str, Any], sft: dict[str, str], message: str
+    policy: Policy, tmp_path: Path, row: dict[str, Any], sft: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DatasetError, match=message):
         examples(policy, tmp_path, row, **sft)

@@ -13,7 +13,7 @@ from datasets import Dataset
 
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import load_problems
-from trainer_client.rows import DatasetError, JsonLines, Row, load_rows
+from trainer_client.rows import DatasetError, JsonLines, StoredRow, load_rows
 
 VALUES: list[dict[str, Any]] = [
     {"problem": "one\u2028line", "answer": 3},
@@ -71,7 +71,7 @@ def test_the_columns_of_a_problem_are_read_when_they_are_asked_for(tmp_path: Pat
     rows = [{"problem": str(n), "answer": "1", "solution": "x" * n} for n in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     problems = load_problems(DatasetConfig(path=str(path)))
-    assert isinstance(problems[2].columns, Row)
+    assert isinstance(problems[2].columns, StoredRow)
     assert [dict(one.columns) for one in problems] == rows
     assert dict(problems[1].columns.items()) == rows[1]
     sent = pickle.dumps(problems[1])

@@ -48,7 +48,7 @@ SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8, top
 
 
 def config(
-    model: Path, data: Path, run_dir: Path, url: str, *, device: str = "cpu", **sections: Any
+    model: Path, data: Path, run_dir: Path, url: str, /, *, device: str = "cpu", **sections: Any
 ) -> Config:
     values: dict[str, Any] = {
         "output_dir": str(run_dir),
