@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from reward_verifier.protocol import row_reference
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.reward.selection import ProblemReward, VerifierSelection
-from trainer_client.rows import DatasetError, Rows, load_rows
+from trainer_client.rows import DatasetError, Rows, StoredRow, load_rows
 from trainer_client.run.console import say
 
 T = TypeVar("T")
@@ -35,8 +35,8 @@ class Problem:
     messages: tuple[dict[str, Any], ...]
     """Each has `role` and `content`, and the other fields that the row gives it."""
     reference: dict[str, Any]
-    columns: dict[str, Any] = field(default_factory=dict)
-    """All columns of the row, for reward functions."""
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    """All columns of the row, for reward functions; read again from the file each time."""
     template_variables: dict[str, Any] = field(default_factory=dict)
     """The data set's `chat_template_kwargs`."""
     own_verifiers: VerifierSelection | None = None
@@ -72,10 +72,11 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
             f"{', '.join(map(repr, rows.column_names))}. Set problem_column and reference_columns "
             "of this data set: under dataset, or of held-out problems under evaluation.dataset"
         )
-    usable = read_rows(rows, config, partial(_problem, config=config))
-    posed: dict[str, list[tuple[int, Problem]]] = {}
+    usable = read_rows(rows, config, partial(_problem, rows=rows, config=config))
+    posed: dict[bytes, list[tuple[int, Problem]]] = {}
     for index, problem in usable:
-        posed.setdefault(json.dumps(problem.messages, sort_keys=True), []).append((index, problem))
+        text = json.dumps(problem.messages, sort_keys=True).encode()
+        posed.setdefault(hashlib.sha256(text).digest(), []).append((index, problem))
     conflicts = [same for same in posed.values() if _references_differ(same)]
     if conflicts and config.on_conflict == "error":
         raise DatasetError(_conflict_message(conflicts, config))
@@ -194,13 +195,13 @@ def _in_solve_rate_range(problems: list[Problem], config: DatasetConfig) -> list
     return chosen
 
 
-def _problem(row: dict[str, Any], index: int, config: DatasetConfig) -> Problem:
+def _problem(row: dict[str, Any], index: int, *, rows: Rows, config: DatasetConfig) -> Problem:
     messages = messages_of(row, index, config)
     return Problem(
         _id(row, config),
         tuple(messages),
         _reference(row, index, config),
-        dict(row),
+        StoredRow(rows, index),
         config.chat_template_kwargs,
         _own_verifiers(row, index, config),
     )
@@ -283,18 +284,27 @@ def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[
     Where its last message is the assistant's, completions go on from there.
     """
     value = row[config.problem_column]
-    _check_is_json(value, index, config.problem_column, config)
     if isinstance(value, str) and value.strip():
+        _check_is_json(value, index, config.problem_column, config)
         return with_system_prompt([{"role": "user", "content": value}], config)
+    return with_system_prompt(chat_messages(row, index, config, config.problem_column), config)
+
+
+def chat_messages(
+    row: dict[str, Any], index: int, config: DatasetConfig, column: str
+) -> list[dict[str, Any]]:
+    """The messages in a column of a row; raises DatasetError."""
+    value = row[column]
+    _check_is_json(value, index, column, config)
     messages = [_message(item) for item in value] if isinstance(value, list) else []
     chat = [message for message in messages if message is not None]
     if not chat or len(chat) < len(messages) or not (chat[-1]["content"] or "").strip():
         raise DatasetError(
-            f"{config.path}: row {index}, column {config.problem_column!r} must be a text or a "
+            f"{config.path}: row {index}, column {column!r} must be a text or a "
             "list of messages with role and content, a text or parts of type text, the last one "
             f"not empty; found {_excerpt(value)}"
         )
-    return with_system_prompt(chat, config)
+    return chat
 
 
 def with_system_prompt(

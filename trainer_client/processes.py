@@ -107,14 +107,6 @@ def _of_one_process(config: Config, size: int) -> dict[str, tuple[bool, str]]:
     drops = "drop" in (config.advantage.zero_variance, config.advantage.unjudged)
     rollout, train = config.rollout, config.train
     return {
-        "train.offload": (
-            train.offload,
-            "each process has parts of the weights, which are not moved",
-        ),
-        "model.lora": (
-            config.model.lora is not None,
-            "a frozen base model is not split among processes",
-        ),
         "rollout.engine vllm": (
             rollout.engine == "vllm",
             "an engine in one of them would need the others' parts of the weights; use vllm_server",

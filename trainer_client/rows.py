@@ -2,6 +2,9 @@
 
 A JSON file is read as JSON. The reader of `datasets` would infer one type for a whole column: texts
 that look like dates become dates, and a 3 beside a 2.5 becomes 3.0.
+
+Rows stay on disk: a row of a file with one on each line, or of an Arrow table, is read when it is
+asked for. Compressed files and arrays of JSON are held whole.
 """
 
 from __future__ import annotations
@@ -10,11 +13,14 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
+from weakref import finalize
 
 import datasets
 
@@ -33,6 +39,10 @@ READ_ERRORS = (
 )
 """Errors of a source that is missing, broken or of another kind."""
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+HEAD_BYTES = 4096
+"""Bytes in which the first value of a JSON file begins; a file that begins later is held whole."""
+
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -45,21 +55,109 @@ class DatasetError(TrainerError):
     """The data cannot be used; the message names the row, the column and what was expected."""
 
 
+class JsonLines(Sequence[dict[str, Any]]):
+    """The objects of a file with one on each line; only their places are kept in memory.
+
+    Args:
+        path: the file. It is opened once: a file that takes its place later is not read.
+
+    Raises:
+        DatasetError: a line is no object.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._starts, self._numbers = array("q"), array("q")
+        names: dict[str, None] = {}
+        with path.open("rb") as file:
+            self._descriptor = os.dup(file.fileno())
+            finalize(self, os.close, self._descriptor)
+            start = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0
+            file.seek(start)
+            # Only line feeds end a line: texts may hold the other line ends of Unicode.
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    names |= dict.fromkeys(self._parse(line, number))
+                    self._starts.append(start)
+                    self._numbers.append(number)
+                start += len(line)
+        self.column_names = tuple(names)
+        self._size = start
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        """A row, read again; raises DatasetError where the file has changed since."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        start = self._starts[index]
+        after = index + 1 if index >= 0 else index + 1 + len(self)
+        end = self._starts[after] if after < len(self) else self._size
+        # Not a memory map: a file that is cut off while it is mapped kills the process.
+        line = os.pread(self._descriptor, end - start, start).split(b"\n", 1)[0]
+        return self._parse(line, self._numbers[index])
+
+    def _parse(self, line: bytes, number: int) -> dict[str, Any]:
+        value = _parse(line.decode(), f"{self._path}: line {number}")
+        return _object(value, number, self._path)
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows of one split."""
 
     column_names: tuple[str, ...]
     _parts: tuple[Sequence[Any], ...]
+    _chosen: tuple[range, ...]
+    """The rows of each part that the split has."""
 
     def __len__(self) -> int:
-        return sum(len(part) for part in self._parts)
+        return sum(map(len, self._chosen))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Rows with all columns; a value that a row does not have is None."""
-        for part in self._parts:
-            for row in part:
-                yield {name: row.get(name) for name in self.column_names}
+        for index in range(len(self)):
+            yield self[index]
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """The row of this number, which is from 0 on, with all columns."""
+        for part, chosen in zip(self._parts, self._chosen, strict=True):
+            if index < len(chosen):
+                row = part[chosen[index]]
+                return {name: row.get(name) for name in self.column_names}
+            index -= len(chosen)
+        raise IndexError(index)
+
+
+class StoredRow(Mapping[str, Any]):
+    """A row that is read when one of its columns is asked for; a pickled one holds its values."""
+
+    def __init__(self, rows: Rows, index: int) -> None:
+        self._rows = rows
+        self._index = index
+
+    def __getitem__(self, name: str) -> Any:
+        return self._rows[self._index][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows.column_names)
+
+    def __len__(self) -> int:
+        return len(self._rows.column_names)
+
+    def items(self) -> ItemsView[str, Any]:
+        """All columns with their values, read at once."""
+        return self._rows[self._index].items()
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (self._rows[self._index],)
 
 
 def load_rows(config: DatasetConfig) -> Rows:
@@ -75,7 +173,7 @@ def load_rows(config: DatasetConfig) -> Rows:
             splits = saved if isinstance(saved, datasets.DatasetDict) else {"train": saved}
             return _split(splits, config.split)
         loaded = datasets.load_dataset(config.path, config.name, split=config.split)
-        return Rows(tuple(loaded.column_names), (loaded,))
+        return Rows(tuple(loaded.column_names), (loaded,), (range(len(loaded)),))
     except DatasetError:
         raise
     except READ_ERRORS as error:
@@ -109,22 +207,18 @@ def _holds_rows(value: Any) -> bool:
 def _split(splits: dict[str, Any], split: str) -> Rows:
     """The part of the splits that an expression names, such as `train[:40%]+test`."""
     lengths = {name: len(rows) for name, rows in splits.items()}
-    parts = []
+    parts, ranges = [], []
     for part in datasets.ReadInstruction.from_spec(split).to_absolute(lengths):
-        chosen = range(*slice(part.from_, part.to).indices(lengths[part.splitname]))
-        rows = splits[part.splitname]
-        if isinstance(rows, datasets.Dataset):
-            parts.append(rows.select(chosen))
-        else:
-            parts.append([rows[index] for index in chosen])
-    return Rows(_column_names(parts), tuple(parts))
+        parts.append(splits[part.splitname])
+        ranges.append(range(*slice(part.from_, part.to).indices(lengths[part.splitname])))
+    return Rows(_column_names(parts), tuple(parts), tuple(ranges))
 
 
 def _column_names(parts: Sequence[Any]) -> tuple[str, ...]:
     """The names of all columns, in the order in which they first occur."""
     names: dict[str, None] = {}
     for part in parts:
-        if isinstance(part, datasets.Dataset):
+        if isinstance(part, datasets.Dataset | JsonLines):
             names |= dict.fromkeys(part.column_names)
         else:
             for row in part:
@@ -132,19 +226,22 @@ def _column_names(parts: Sequence[Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read_json(path: Path) -> list[dict[str, Any]]:
+def _read_json(path: Path) -> Sequence[dict[str, Any]]:
     """The objects of a file with one on each line, or with an array of them."""
     with path.open("rb") as file:
-        head = file.read(8)
+        head = file.read(HEAD_BYTES)
     opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), open)
+    if opener is open and head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
+        return JsonLines(path)
     with opener(path, "rb") as file:
         text = file.read().decode("utf-8-sig")
-    rows = []
-    for number, value in _values(text, path):
-        if not isinstance(value, dict):
-            raise DatasetError(f"{path}: row {number} must be an object, found {repr(value)[:80]}")
-        rows.append(value)
-    return rows
+    return [_object(value, number, path) for number, value in _values(text, path)]
+
+
+def _object(value: Any, number: int, path: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DatasetError(f"{path}: row {number} must be an object, found {repr(value)[:80]}")
+    return value
 
 
 def _values(text: str, path: Path) -> Iterator[tuple[int, Any]]:

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from trainer_client.config.run_config import Config, ConfigError, dump_config
-from trainer_client.config.sections import DatasetConfig, OptimizerConfig, SftConfig
-from trainer_client.dataset import messages_of, read_rows
+from trainer_client.config.sections import OptimizerConfig, SftConfig
+from trainer_client.imitation import Example, load_examples
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
-from trainer_client.rows import DatasetError, load_rows
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.update.batch import pad
 from trainer_client.update.optimizer import make_optimizer
 
 CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
-
-
-@dataclass(frozen=True)
-class Example:
-    """A prompt and the completion to imitate, as token ids; the completion ends with EOS."""
-
-    prompt_ids: list[int]
-    completion_ids: list[int]
 
 
 def fine_tune(config: Config) -> Path:
@@ -47,8 +36,7 @@ def fine_tune(config: Config) -> Path:
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model)
     check_output_layer(causal_model(policy.model))
-    column = config.sft.completion_column
-    examples = [load_examples(one, column, policy) for one in config.dataset]
+    examples = [load_examples(one, config.sft, policy) for one in config.dataset]
     shares = [one.share or len(own) for one, own in zip(config.dataset, examples, strict=True)]
     config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
@@ -87,38 +75,6 @@ class ExampleDraw:
     def _of(self, examples: Sequence[Example], count: int) -> list[Example]:
         chosen = torch.randint(len(examples), (count,), generator=self._generator)
         return [examples[index] for index in chosen.tolist()]
-
-
-def load_examples(config: DatasetConfig, column: str, policy: Policy) -> list[Example]:
-    """The data set's prompts, each with the completion in this column; raises DatasetError."""
-    rows = load_rows(config)
-    if column not in rows.column_names:
-        raise DatasetError(
-            f"{config.path} has no column {column!r}; its columns are "
-            f"{', '.join(map(repr, rows.column_names))}. "
-            "Set sft.completion_column"
-        )
-    model = policy.model.config.get_text_config()
-    limit: int | None = getattr(model, "max_position_embeddings", None)
-
-    def read(row: dict[str, Any], index: int) -> Example:
-        if not isinstance(row[column], str) or not row[column]:
-            raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
-        completion = policy.tokenizer.encode(row[column], add_special_tokens=False)
-        messages = messages_of(row, index, config)
-        prompt = policy.prompt_ids(messages, config.chat_template_kwargs)
-        length = len(prompt) + len(completion) + 1
-        if limit is not None and length > limit:
-            raise DatasetError(
-                f"{config.path}: row {index} has {length} tokens, prompt and completion together, "
-                f"more than the {limit} of the model"
-            )
-        return Example(prompt, [*completion, policy.eos_ids[0]])
-
-    examples = [example for _, example in read_rows(rows, config, read)]
-    if not examples:
-        raise DatasetError(f"{config.place} has no rows")
-    return examples
 
 
 def fit(

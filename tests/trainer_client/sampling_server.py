@@ -1,6 +1,7 @@
 """A server that speaks the part of vLLM's protocol that the trainer uses, and samples for real.
 
-Its model is the one that the last `reload_weights` named; a completion is a function of weights,
+Its model is the one that the last `reload_weights` named, with the adapter that the last
+`load_lora_adapter` named where it has room for adapters; a completion is a function of weights,
 prompt and seed. A pause waits for completions under way, or freezes them between two tokens, and
 their other tokens are of the weights after it. `spoil` may change a response before it is sent;
 `pace` is called before each token.
@@ -17,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import torch
+from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 Spoil = Callable[[str, Any], Any]
@@ -77,8 +79,12 @@ class Gate:
 class Sampler:
     """The model, its version, and the paths that were asked for."""
 
-    def __init__(self, model: str, pace: Callable[[], None]) -> None:
+    def __init__(
+        self, model: str, pace: Callable[[], None], max_lora_rank: int | None = None
+    ) -> None:
         self.paths: list[str] = []
+        self.adapter: str | None = None
+        self._max_lora_rank = max_lora_rank
         self.version = ""
         self._pace = pace
         self._gate = Gate()
@@ -94,15 +100,36 @@ class Sampler:
         if path == "/reset_prefix_cache" and self._gate.under_way:
             return {"success": query.get("reset_running_requests") == ["true"]}
         if path == "/server_info":
-            return {"vllm_config": {"model_config": {"logprobs_mode": "processed_logprobs"}}}
+            lora = self._max_lora_rank and {"max_lora_rank": self._max_lora_rank}
+            mode = {"logprobs_mode": "processed_logprobs"}
+            return {"vllm_config": {"model_config": mode, "lora_config": lora}}
+        if path.endswith("_lora_adapter"):
+            return self._take_adapter(path, body)
         if path == "/collective_rpc":
             folder = body["kwargs"]["weights_path"]
             self._model = AutoModelForCausalLM.from_pretrained(folder).eval()
         if path == "/update_weight_version":
             self.version = body["new_version"]
         if path == "/inference/v1/generate":
+            if body and body.get("model") != self.adapter:
+                return 404
             return self._choices(body) if body else 422
         return {"success": True}
+
+    def _take_adapter(self, path: str, body: dict[str, Any]) -> Any:
+        """Load an adapter in the place of none, or take one away."""
+        if self._max_lora_rank is None:
+            return 404
+        if not body:
+            return 422
+        if path == "/v1/unload_lora_adapter":
+            assert body["lora_name"] == self.adapter
+            self._model, self.adapter = self._model.unload(), None
+        else:
+            assert self.adapter is None
+            self._model = PeftModel.from_pretrained(self._model, body["lora_path"]).eval()
+            self.adapter = body["lora_name"]
+        return b"Success"
 
     def _choices(self, body: dict[str, Any]) -> dict[str, Any]:
         parameters = body["sampling_params"]
@@ -146,9 +173,11 @@ def sampling_server(
     model: str,
     spoil: Spoil = lambda path, response: response,
     pace: Callable[[], None] = lambda: None,
+    *,
+    max_lora_rank: int | None = None,
 ) -> Iterator[tuple[str, Sampler]]:
     """The URL of a running server, and its sampler."""
-    sampler = Sampler(model, pace)
+    sampler = Sampler(model, pace, max_lora_rank)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

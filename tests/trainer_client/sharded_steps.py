@@ -8,6 +8,8 @@
 | `--keep-weights` | ZeRO-2 |
 | `--drop` | only one of the four groups differs: of two processes one has nothing to train on |
 | `--sync` | the reference becomes the policy after every second step |
+| `--lora`, `--dora` | an adapter on a frozen base model in bfloat16; DoRA's, scaled as rsLoRA |
+| `--offload` | optimizer state and reference are on the CPU between the steps |
 
 Each run ends with a checkpoint. Process 0 writes a list of JSON: the losses and norms of each run.
 """
@@ -93,6 +95,8 @@ def take_steps(
     assert batch is not None
     history = []
     for step in range(num_steps):
+        with learner.offloaded():
+            pass
         history.append(update_policy(learner, batch, config))
         if "--sync" in flags and step % 2:
             learner.sync_reference()
@@ -101,11 +105,20 @@ def take_steps(
     return history
 
 
+def adapter_of(*flags: str) -> dict[str, Any]:
+    """Settings of `model` for an adapter; none where no flag asks for one."""
+    dora = "--dora" in flags
+    if not dora and "--lora" not in flags:
+        return {}
+    lora = {"rank": 4, "alpha": 8, "dora": dora, "rank_stabilized": dora}
+    return {"lora": lora, "dtype": "bfloat16"}
+
+
 def config_of(model: Path, run_dir: Path, *flags: str) -> Config:
     return make_config(
         {
             "output_dir": str(run_dir),
-            "model": {"path": str(model), "device": "cpu"},
+            "model": {"path": str(model), "device": "cpu", **adapter_of(*flags)},
             "dataset": {"path": "unused"},
             "loss": {
                 # Of these, grpo alone counts sequences.
@@ -122,6 +135,7 @@ def config_of(model: Path, run_dir: Path, *flags: str) -> Config:
                 "micro_batch_tokens": 12,
                 "steps": 100,
                 "reshard_after_forward": "--keep-weights" not in flags,
+                "offload": "--offload" in flags,
             },
         }
     )

@@ -274,7 +274,7 @@ def test_no_key_is_listed_as_missing_that_is_a_setting_or_has_a_place_here() -> 
         ("rewards.url=x", "rewards: no such setting in the top level; did you mean reward?"),
         ("model.lora={rnk: 3}", "model.lora.rnk: no such setting in model.lora; did you mean "),
         ("evaluation={dataset: {paht: x}}", "; did you mean evaluation.0.dataset.path?"),
-        ("sft.zzz=3", "sft.zzz: no such setting in sft; there are completion_column, batch_size, "),
+        ("sft.zzz=3", "sft.zzz: no such setting in sft; there are completion_column, correct_"),
     ],
 )
 def test_a_key_that_does_not_exist_gets_a_near_name_or_those_that_there_are(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from trainer_client.export import export
 from trainer_client.learner import make_learner
 from trainer_client.policy.lora import merged
 from trainer_client.policy.policy import load_policy
+from trainer_client.policy.weights import base_weights, checkpoint_weights
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.sft import fine_tune
 from trainer_client.train import train
@@ -74,6 +76,40 @@ def test_the_merged_model_says_what_model_and_adapter_say(task: Path, finished_r
             merged(policy.model)(input_ids=ids).logits, policy.model(input_ids=ids).logits
         )
     assert not same(weights(finished_run / "model"), weights(task / "model"))
+
+
+@pytest.mark.parametrize("kind", [{}, {"rank_stabilized": True}, {"dora": True}])
+def test_weights_that_are_sent_are_those_of_the_merged_model(
+    task: Path, kind: dict[str, bool]
+) -> None:
+    """Merged layer by layer, they equal peft's merged model; the base is left as it is."""
+    config = run_config(task, task / "unused", model={"lora": {"rank": 4, "alpha": 8, **kind}})
+    model = load_policy(config.model).model
+    start = load_policy(run_config(task, task / "unused").model).model
+    torch.manual_seed(0)
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.data.add_(torch.rand_like(parameter) / 10)
+    sent = dict(checkpoint_weights(model))
+    expected = dict(merged(model).named_parameters(remove_duplicate=False))
+    assert sent.keys() == expected.keys()
+    for name, value in expected.items():
+        torch.testing.assert_close(sent[name], value.detach())
+    before = dict(start.named_parameters(remove_duplicate=False))
+    assert same(dict(base_weights(model)), before)
+    assert not same(sent, before)
+
+
+@pytest.mark.parametrize("kind", ["rank_stabilized", "dora"])
+def test_the_kinds_of_adapters_are_pefts_own(task: Path, tmp_path: Path, kind: str) -> None:
+    """A folder that was saved says so, whoever loads it."""
+    config = run_config(task, tmp_path / "run", model={"lora": {"rank": 4, kind: True}})
+    load_policy(config.model).save(tmp_path / "adapter")
+    saved = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
+    assert {"rank_stabilized": saved["use_rslora"], "dora": saved["use_dora"]} == {
+        "rank_stabilized": kind == "rank_stabilized",
+        "dora": kind == "dora",
+    }
 
 
 def test_an_export_has_the_merged_model_and_the_adapter(finished_run: Path, tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from tests.trainer_client.runs import plain_sampling, run_config
-from trainer_client.config.sections import DatasetConfig, ModelConfig
+from trainer_client.config.sections import DatasetConfig, ModelConfig, SftConfig
 from trainer_client.dataset import Problem, load_problems
+from trainer_client.imitation import load_examples
 from trainer_client.policy.chat import ChatError, chat_ids
 from trainer_client.policy.policy import load_policy
 from trainer_client.prompts import PromptReader
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rows import DatasetError
-from trainer_client.sft import load_examples
 from trainer_client.train import train
 
 NO_SYSTEM = (
@@ -175,7 +175,7 @@ def test_supervised_examples_longer_than_the_model_are_named(task: Path, tmp_pat
     policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
     config = DatasetConfig(path=str(path), system_prompt=None)
     with pytest.raises(DatasetError, match=r"row 0 has 307 tokens.*more than the 256 of the model"):
-        load_examples(config, "completion", policy)
+        load_examples(config, SftConfig(), policy)
 
 
 THINKING = (

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from tests.trainer_client import runs
 from trainer_client.config.run_config import ConfigError, dump_config, make_config
 from trainer_client.errors import TrainerError
+from trainer_client.export import export
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
@@ -42,6 +44,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
     Whatever a number of processes does is done by one start of them: each start imports torch.
     """
     drop, sync, resume, objectives = "--drop", "--sync", "--resume", "--objectives"
+    lora, dora, offload = "--lora", "--dora", "--offload"
     found: dict[str, History] = {}
 
     def take_steps(processes: int, *asked: tuple[str, int, *tuple[str, ...]]) -> None:
@@ -58,6 +61,8 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("one has objectives", 5, objectives),
         ("1 then 2", 5),
         ("1 then 2 sync", 4, sync),
+        ("one lora", 4, lora),
+        ("one dora", 3, dora),
     )
     take_steps(
         2,
@@ -69,12 +74,16 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("1 then 2 sync", 2, sync, resume),
         ("2 then 1", 5),
         ("2 then 1 sync", 4, sync),
+        ("two lora", 4, lora, offload),
+        ("two dora", 3, dora, "--keep-weights"),
+        ("2 then 1 lora", 2, lora),
     )
     take_steps(
         1,
         ("2 then 1", 5, resume),
         ("2 then 1 sync", 2, sync, resume),
         ("2 then 1 objectives", 2, objectives, resume),
+        ("2 then 1 lora", 2, lora, resume),
     )
     return found
 
@@ -119,6 +128,34 @@ def test_selected_tokens_and_the_entropy_coefficient_are_those_of_one_process(
     coefficients = [update["policy/entropy_coefficient"] for update in expected]
     assert coefficients == pytest.approx([0, 0.01, 0.02, 0.03, 0.04])
     check_equal(histories["2 then 1 objectives"], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [("two lora", "one lora"), ("2 then 1 lora", "one lora"), ("two dora", "one dora")],
+)
+def test_an_adapter_is_trained_by_two_processes_as_by_one(
+    histories: dict[str, History], name: str, alone: str
+) -> None:
+    """The KL is that to the frozen base; what is in bfloat16 is the base and not the adapter."""
+    expected = histories[alone]
+    divergences = [update["policy/kl_divergence"] for update in expected]
+    assert divergences[0] < 1e-4 < divergences[-1]
+    for ours, theirs in zip(histories[name], expected, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-3)
+
+
+def test_a_checkpoint_of_two_processes_holds_the_whole_adapter_alone(
+    folder: Path, histories: dict[str, History]
+) -> None:
+    one, two = (
+        load_file(folder / name / "checkpoints" / "step_000004" / "adapter_model.safetensors")
+        for name in ("one lora", "two lora")
+    )
+    assert not (folder / "two lora" / "checkpoints" / "step_000004" / "model.safetensors").exists()
+    assert two.keys() == one.keys()
+    for name, value in one.items():
+        torch.testing.assert_close(two[name], value, atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["2 then 1 sync", "1 then 2 sync"])
@@ -205,6 +242,28 @@ def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path
     assert said.count("waiting for the verifier at http://127.0.0.1:9 ") == 1
 
 
+def test_a_whole_run_with_an_adapter_on_two_processes_ends_with_a_merged_model(
+    task: Path, tmp_path: Path
+) -> None:
+    """Refills and offloading too; `export` gives the same merged model, and the adapter alone."""
+    config = runs.run_config(
+        task,
+        tmp_path / "run",
+        model={"lora": {"rank": 4, "alpha": 8}},
+        advantage={"zero_variance": "drop"},
+        rollout={"max_refills": 1},
+        train={"steps": 2, "offload": True},
+    )
+    (tmp_path / "run.yaml").write_text(dump_config(config))
+    runs.run_python("-m", "trainer_client", "train", str(tmp_path / "run.yaml"), processes=2)
+    export(tmp_path / "run", tmp_path / "out", checkpoint="last")
+    ours, exported = runs.weights(tmp_path / "run" / "model"), runs.weights(tmp_path / "out")
+    assert not runs.same(exported, runs.weights(task / "model"))
+    for name, value in exported.items():
+        torch.testing.assert_close(ours[name], value, atol=1e-6, rtol=0)
+    assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").exists()
+
+
 @pytest.mark.slow
 def test_that_a_run_is_finished_is_said_once(task: Path, tmp_path: Path) -> None:
     """The folder of the model is said once, too; no model is loaded for it."""
@@ -225,8 +284,6 @@ def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
-        ({"model": {"path": "m", "lora": {}}}, r"model\.lora: .* a frozen base model is not split"),
-        ({"train": {"offload": True}}, r"train\.offload: .* parts of the weights"),
         ({"rollout": {"engine": "vllm"}}, r"rollout\.engine vllm: .* use vllm_server"),
         ({"train": {"minibatches": 8}}, "above the prompts of a process: .* no group"),
         (

@@ -49,11 +49,12 @@ from trainer_client.train import train, train_step
 pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("default")]
 pytest.importorskip("vllm")
 GENERATE, PUSH = "/inference/v1/generate", "/collective_rpc"
+ADAPTER = {"lora": {"rank": 8, "alpha": 16, "rank_stabilized": True}}
 SAMPLING = Sampling(group_size=4, max_completion_tokens=24, temperature=0.8, top_p=1.0)
 
 
 def config(
-    model: Path, data: Path, run_dir: Path, url: str, *, device: str = "cpu", **sections: Any
+    model: Path, data: Path, run_dir: Path, url: str, /, *, device: str = "cpu", **sections: Any
 ) -> Config:
     values: dict[str, Any] = {
         "output_dir": str(run_dir),
@@ -204,6 +205,62 @@ def test_weights_go_from_gpu_to_gpu(
         )
         with closing(make_learner(settings)) as learner:
             check_five_steps(learner, settings)
+
+
+def test_an_adapter_alone_arrives_at_a_server(
+    taught: Path, served: Path, task: Path, service_url: str, tmp_path: Path
+) -> None:
+    """Five steps; the whole weights go once, for the base, and an adapter before each step."""
+    flags = ("--enable-lora", "--max-lora-rank", "8")
+    environment = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}
+    seen: list[str] = []
+    with (
+        running_vllm(served, tmp_path / "log", *flags, environment=environment) as server,
+        forwarding(server.url, seen.append) as url,
+    ):
+        settings = config(
+            taught,
+            task / "data",
+            tmp_path / "run",
+            service_url,
+            model=ADAPTER,
+            rollout=served_at(url),
+        )
+        with closing(make_learner(settings)) as learner:
+            check_five_steps(learner, settings)
+    assert seen.count(PUSH) == 1
+    assert seen.count("/v1/load_lora_adapter") > 5
+    assert not (settings.output_dir / "server_weights_adapter").exists()
+
+
+def test_a_server_without_adapters_gets_the_merged_weights(
+    taught: Path, task: Path, service_url: str, server: Server, tmp_path: Path
+) -> None:
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        model=ADAPTER,
+        rollout=served_by(server),
+    )
+    with closing(make_learner(settings)) as learner:
+        check_five_steps(learner, settings)
+
+
+def test_an_adapter_alone_arrives_at_the_engine_in_this_process(
+    taught: Path, task: Path, service_url: str, tmp_path: Path
+) -> None:
+    settings = config(
+        taught,
+        task / "data",
+        tmp_path / "run",
+        service_url,
+        model=ADAPTER,
+        rollout={"engine": "vllm", "lora_weights": "adapter"},
+    )
+    with closing(make_learner(settings)) as learner:
+        check_five_steps(learner, settings)
 
 
 def test_a_run_with_a_server_trains_to_its_end(

@@ -44,6 +44,8 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
+LoraWeights = Literal["auto", "adapter", "merged"]
+
 
 class Section(BaseModel):
     """A section of the configuration: typed, frozen, and strict about unknown keys."""
@@ -59,6 +61,16 @@ class LoraConfig(Section):
     target_modules: str | tuple[str, ...] = Field(
         default="all-linear",
         description="names of modules; all-linear: all linear layers but the output layer",
+    )
+    rank_stabilized: bool = Field(
+        default=False,
+        description="scale by alpha / sqrt(rank), so that a large rank learns as fast as a small "
+        "one (rsLoRA, arXiv 2312.03732)",
+    )
+    dora: bool = Field(
+        default=False,
+        description="train the length of each weight's columns apart from their direction (DoRA, "
+        "arXiv 2402.09353); slower, and vLLM gets the merged weights",
     )
 
 
@@ -288,6 +300,11 @@ class RolloutConfig(Section):
         default=(),
         description="texts that end a completion, which keeps them; the tokens after them are "
         "neither judged nor trained on",
+    )
+    lora_weights: LoraWeights = Field(
+        default="auto",
+        description="what vLLM gets before each step under model.lora: the adapter alone, or the "
+        "whole weights with the adapter merged; auto: the adapter where vLLM can take it",
     )
     max_completion_tokens: PositiveInt = 512
     batch_size: PositiveInt = Field(
@@ -571,7 +588,16 @@ class GuardConfig(Section):
 class SftConfig(Section):
     """The supervised phase (`trainer-client sft`)."""
 
-    completion_column: str = "completion"
+    completion_column: str = Field(
+        default="completion",
+        description="a text, a list of texts (generations) or a chat (messages), whose assistant "
+        "messages are the completions of what stands before them",
+    )
+    correct_column: str | None = Field(
+        default=None,
+        description="list of booleans beside a list of texts, such as correctness_math_verify; "
+        "only texts with true are used; null: all",
+    )
     batch_size: PositiveInt = 32
     steps: PositiveInt = 100
     learning_rate: PositiveFloat = 1e-5

@@ -120,6 +120,8 @@ EQUIVALENTS: dict[str, str] = {
     "lora_r": "model.lora.rank",
     "lora_alpha": "model.lora.alpha",
     "lora_target_modules": "model.lora.target_modules",
+    "use_rslora": "model.lora.rank_stabilized",
+    "use_dora": "model.lora.dora",
     "load_in_4bit": "model.quantization 4bit",
     "model_init_kwargs": "the settings of the section model, such as model.dtype",
     "attn_implementation": "nothing: the model's own choice, and torch's varlen attention where "
@@ -269,8 +271,6 @@ NOT_AVAILABLE: dict[str, str] = _REASONS | dict.fromkeys(
         "transformers_continuous_batching_config",
         "use_bnb_nested_quant",
         "use_cache",
-        "use_dora",
-        "use_rslora",
         "use_transformers_continuous_batching",
         "use_transformers_paged",
         "vespo_k_neg",

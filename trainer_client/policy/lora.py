@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from peft import LoraConfig as PeftLoraConfig
 from peft import PeftModel, get_peft_model
+from peft.tuners.tuners_utils import BaseTunerLayer
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from trainer_client.config.sections import LoraConfig
@@ -38,6 +41,8 @@ def add_adapter(
             lora_alpha=config.alpha,
             lora_dropout=0.0,
             target_modules=modules if isinstance(modules, str) else list(modules),
+            use_rslora=config.rank_stabilized,
+            use_dora=config.dora,
         ),
     )
 
@@ -57,8 +62,49 @@ def merged(model: PeftModel) -> PreTrainedModel:
     return copy.deepcopy(model).merge_and_unload()
 
 
+def merged_layer(layer: BaseTunerLayer, values: Mapping[str, Tensor]) -> nn.Module:
+    """A layer of the base model with its adapter added; the layer itself is left as it is.
+
+    Args:
+        layer: a layer that has an adapter.
+        values: the whole value of each of its parameters, by name; a sharded layer has parts.
+    """
+    # A parameter that is in the memo is taken from there and not copied.
+    memo = {
+        id(parameter): nn.Parameter(values[name], requires_grad=False)
+        for name, parameter in layer.named_parameters()
+    }
+    whole: Any = copy.deepcopy(layer, memo)
+    # Without `safe_merge` peft would add to `values` in place, which may be the layer's own memory.
+    whole.merge(safe_merge=True)
+    base: nn.Module = whole.get_base_layer()
+    return base
+
+
+def adapted_layers(model: PreTrainedModel | PeftModel) -> dict[str, BaseTunerLayer]:
+    """The layers that have an adapter, by their names in the base model."""
+    return {
+        name: module
+        for name, module in causal_model(model).named_modules()
+        if isinstance(module, BaseTunerLayer)
+    }
+
+
+def is_quantized(model: PreTrainedModel | PeftModel) -> bool:
+    """Whether weights of the model are stored as packed integers."""
+    return any(not weight.is_floating_point() for weight in model.parameters())
+
+
 @contextmanager
 def base_model(model: PeftModel) -> Iterator[PeftModel]:
     """Inside, the model computes without its adapter."""
-    with model.disable_adapter():
+    layers = list(adapted_layers(model).values())
+    # peft's own context also switches gradients off and on again. A sharded layer that is gathered
+    # in between would get them back on its gathered copy alone, and would not be trained.
+    for layer in layers:
+        layer._disable_adapters = True
+    try:
         yield model
+    finally:
+        for layer in layers:
+            layer._disable_adapters = False

@@ -6,9 +6,11 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from peft import PeftModel
 from transformers import (
     AutoModelForCausalLM,
     GenerationConfig,
@@ -24,10 +26,16 @@ from trainer_client.given_objects import is_given
 from trainer_client.machine import cuda_problem
 from trainer_client.policy.chat import chat_ids, load_tokenizer
 from trainer_client.policy.given_policy import given_policy
-from trainer_client.policy.lora import add_adapter, has_adapter, merged
+from trainer_client.policy.lora import (
+    add_adapter,
+    causal_model,
+    has_adapter,
+    is_quantized,
+    merged,
+)
 from trainer_client.policy.quantization import four_bit
 from trainer_client.policy.sharding import is_sharded
-from trainer_client.policy.weights import save_weights
+from trainer_client.policy.weights import save_adapter, save_weights
 
 
 @dataclass(frozen=True)
@@ -63,18 +71,41 @@ class Policy:
 
         A sharded model is written by the first process; all processes must call.
         """
-        if not is_sharded(self.model):
-            self.model.save_pretrained(folder)
-        elif save_weights(self.model, folder):
-            self.model.generation_config.save_pretrained(folder)
+        if has_adapter(self.model):
+            if save_adapter(self.model, folder):
+                self.tokenizer.save_pretrained(folder)
+        elif is_sharded(self.model):
+            self._save_whole(folder)
         else:
-            return
-        self.tokenizer.save_pretrained(folder)
+            self.model.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
 
     def save_merged(self, folder: Path) -> None:
-        """Write model and tokenizer, with an adapter merged into the weights."""
-        model = merged(self.model) if has_adapter(self.model) else self.model
-        replace(self, model=model).save(folder)
+        """Write model and tokenizer, with an adapter merged; all processes must call.
+
+        A base model in 4 bits is read again as its files have it: merged in 4 bits, the adapter
+        would be rounded away.
+        """
+        if not has_adapter(self.model):
+            self.save(folder)
+        elif is_quantized(self.model):
+            with TemporaryDirectory() as adapter:
+                if save_adapter(self.model, Path(adapter)):
+                    base = AutoModelForCausalLM.from_pretrained(
+                        self.model.config.name_or_path, dtype=self.model.dtype
+                    )
+                    model = PeftModel.from_pretrained(base, adapter).merge_and_unload()
+                    replace(self, model=model).save(folder)
+        elif not is_sharded(self.model):
+            replace(self, model=merged(self.model)).save(folder)
+        else:
+            self._save_whole(folder)
+
+    def _save_whole(self, folder: Path) -> None:
+        """Write a sharded model and its tokenizer, by the first process; all must call."""
+        if save_weights(self.model, folder):
+            causal_model(self.model).generation_config.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
 
 
 def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:

@@ -28,6 +28,7 @@ from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
 from trainer_client.policy.logprobs import LOGPROBS_METHOD, masked_logprobs
+from trainer_client.policy.lora import causal_model
 
 OPTIMIZER_FOLDER = "optimizer"
 RESHARDS = "reshards_after_forward"
@@ -36,15 +37,22 @@ RESHARDS = "reshards_after_forward"
 def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
     """Split the model in place, layer by layer; collective.
 
+    An adapter is split with the layers that it is on. Weights in 4 bits stay whole in every
+    process: their packed form says nothing without the scales beside it, which are no weights.
+
     Args:
         model: equal in every process.
         reshard_after_forward: free the gathered weights between forward and backward (ZeRO-3);
             False keeps them (ZeRO-2): more memory, less communication.
     """
     mesh = init_device_mesh(model.device.type, (distributed.get_world_size(),))
+    model = causal_model(model)
+    packed = {weight for weight in model.parameters() if not weight.is_floating_point()}
     for layer in model.get_decoder().layers:
-        fully_shard(layer, mesh=mesh, reshard_after_forward=reshard_after_forward)
-    fully_shard(model, mesh=mesh, reshard_after_forward=False)
+        fully_shard(
+            layer, mesh=mesh, reshard_after_forward=reshard_after_forward, ignored_params=packed
+        )
+    fully_shard(model, mesh=mesh, reshard_after_forward=False, ignored_params=packed)
     for module in _parts(model):
         module.set_gradient_divide_factor(1.0)
         # Without it FSDP may choose a reduction other than the sum, which gloo does not have.
@@ -56,12 +64,13 @@ def shard(model: PreTrainedModel, *, reshard_after_forward: bool) -> None:
 
 def is_sharded(model: PreTrainedModel) -> bool:
     """Whether `shard` was called on the model."""
-    return isinstance(model, FSDPModule)
+    return isinstance(causal_model(model), FSDPModule)
 
 
 @contextmanager
 def unsharded(model: PreTrainedModel) -> Iterator[None]:
     """Inside, every process has all weights and may run the model on its own; collective."""
+    model = causal_model(model)
     parts = _parts(model)
     for part in parts:
         part.unshard()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -11,29 +11,52 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 from transformers import PreTrainedModel
 
-from trainer_client.policy.lora import has_adapter, merged
+from trainer_client.policy.lora import adapted_layers, causal_model, merged_layer
+
+Weights = Iterator[tuple[str, Tensor]]
+"""Name and value of each weight, one after the other."""
 
 
-def checkpoint_weights(model: PreTrainedModel) -> Iterator[tuple[str, Tensor]]:
+def checkpoint_weights(model: PreTrainedModel) -> Weights:
     """Name and value of each weight, detached, on the model's device, one after the other.
 
     A tied output layer is listed under its own name too: otherwise a sampler that keeps a second,
     packed copy of it would keep the old values. A sharded weight is gathered, which is a collective
-    call: every process has to iterate to the end. An adapter is merged into the weights.
+    call: every process has to iterate to the end. An adapter is merged, layer by layer.
     """
-    complete = merged(model) if has_adapter(model) else model
-    for name, parameter in complete.named_parameters(remove_duplicate=False):
-        yield name, _full_value(parameter)
+    yield from _unadapted_weights(model)
+    for prefix, layer in adapted_layers(model).items():
+        values = {name: _full_value(one) for name, one in layer.named_parameters()}
+        for name, value in merged_layer(layer, values).named_parameters():
+            yield f"{prefix}.{name}", value.detach()
 
 
-def save_weights(model: PreTrainedModel, folder: Path) -> bool:
+def base_weights(model: PreTrainedModel) -> Weights:
+    """The weights as in `checkpoint_weights`, without the adapter."""
+    yield from _unadapted_weights(model)
+    for prefix, layer in adapted_layers(model).items():
+        for name, parameter in layer.get_base_layer().named_parameters():
+            yield f"{prefix}.{name}", _full_value(parameter)
+
+
+def adapter_weights(model: PreTrainedModel) -> dict[str, Tensor]:
+    """The whole weights of the adapter, named as in the model with its adapter. Collective."""
+    trained = (one for one in model.named_parameters() if one[1].requires_grad)
+    return {name: _full_value(parameter) for name, parameter in trained}
+
+
+def save_weights(
+    model: PreTrainedModel,
+    folder: Path,
+    weights_of: Callable[[PreTrainedModel], Weights] = checkpoint_weights,
+) -> bool:
     """Write weights and configuration as a model folder; returns whether this process wrote.
 
     Only the first process writes; where the model is sharded, all processes must call.
     """
-    writes = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
+    writes = leads_processes()
     weights = {}
-    for name, value in checkpoint_weights(model):
+    for name, value in weights_of(model):
         if writes:
             # Cloned, because safetensors refuses tensors that share memory, as tied ones do.
             weights[name] = value.cpu().clone(memory_format=torch.contiguous_format)
@@ -42,6 +65,27 @@ def save_weights(model: PreTrainedModel, folder: Path) -> bool:
         model.config.save_pretrained(folder)
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     return writes
+
+
+def save_adapter(model: PreTrainedModel, folder: Path) -> bool:
+    """Write the adapter alone, as `save_weights` writes a model."""
+    weights = adapter_weights(model)
+    if leads_processes():
+        model.save_pretrained(folder, state_dict=weights)
+    return leads_processes()
+
+
+def leads_processes() -> bool:
+    """Whether this is the first process of `torch.distributed`, or the only one."""
+    return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
+
+
+def _unadapted_weights(model: PreTrainedModel) -> Weights:
+    """The weights of all layers without an adapter."""
+    adapted = tuple(f"{name}." for name in adapted_layers(model))
+    for name, parameter in causal_model(model).named_parameters(remove_duplicate=False):
+        if not name.startswith(adapted):
+            yield name, _full_value(parameter)
 
 
 def _full_value(parameter: Tensor) -> Tensor:

@@ -77,10 +77,13 @@ class RewardFunction:
         return [self._verdict(value) for value in result]
 
     def _arguments(self, groups: Sequence[RolloutGroup]) -> dict[str, list[Any]]:
-        problems = [group.problem for group in groups for _ in group.rollouts]
-        names = dict.fromkeys(name for group in groups for name in group.problem.columns)
-        columns = {name: [problem.columns.get(name) for problem in problems] for name in names}
-        columns["prompts"] = [problem.text for problem in problems]
+        # A row is read from its file: once for each group and not for each value.
+        rows = [(dict(group.problem.columns.items()), len(group.rollouts)) for group in groups]
+        names = dict.fromkeys(name for row, _ in rows for name in row)
+        columns = {
+            name: [row.get(name) for row, count in rows for _ in range(count)] for name in names
+        }
+        columns["prompts"] = [group.problem.text for group in groups for _ in group.rollouts]
         columns["completions"] = [rollout.text for group in groups for rollout in group.rollouts]
         missing = self._required - columns.keys()
         if missing:

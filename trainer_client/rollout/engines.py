@@ -28,12 +28,13 @@ def open_engine(
         ConfigError: it cannot be started or reached.
     """
     if config.engine == "vllm":
-        return VllmEngine(policy, config.vllm, seed=seed)
+        return VllmEngine(policy, config.vllm, seed=seed, lora_weights=config.lora_weights)
     if config.engine == "vllm_server":
         return VllmServerEngine(
             policy,
             config.vllm_server,
             weights_dir=run_dir / "server_weights",
             in_flight=in_flight,
+            lora_weights=config.lora_weights,
         )
     return TransformersEngine(policy, batch_size=config.batch_size)

@@ -17,12 +17,17 @@ from typing import Any
 import torch
 
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import VllmConfig
+from trainer_client.config.sections import LoraWeights, VllmConfig
 from trainer_client.dataset import Problem
+from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy
-from trainer_client.policy.weights import checkpoint_weights
+from trainer_client.policy.weights import Weights, base_weights, checkpoint_weights
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.adapter_transfer import AdapterFolder, unsupported_adapter
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
+
+VLLM_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+"""Ranks that vLLM has room for; an adapter takes the next larger one."""
 
 
 class VllmEngine:
@@ -32,7 +37,9 @@ class VllmEngine:
         ConfigError: vLLM is not installed, or does not start.
     """
 
-    def __init__(self, policy: Policy, config: VllmConfig, *, seed: int) -> None:
+    def __init__(
+        self, policy: Policy, config: VllmConfig, *, seed: int, lora_weights: LoraWeights = "auto"
+    ) -> None:
         # Otherwise vLLM starts a process of its own, which cannot be handed tensors. vLLM reads the
         # variable when it is imported.
         os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
@@ -49,6 +56,8 @@ class VllmEngine:
         self._sleeps = policy.device.type == "cuda"
         self._asleep = False
         self._updates = 0
+        self._adapters = _adapter_folder(policy, lora_weights)
+        self._adapter: Any = None
         self._llm: Any = self._start(config, seed)
 
     def update_weights(self) -> None:
@@ -56,18 +65,32 @@ class VllmEngine:
         with self._named_errors("vLLM did not take the policy's weights"):
             if self._asleep:
                 self._llm.wake_up(tags=["weights"])
-            self._llm.collective_rpc(
-                "reload_weights",
-                kwargs={"weights_iterator": checkpoint_weights(self._policy.model)},
-            )
+            if self._adapters is None:
+                self._reload(checkpoint_weights(self._policy.model))
+            elif not self._updates:
+                self._reload(base_weights(self._policy.model))
             if self._asleep:
                 self._llm.wake_up(tags=["kv_cache"])
                 self._asleep = False
             self._updates += 1
+            if self._adapters is not None:
+                self._load_adapter(self._adapters)
             self._llm.update_weight_version(str(self._updates))
             emptied = self._llm.reset_prefix_cache()
         if not emptied:
             raise RolloutError("vLLM kept its prefix cache, which belongs to the old weights")
+
+    def _reload(self, weights: Weights) -> None:
+        self._llm.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
+
+    def _load_adapter(self, adapters: AdapterFolder) -> None:
+        engine = self._llm.llm_engine
+        if self._adapter is not None:
+            engine.remove_lora(self._adapter.lora_int_id)
+        folder = adapters.write(self._policy.model, self._updates)
+        request = importlib.import_module("vllm.lora.request").LoRARequest
+        self._adapter = request(str(self._updates), self._updates, str(folder))
+        engine.add_lora(self._adapter)
 
     def generate(
         self,
@@ -87,7 +110,12 @@ class VllmEngine:
         stops = StopTexts(sampling.stop, self._policy.decode)
         with self._named_errors("vLLM cannot sample"):
             for index, prompt in enumerate(prompts):
-                engine.add_request(str(index), {"prompt_token_ids": prompt}, parameters[index])
+                engine.add_request(
+                    str(index),
+                    {"prompt_token_ids": prompt},
+                    parameters[index],
+                    lora_request=self._adapter,
+                )
         while engine.has_unfinished_requests():
             with self._named_errors("vLLM cannot sample"):
                 outputs = engine.step()
@@ -105,12 +133,15 @@ class VllmEngine:
                     on_group(index, RolloutGroup(problems[index], rollouts))
         if self._sleeps:
             with self._named_errors("vLLM does not free its memory"):
-                self._llm.sleep(level=2)
+                # Weights that are not sent again, a frozen base, wait in CPU memory.
+                self._llm.sleep(level=2 if self._adapters is None else 1)
             self._asleep = True
 
     def close(self) -> None:
         """Shut the engine down."""
         self._llm.llm_engine.engine_core.shutdown()
+        if self._adapters is not None:
+            self._adapters.close()
 
     def _start(self, config: VllmConfig, seed: int) -> Any:
         model = self._policy.model
@@ -134,9 +165,17 @@ class VllmEngine:
                 # vLLM's CPU build packs a tied output layer once: it would keep its first weights.
                 hf_overrides={} if self._sleeps else {"tie_word_embeddings": False},
                 distributed_executor_backend="uni",
+                **self._lora_options(),
             )
         except (*self._errors, OSError) as error:
             raise ConfigError(f"vLLM does not start: {error}") from error
+
+    def _lora_options(self) -> dict[str, Any]:
+        if self._adapters is None:
+            return {}
+        rank = max(one.r for one in self._policy.model.peft_config.values())
+        largest = next(size for size in VLLM_RANKS if size >= rank)
+        return {"enable_lora": True, "max_loras": 1, "max_lora_rank": largest}
 
     @contextmanager
     def _named_errors(self, message: str) -> Iterator[None]:
@@ -181,3 +220,18 @@ class VllmEngine:
             )
         logprobs = [found[token].logprob for token, found in zip(ids, choice.logprobs, strict=True)]
         return finished_rollout(self._policy, prompt, ids, logprobs, stops)
+
+
+def _adapter_folder(policy: Policy, lora_weights: LoraWeights) -> AdapterFolder | None:
+    """The folder of adapters that are sent alone; None: whole weights are. Raises ConfigError."""
+    if not has_adapter(policy.model) or lora_weights == "merged":
+        return None
+    rank = max(one.r for one in policy.model.peft_config.values())
+    refusal = unsupported_adapter(policy.model)
+    if rank > VLLM_RANKS[-1]:
+        refusal = f"vLLM takes ranks up to {VLLM_RANKS[-1]}, and the adapter has {rank}"
+    if refusal is None:
+        return AdapterFolder(policy.model)
+    if lora_weights == "adapter":
+        raise ConfigError(f"rollout.lora_weights adapter: {refusal}")
+    return None

@@ -17,8 +17,11 @@ from trainer_client.rollout import RolloutError
 T = TypeVar("T")
 
 
-async def check_server(client: httpx.AsyncClient, url: str) -> None:
-    """Raise ConfigError when no server runs at the address, or it lacks an option."""
+async def check_server(client: httpx.AsyncClient, url: str) -> Any:
+    """The configuration of a server.
+
+    Raises ConfigError when no server runs at the address, or it lacks an option.
+    """
     try:
         response = await client.get(f"{url}/server_info?config_format=json")
     except httpx.RequestError as error:
@@ -29,7 +32,7 @@ async def check_server(client: httpx.AsyncClient, url: str) -> None:
         ) from error
     if response.status_code == httpx.codes.NOT_FOUND:
         raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
-    mode = _logprobs_mode(url, response)
+    config, mode = _server_config(url, response)
     if mode != "processed_logprobs":
         raise ConfigError(
             f"{url} reports {mode}, which are not those of the distribution it samples "
@@ -38,12 +41,17 @@ async def check_server(client: httpx.AsyncClient, url: str) -> None:
     probe = await client.post(f"{url}/inference/v1/generate", json={})
     if probe.status_code == httpx.codes.NOT_FOUND:
         raise ConfigError(f"{url}: start the server with --enable-scale-out")
+    return config
 
 
-def _logprobs_mode(url: str, response: httpx.Response) -> str:
-    """The kind of log-probabilities that a server reports; raises ConfigError if it is no vLLM."""
+def _server_config(url: str, response: httpx.Response) -> tuple[Any, str]:
+    """A server's configuration, and the kind of log-probabilities that it reports.
+
+    Raises ConfigError if it is no vLLM.
+    """
     try:
-        return str(response.json()["vllm_config"]["model_config"]["logprobs_mode"])
+        config = response.json()["vllm_config"]
+        return config, str(config["model_config"]["logprobs_mode"])
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
             f"rollout.vllm_server.urls: {url} does not answer as a vLLM server: "
@@ -59,8 +67,10 @@ def open_client() -> httpx.AsyncClient:
     )
 
 
-async def ask(client: httpx.AsyncClient, method: str, url: str, **arguments: Any) -> Any:
-    """The JSON of the response, None when it is empty; raises RolloutError."""
+async def ask(
+    client: httpx.AsyncClient, method: str, url: str, *, is_json: bool = True, **arguments: Any
+) -> Any:
+    """The JSON of the response, None when it is empty or not JSON; raises RolloutError."""
     try:
         response = await client.request(method, url, **arguments)
     except httpx.RequestError as error:
@@ -68,7 +78,7 @@ async def ask(client: httpx.AsyncClient, method: str, url: str, **arguments: Any
     if response.is_error:
         raise RolloutError(f"{method} {url}: {response.status_code}: {response.text[:500]}")
     try:
-        return response.json() if response.content else None
+        return response.json() if response.content and is_json else None
     except ValueError as error:
         raise RolloutError(f"{method} {url}: expected JSON: {response.text[:500]}") from error
 

@@ -25,15 +25,24 @@ import httpx
 import torch
 from pydantic import BaseModel, ValidationError
 
-from trainer_client.config.sections import VllmServerConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.config.sections import LoraWeights, VllmServerConfig
 from trainer_client.dataset import Problem
+from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy
+from trainer_client.policy.weights import base_weights
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout.adapter_transfer import (
+    AdapterTransfer,
+    adapter_refusal,
+    loading_refusal,
+)
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
 from trainer_client.rollout.vllm_requests import ask, ask_all, check_server, open_client
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
+from trainer_client.run.console import say
 
 T = TypeVar("T")
 
@@ -72,9 +81,12 @@ class VllmServerEngine:
     Args:
         policy: the policy whose weights the servers get.
         config: addresses, deadline and weight transfer of the servers.
-        weights_dir: folder that `weight_transfer: disk` writes, unless the configuration names one.
+        weights_dir: folder that `weight_transfer: disk` writes, and adapters, unless the
+            configuration names one.
         in_flight: whether weights change within completions; else an update waits until the
             servers have ended those under way.
+        lora_weights: what the servers get of a policy with an adapter; in flight the merged
+            weights, since a completion under way keeps the adapter that it began with.
 
     Raises:
         ConfigError: no server runs at an address, or it was started without a needed option.
@@ -88,6 +100,7 @@ class VllmServerEngine:
         *,
         weights_dir: Path,
         in_flight: bool = False,
+        lora_weights: LoraWeights = "auto",
     ) -> None:
         self._policy = policy
         self._config = config
@@ -96,8 +109,7 @@ class VllmServerEngine:
         self._run = uuid.uuid4().hex[:8]
         self._updates = 0
         self._leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
-        if self._leads:
-            self._within_deadline(self._check())
+        self._adapter = self._adapter_transfer(lora_weights, weights_dir)
         self._transfer: WeightTransfer = make_transfer(config, weights_dir)
 
     @property
@@ -115,7 +127,7 @@ class VllmServerEngine:
         self._updates += 1
         failure = None
         try:
-            self._transfer.prepare(self._policy.model)
+            self._prepare()
             if self._leads:
                 self._within_deadline(self._update())
         except RolloutError as error:
@@ -123,6 +135,34 @@ class VllmServerEngine:
         self._run, failure = _of_the_first_process(self._run, failure)
         if failure is not None:
             raise RolloutError(failure)
+
+    def _prepare(self) -> None:
+        """Collect what the servers get; with an adapter its base goes along the first time."""
+        model = self._policy.model
+        if self._adapter is None:
+            self._transfer.prepare(model)
+            return
+        if self._updates == 1:
+            self._transfer.prepare(model, base_weights)
+        self._adapter.prepare(model, self.version)
+
+    def _adapter_transfer(
+        self, lora_weights: LoraWeights, weights_dir: Path
+    ) -> AdapterTransfer | None:
+        """The transfer of the adapter alone; None: the servers get whole weights. Collective."""
+        refusal: str | None = None
+        if self._leads:
+            refusal = self._within_deadline(self._check())
+        (refusal,) = _of_the_first_process(refusal)
+        if not has_adapter(self._policy.model) or lora_weights == "merged":
+            return None
+        if refusal is None:
+            folder = self._config.weights_dir or weights_dir
+            return AdapterTransfer(folder.with_name(f"{folder.name}_adapter"))
+        if lora_weights == "adapter":
+            raise ConfigError(f"rollout.lora_weights adapter: {refusal}")
+        say(f"the whole merged weights are sent before each step, because {refusal}")
+        return None
 
     def generate(
         self,
@@ -160,9 +200,16 @@ class VllmServerEngine:
         except ExceptionGroup as group:  # the first error has cancelled the other requests
             raise group.exceptions[0] from None
 
+    @property
+    def _served(self) -> dict[str, str]:
+        """The name of the adapter that samples; each version has its own."""
+        return {} if self._adapter is None else {"model": self.version}
+
     def close(self) -> None:
         """Close the weight transfer; the servers go on running."""
         self._transfer.close()
+        if self._adapter is not None:
+            self._adapter.close()
 
     async def _generate(
         self,
@@ -187,6 +234,7 @@ class VllmServerEngine:
         assert sampling.seed is not None
         prompt = self._policy.prompt_ids(problem.messages, problem.template_variables)
         body = {
+            **self._served,
             "token_ids": prompt,
             "sampling_params": self._parameters(sampling, sampling.seed),
         }
@@ -213,6 +261,7 @@ class VllmServerEngine:
             url = self._config.urls[request.key % len(self._config.urls)]
             alone = replace(sampling, group_size=1, max_completion_tokens=request.max_tokens)
             body = {
+                **self._served,
                 "token_ids": request.context_ids,
                 "sampling_params": self._parameters(alone, request.seed % 2**31),
             }
@@ -318,11 +367,21 @@ class VllmServerEngine:
         logprobs = [token.logprob for token in choice.logprobs.content]
         return finished_rollout(self._policy, prompt, choice.token_ids, logprobs, stops)
 
-    async def _check(self) -> None:
-        """Raise ConfigError when a server lacks an option."""
+    async def _check(self) -> str | None:
+        """The reason why a server cannot take the policy's adapter; None: all can.
+
+        Raises ConfigError when a server lacks an option that every policy needs.
+        """
         async with open_client() as client:
-            for url in self._config.urls:
-                await check_server(client, url)
+            refusals = [
+                adapter_refusal(self._policy.model, url, await check_server(client, url))
+                for url in self._config.urls
+            ]
+            if not any(refusals) and has_adapter(self._policy.model):
+                refusals = [await loading_refusal(client, url) for url in self._config.urls]
+        if self._in_flight:
+            refusals.append("completions under way keep the adapter that they began with")
+        return next(filter(None, refusals), None)
 
     async def _update(self) -> None:
         async with open_client() as client:
@@ -333,7 +392,10 @@ class VllmServerEngine:
                 )
 
             await each("POST", "/pause", params={"mode": "keep" if self._in_flight else "wait"})
-            await self._transfer.send(self._policy.model, each)
+            if self._adapter is None or self._updates == 1:
+                await self._transfer.send(self._policy.model, each)
+            if self._adapter is not None:
+                await self._adapter.send(self.version, each)
             await each("POST", "/update_weight_version", json={"new_version": self.version})
             # Frozen completions hold keys and values of the old weights: a server would sample
             # their other tokens from a mixture that no policy has.

@@ -20,9 +20,17 @@ from torch.multiprocessing.reductions import reduce_tensor
 from transformers import PreTrainedModel
 
 from trainer_client.config.sections import VllmServerConfig
-from trainer_client.policy.weights import checkpoint_weights, save_weights
+from trainer_client.policy.weights import (
+    Weights,
+    checkpoint_weights,
+    leads_processes,
+    save_weights,
+)
 from trainer_client.rollout import RolloutError
 from trainer_client.rollout.daemon_thread import start_daemon
+
+WeightsOf = Callable[[PreTrainedModel], Weights]
+"""The weights of a model that are sent: merged, or those of its base."""
 
 AskEach = Callable[..., Awaitable[list[Any]]]
 """Asks every server at once: `await each("POST", "/resume")` gives their responses in order."""
@@ -31,7 +39,7 @@ AskEach = Callable[..., Awaitable[list[Any]]]
 class WeightTransfer(Protocol):
     """One way to transfer weights; servers are paused while it is used."""
 
-    def prepare(self, model: PreTrainedModel) -> None:
+    def prepare(self, model: PreTrainedModel, weights_of: WeightsOf = checkpoint_weights) -> None:
         """Collect the weights of all processes; comes before `send`. Collective.
 
         Raises RolloutError.
@@ -62,10 +70,10 @@ class DiskTransfer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
 
-    def prepare(self, model: PreTrainedModel) -> None:
+    def prepare(self, model: PreTrainedModel, weights_of: WeightsOf = checkpoint_weights) -> None:
         """Write the folder."""
         try:
-            save_weights(model, self._folder)
+            save_weights(model, self._folder, weights_of)
         except OSError as error:
             raise RolloutError(
                 f"rollout.vllm_server.weights_dir: cannot write the weights: {error}"
@@ -95,9 +103,9 @@ class IpcTransfer:
         self._ready = False
         self._weights: list[tuple[str, Tensor]] = []
 
-    def prepare(self, model: PreTrainedModel) -> None:
+    def prepare(self, model: PreTrainedModel, weights_of: WeightsOf = checkpoint_weights) -> None:
         """Gather the weights; they stay in memory until the servers have read them."""
-        self._weights = _gathered(model)
+        self._weights = _gathered(model, weights_of)
 
     async def send(self, model: PreTrainedModel, each: AskEach) -> None:
         """Send the handles, then free the memory."""
@@ -129,9 +137,9 @@ class NcclTransfer:
         self._communicator: Any = None
         self._weights: list[tuple[str, Tensor]] = []
 
-    def prepare(self, model: PreTrainedModel) -> None:
+    def prepare(self, model: PreTrainedModel, weights_of: WeightsOf = checkpoint_weights) -> None:
         """Gather the weights."""
-        self._weights = _gathered(model)
+        self._weights = _gathered(model, weights_of)
 
     async def send(self, model: PreTrainedModel, each: AskEach) -> None:
         """Join the servers at the first call, then broadcast weight by weight."""
@@ -182,10 +190,10 @@ class NcclTransfer:
         torch.cuda.synchronize()
 
 
-def _gathered(model: PreTrainedModel) -> list[tuple[str, Tensor]]:
+def _gathered(model: PreTrainedModel, weights_of: WeightsOf) -> list[tuple[str, Tensor]]:
     """The whole weights in the first process, an empty list in the others. Collective."""
-    leads = not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
-    return [(name, value.contiguous()) for name, value in checkpoint_weights(model) if leads]
+    leads = leads_processes()
+    return [(name, value.contiguous()) for name, value in weights_of(model) if leads]
 
 
 def _update_info(weights: list[tuple[str, Tensor]]) -> dict[str, Any]:

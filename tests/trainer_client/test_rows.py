@@ -1,0 +1,99 @@
+"""Rows that stay on disk are the rows that a reader of the whole file has."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Dataset
+
+from trainer_client.config.sections import DatasetConfig
+from trainer_client.dataset import load_problems
+from trainer_client.rows import DatasetError, JsonLines, StoredRow, load_rows
+
+VALUES: list[dict[str, Any]] = [
+    {"problem": "one\u2028line", "answer": 3},
+    {"problem": "é", "answer": 2.5, "extra": [1, {"a": None}]},
+    {"answer": True, "problem": "2020-01-01"},
+]
+LINES = [json.dumps(one, ensure_ascii=False).encode() for one in VALUES]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\n".join(LINES),
+        b"\n".join(LINES) + b"\n",
+        b"\r\n".join(LINES) + b"\r\n",
+        b"\xef\xbb\xbf" + b"\n\n  \n".join(LINES),
+    ],
+)
+def test_lines_are_read_as_json_in_any_order(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    rows = JsonLines(path)
+    assert [rows[index] for index in (2, 0, 1, -1)] == [VALUES[index] for index in (2, 0, 1, 2)]
+    assert rows[0:2] == VALUES[:2]
+    assert rows.column_names == ("problem", "answer", "extra")
+    assert list(rows) == VALUES
+
+
+def test_a_split_of_lines_is_that_of_the_compressed_file_and_of_the_array(tmp_path: Path) -> None:
+    plain, packed, array = (tmp_path / name for name in ("a.jsonl", "a.jsonl.gz", "a.json"))
+    plain.write_bytes(b"\n".join(LINES))
+    packed.write_bytes(gzip.compress(b"\n".join(LINES)))
+    array.write_text(json.dumps(VALUES))
+    found = [
+        list(load_rows(DatasetConfig(path=str(path), split="train[1:]+train[:1]")))
+        for path in (plain, packed, array)
+    ]
+    assert found[0] == found[1] == found[2]
+    assert [row["answer"] for row in found[0]] == [2.5, True, 3]
+
+
+def test_a_broken_line_is_named_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n" + LINES[0] + b"\n{\n")
+    with pytest.raises(DatasetError, match=r"line 3 is not valid JSON"):
+        load_rows(DatasetConfig(path=str(path)))
+    path.write_bytes(LINES[0] + b"\n3\n")
+    with pytest.raises(DatasetError, match=r"row 2 must be an object, found 3"):
+        load_rows(DatasetConfig(path=str(path)))
+
+
+def test_the_columns_of_a_problem_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    """A pickled problem, as processes send each other, holds them; a file cut off is named."""
+    path = tmp_path / "rows.jsonl"
+    rows = [{"problem": str(n), "answer": "1", "solution": "x" * n} for n in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    problems = load_problems(DatasetConfig(path=str(path)))
+    assert isinstance(problems[2].columns, StoredRow)
+    assert [dict(one.columns) for one in problems] == rows
+    assert dict(problems[1].columns.items()) == rows[1]
+    sent = pickle.dumps(problems[1])
+    path.write_bytes(b"")
+    assert pickle.loads(sent).columns == rows[1]
+    with pytest.raises(DatasetError, match=r"line 2 is not valid JSON"):
+        problems[1].columns["solution"]
+
+
+def test_a_file_that_takes_the_place_of_another_is_not_read(tmp_path: Path) -> None:
+    """As an editor writes it; a run goes on with the rows that it began with."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(LINES[0])
+    rows = JsonLines(path)
+    other = tmp_path / "other"
+    other.write_bytes(LINES[2])
+    other.replace(path)
+    assert rows[0] == VALUES[0]
+
+
+def test_the_rows_of_an_arrow_table_stay_in_it(tmp_path: Path) -> None:
+    values = [{"problem": str(n), "answer": str(n)} for n in range(4)]
+    Dataset.from_list(values).save_to_disk(tmp_path / "saved")
+    config = DatasetConfig(path=str(tmp_path / "saved"), split="train[1:3]")
+    assert [dict(one.columns) for one in load_problems(config)] == values[1:3]
