@@ -29,13 +29,15 @@ from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
-from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
+from trainer_client.rollout.turns import (
+    MAX_TURNS_AT_ONCE,
+    SampledTurn,
+    TurnFeed,
+    TurnRequest,
+)
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
 
 T = TypeVar("T")
-
-MAX_TURNS_AT_ONCE = 1024
-"""Turns of episodes that are requested together; the servers queue what they cannot batch."""
 
 
 class _Token(BaseModel):
@@ -175,10 +177,7 @@ class VllmServerEngine:
             }
             response = await _ask(client, "POST", f"{url}/inference/v1/generate", json=body)
             (rollout,) = self._rollouts(url, request.context_ids, response, stops)
-            turn = SampledTurn(
-                list(rollout.completion_ids), list(rollout.sampler_logprobs), not rollout.truncated
-            )
-            feed.end(request.key, turn)
+            feed.end(request.key, SampledTurn.of(rollout))
             ready.set()
 
         feed.on_ready(tell)
