@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal, Protocol
@@ -128,16 +128,18 @@ class SocketConnection:
             ) from error
         self._url, self._headers, self._seconds = url, dict(headers), seconds
         self._socket: Any = None
+        self._open = ExitStack()
 
     def ask(self, request: Request, data: Mapping[str, Any]) -> ServerAnswer:
         """See `ServerConnection`; the first request opens the socket."""
         try:
             if self._socket is None:
-                self._socket = self._opened()
+                self._socket = self._open.enter_context(self._connected())
             self._socket.send(json.dumps({"type": request, "data": data}))
             found = _json(self._socket.recv(timeout=self._seconds))
         # The errors of the library have no other common class.
         except Exception as error:
+            self.close()
             raise EnvironmentLost(f"no answer from {self._url}: {error!r}") from error
         message = found if isinstance(found, dict) else {}
         if message.get("type") == "error":
@@ -150,9 +152,9 @@ class SocketConnection:
         if socket is not None:
             with suppress(Exception):  # a connection that is gone is closed
                 socket.send(json.dumps({"type": "close"}))
-                socket.close()
+                self._open.close()
 
-    def _opened(self) -> Any:
+    def _connected(self) -> Any:
         return self._library.connect(
             self._url,
             additional_headers=self._headers,
