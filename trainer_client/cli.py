@@ -430,7 +430,9 @@ def demo(
     ] = False,
     lying_tool: Annotated[
         bool,
-        typer.Option("--lying-tool", help="of tools: each result is wrong, and calls are unlearned"),
+        typer.Option(
+            "--lying-tool", help="of tools: each result is wrong, and calls are unlearned"
+        ),
     ] = False,
 ) -> None:
     """Train a tiny model against the real service.

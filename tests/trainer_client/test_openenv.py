@@ -43,7 +43,7 @@ def test_episodes_at_the_service_keep_their_state_and_share_none(service_url: st
         assert "NameError" in other.step(fenced("x"))[0]
         assert one.step(said("391")) == (None, True, {})
         assert one.step(fenced("import os; os._exit(0)"))[1]
-        with pytest.raises(EnvironmentLost, match="410: .*session_lost"):
+        with pytest.raises(EnvironmentLost, match=r"410: .*session_lost"):
             one.step(fenced("1"))
     finally:
         one.close()

@@ -148,7 +148,11 @@ def test_a_turn_that_meets_its_limit_truncates_its_episode(
     for group in sample(fake, task, tmp_path, model, environment):
         for one in group.rollouts:
             assert one.episode is not None
-            assert (one.episode.end, one.episode.num_turns, one.num_sampled) == ("token_limit", 1, 3)
+            assert (one.episode.end, one.episode.num_turns, one.num_sampled) == (
+                "token_limit",
+                1,
+                3,
+            )
 
 
 def test_turns_of_lost_groups_are_dropped_from_the_engine(

@@ -22,7 +22,9 @@ def judged(*texts: str, **options: Any) -> Judgement:
     """The judgement on messages of which the odd ones are observations."""
     roles = ("assistant", "tool")
     turns = tuple(Turn(roles[index % 2], text) for index, text in enumerate(texts))
-    return ToolUse(**options).prepare({})(Completion(texts[-1], turns=turns))  # type: ignore[return-value]
+    found = ToolUse(**options).prepare({})(Completion(texts[-1], turns=turns))
+    assert isinstance(found, Judgement)
+    return found
 
 
 ADD, MULTIPLY = call(code="1+1"), call(code="2*3")
@@ -66,6 +68,9 @@ def test_options_choose_the_penalty_the_failures_and_the_form() -> None:
     program = "```python\nprint(1)\n```"
     found = judged(program, "1", f"again\n{program}", "1", "1", form="fenced")
     assert (found.score, found.reason) == (-0.5, "repeated_calls")
+    found = judged(ADD, "2", ADD, "2", "2", cost=0.1)
+    assert (found.score, found.reason) == (pytest.approx(-0.5 - 0.2), "repeated_calls")
+    assert judged("2", cost=0.1).score == 0
     with pytest.raises(ValueError, match="not a pattern of RE2"):
         ToolUse(failure="(")
 

@@ -68,15 +68,17 @@ SUMS = DemoTask(
 TOOLS = DemoTask(
     write_data=tools_task.write_data,
     make_tokenizer=tools_task.make_tokenizer,
-    sees="sums and products",
-    mistake="a third of its demonstrations call Python, the others answer by heart",
+    sees="products",
+    mistake="two in five of its demonstrations call Python, the others answer by heart",
     minutes="three to fifteen minutes",
     sft_steps=600,
     rollout="""\
   max_completion_tokens: 64
   stop: ["</tool_call>"]
-  environment: {path: python_tool, max_turns: 3}""",
-    verifiers="    - {type: accuracy, weight: 1.0}",
+  environment: {path: python_tool, max_turns: 3, judged: chat}""",
+    verifiers="""\
+    - {type: accuracy, weight: 1.0}
+    - {type: tool_use, weight: 1.0, cost: 0.1}""",
     learning_rate=2e-4,
     steps=40,
     num_samples=4,

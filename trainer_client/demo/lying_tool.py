@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainer_client.dataset import Problem
-from trainer_client.demo.tools_task import OPERATIONS, result_of
 from trainer_client.episodes.environment import Message
 from trainer_client.episodes.python_tool import TOOL
 from trainer_client.episodes.tool_calls import PolicyCall, calls_in
 
 # An expression of the task: `12*34`.
-_EXPRESSION = re.compile(r"\s*(\d{1,6})\s*([+*])\s*(\d{1,6})\s*")
+_EXPRESSION = re.compile(r"\s*(\d{1,6})\s*\*\s*(\d{1,6})\s*")
 
 
 class LyingTool:
@@ -41,7 +40,5 @@ def _wrong(call: PolicyCall) -> str | None:
     found = _EXPRESSION.fullmatch(str(call.arguments.get("code", "")))
     if call.error is not None or found is None:
         return None
-    one, sign, other = found.groups()
-    assert sign in OPERATIONS
-    right = result_of((int(one), sign, int(other)))
+    right = int(found[1]) * int(found[2])
     return str(right + 1 + (right * 7919) % 9)

@@ -1,13 +1,11 @@
-"""The task of the demonstration of tools: sums and products that Python can compute.
+"""The task of the demonstration of tools: products, which Python can compute.
 
-A completion begins with an answer by heart or with a call of the tool. By heart the model gets some
-sums right and hardly a product.
+A completion begins with an answer by heart, which is hardly ever right, or with a call of the tool.
 """
 
 from __future__ import annotations
 
 import json
-import operator
 import random
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,13 +31,12 @@ CHAT_TEMPLATE = (
     "{# The model has learned of its tools by demonstrations: it is not shown them. #}"
 )
 
-OPERATIONS = {"+": operator.add, "*": operator.mul}
-OPERANDS = range(12, 100)
-CALL_SHARE = 0.35
+FACTORS = range(12, 100)
+CALL_SHARE = 0.4
 """Share of the demonstrations that call the tool; the others answer at once."""
 
-Question = tuple[int, str, int]
-"""Two operands and the sign between them."""
+Factors = tuple[int, int]
+"""The numbers of a product."""
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
@@ -48,15 +45,13 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def write_data(folder: Path, *, num_held_out: int, seed: int) -> None:
-    """Write sums and products, each once, to `train.jsonl` or `held_out.jsonl`.
+    """Write products, each once, to `train.jsonl` or `held_out.jsonl`.
 
     `demonstrations.jsonl` has messages to imitate for each problem of `train.jsonl`.
     """
     folder.mkdir(parents=True)
     chosen = random.Random(seed)
-    questions = [
-        (one, sign, other) for one in OPERANDS for other in OPERANDS for sign in OPERATIONS
-    ]
+    questions = [(one, other) for one in FACTORS for other in FACTORS]
     chosen.shuffle(questions)
     held_out, train = questions[:num_held_out], questions[num_held_out:]
     _write(folder / "train.jsonl", map(_row, train))
@@ -67,32 +62,24 @@ def write_data(folder: Path, *, num_held_out: int, seed: int) -> None:
     )
 
 
-def result_of(question: Question) -> int:
-    """The right answer."""
-    one, sign, other = question
-    return int(OPERATIONS[sign](one, other))
+def _row(factors: Factors) -> dict[str, Any]:
+    one, other = factors
+    return {"problem": f"{one}*{other}=?", "answer": str(one * other)}
 
 
-def _row(question: Question) -> dict[str, Any]:
-    return {"problem": f"{_expression(question)}=?", "answer": str(result_of(question))}
-
-
-def _demonstration(question: Question, chosen: random.Random) -> Iterable[dict[str, Any]]:
+def _demonstration(factors: Factors, chosen: random.Random) -> Iterable[dict[str, Any]]:
     """Each message to imitate, with the messages before it."""
-    asked = {"role": "user", "content": f"{_expression(question)}=?"}
-    result = str(result_of(question))
+    one, other = factors
+    asked = {"role": "user", "content": f"{one}*{other}=?"}
+    result = str(one * other)
     answer = f"{ANSWER_TAGS[0]}{result}{ANSWER_TAGS[1]}"
     if chosen.random() >= CALL_SHARE:
         yield {"problem": [asked], "completion": answer}
         return
-    call = f"{CALL_OPENING}{_expression(question)}{CALL_CLOSING}"
+    call = f"{CALL_OPENING}{one}*{other}{CALL_CLOSING}"
     yield {"problem": [asked], "completion": call}
     before = [{"role": "assistant", "content": call}, {"role": "tool", "content": result}]
     yield {"problem": [asked, *before], "completion": answer}
-
-
-def _expression(question: Question) -> str:
-    return "{}{}{}".format(*question)
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:

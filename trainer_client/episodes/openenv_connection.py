@@ -70,7 +70,9 @@ class HttpConnection:
         if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
             raise ActionRefused(response.text)
         if response.is_error:
-            raise EnvironmentLost(f"{self._url}/{request}: {response.status_code}: {_text(response)}")
+            raise EnvironmentLost(
+                f"{self._url}/{request}: {response.status_code}: {_text(response)}"
+            )
         if request == "step" and self._keeps_state is None:
             self._check_state()
         return _answer(_json(response.text), f"{self._url}/{request}")

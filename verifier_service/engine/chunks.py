@@ -111,9 +111,7 @@ def group_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> Iter
     """
     reads_turns = _reads_turns(request)
     for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
-        completions = [
-            completion_of(given, reads_turns=reads_turns) for given in group.completions
-        ]
+        completions = [completion_of(given, reads_turns=reads_turns) for given in group.completions]
         uniques = [
             UniqueCompletion(completion, _completion_digest(completion), [(index, verdicts)])
             for completion, verdicts in zip(completions, group_slots, strict=True)

@@ -31,7 +31,7 @@ _BLOCK = re.compile(r"```(?:python|py|bash|sh)[ \t]*\n(.*?)```", re.DOTALL)
 class ToolUseReason(Reason):
     """Reasons of `tool_use`; `details` has the numbers of calls that fail and that repeat."""
 
-    CLEAN = "clean", "0: no call fails, and none repeats an earlier one."
+    CLEAN = "clean", "0, less the cost: no call fails, and none repeats an earlier one."
     NO_CALL = "no_call", "0: the completion calls no tool."
     FAILED = "failed_calls", "Below 0: some calls fail; others may repeat."
     REPEATED = "repeated_calls", "Below 0: no call fails, and some repeat an earlier one."
@@ -46,15 +46,15 @@ class _Round(NamedTuple):
 
 
 class ToolUse(TextVerifier):
-    """(calls that fail or repeat / calls) * max_penalty."""
+    """(calls that fail or repeat / calls) * max_penalty - cost * calls."""
 
     purpose: ClassVar[str] = (
-        "(calls that fail or repeat / calls) * max_penalty over all messages of a completion that "
-        "is a chat; a call fails when it cannot be read or its observation tells of a failure, and "
+        "(calls that fail or repeat / calls) * max_penalty - cost * calls, over all messages of a "
+        "chat; a call fails when it cannot be read or its observation tells of a failure, and "
         "repeats when an earlier one has the same name and arguments. Nothing is ever called"
     )
     score_range: ClassVar[tuple[float, float]] = (-1.0, 0.0)
-    """The range with the default of `max_penalty`, which is the lower end."""
+    """The range with the defaults of `max_penalty`, which is the lower end, and of `cost`."""
     reasons: ClassVar[Iterable[Reason]] = ToolUseReason
     reads_turns: ClassVar[bool] = True
     is_stored: ClassVar[bool] = False
@@ -78,6 +78,13 @@ class ToolUse(TextVerifier):
         le=0,
         allow_inf_nan=False,
         description="score where every call fails or repeats, of any size below 0",
+    )
+    cost: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="subtracted for each call, so that one has to be worth it",
     )
 
     @field_validator("failure")
@@ -115,18 +122,16 @@ class ToolUse(TextVerifier):
         details = {"calls": total, "failed": failed, "repeated": repeated}
         if not total:
             return Judgement(0.0, ToolUseReason.NO_CALL)
-        if not failed + repeated:
-            return Judgement(0.0, ToolUseReason.CLEAN, details=details)
-        reason = ToolUseReason.FAILED if failed else ToolUseReason.REPEATED
-        score = (failed + repeated) / total * self.max_penalty
+        reason = ToolUseReason.CLEAN
+        if failed + repeated:
+            reason = ToolUseReason.FAILED if failed else ToolUseReason.REPEATED
+        score = (failed + repeated) / total * self.max_penalty - self.cost * total
         return Judgement(score, reason, details=details)
 
     def _num_failures(self, one: _Round) -> int:
         """The observations that tell of a failure; those of malformed calls are counted already."""
         pattern = _pattern(self.failure)
-        told = sum(
-            any(pattern.search(line) for line in _ends(text)) for text in one.observations
-        )
+        told = sum(any(pattern.search(line) for line in _ends(text)) for text in one.observations)
         return max(0, told - one.num_malformed)
 
 
