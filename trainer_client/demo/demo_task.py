@@ -78,7 +78,7 @@ TOOLS = DemoTask(
   environment: {path: python_tool, max_turns: 3, judged: chat}""",
     verifiers="""\
     - {type: accuracy, weight: 1.0}
-    - {type: tool_use, weight: 1.0, cost: 0.1}""",
+    - {type: tool_use, weight: 0.1, cost: 1.0}""",
     learning_rate=2e-4,
     steps=40,
     num_samples=4,
