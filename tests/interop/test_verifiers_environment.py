@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 
@@ -37,10 +35,12 @@ def load_environment(max_turns=3):
 
 
 @pytest.fixture
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def environment(tmp_path: Path) -> Any:
     peer("verifiers.legacy")
-    for name in ("prime_sandboxes", "aiolimiter"):  # of its sandboxes, which nothing here uses
-        monkeypatch.setitem(sys.modules, name, MagicMock())
+    try:
+        importlib.import_module("verifiers.legacy.envs.tool_env")
+    except ImportError as error:
+        pytest.skip(f"the environments of verifiers need verifiers[all]: {error}")
     file = tmp_path / "my_env.py"
     file.write_text(LOADS)
     made = importlib.import_module("trainer_client.episodes.verifiers_environment")
