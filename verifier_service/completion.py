@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Turn(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class ChatTurn(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One message of a completion that is a chat."""
 
     role: str
@@ -20,7 +20,7 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
     num_tokens: int | None = None
     truncated: bool | None = None
     """Whether the completion ended at its limit of tokens."""
-    turns: tuple[Turn, ...] | None = None
+    turns: tuple[ChatTurn, ...] | None = None
     """All messages of a chat, for verifiers that read them; None: the text is all there is."""
 
     @property

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.growth import assert_linear
-from verifier_service.completion import Completion, Turn
+from verifier_service.completion import Completion, ChatTurn
 from verifier_service.verifier import Judgement
 from verifier_service.verifiers.tool_use import ToolUse
 
@@ -21,7 +21,7 @@ def call(name: str = "python", **arguments: Any) -> str:
 def judged(*texts: str, **options: Any) -> Judgement:
     """The judgement on messages of which the odd ones are observations."""
     roles = ("assistant", "tool")
-    turns = tuple(Turn(roles[index % 2], text) for index, text in enumerate(texts))
+    turns = tuple(ChatTurn(roles[index % 2], text) for index, text in enumerate(texts))
     found = ToolUse(**options).prepare({})(Completion(texts[-1], turns=turns))
     assert isinstance(found, Judgement)
     return found
@@ -79,13 +79,13 @@ def test_options_choose_the_penalty_the_failures_and_the_form() -> None:
 def test_a_text_without_observations_is_judged_by_its_calls_alone() -> None:
     judge = ToolUse().prepare({})
     assert judge(Completion(ADD + ADD)).score == -0.5  # type: ignore[union-attr]
-    assert judge(Completion("<tool_call>x</tool_call>")).score == -1
+    assert judge(Completion("<tool_call>x</tool_call>")).score == -1  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("piece", ["<tool_call>", "<tool_call>{</tool_call>", "```python\n", ADD])
 @pytest.mark.parametrize("form", ["tagged", "fenced"])
 def test_a_message_is_read_in_linear_time(piece: str, form: str) -> None:
-    judge = ToolUse(form=form).prepare({})  # type: ignore[arg-type]
+    judge = ToolUse(form=form).prepare({})
     assert_linear(lambda text: judge(Completion(text)), piece)
 
 

@@ -23,7 +23,7 @@ from trainer_client.episodes.environment import Message
 from trainer_client.episodes.openenv_connection import ActionRefused, ServerAnswer, open_connection
 from trainer_client.episodes.tool_calls import NO_TEXT, is_text
 
-Form = Literal["text", "fenced", "json"]
+ActionForm = Literal["text", "fenced", "json"]
 
 # The body of a fenced block: ```python\nprint(1)\n```
 _BLOCK = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
@@ -54,7 +54,7 @@ class OpenEnv:
         url: str,
         *,
         action: str = "message",
-        form: Form = "text",
+        form: ActionForm = "text",
         fields: Mapping[str, Any] | None = None,
         observation: str | None = None,
         reset: Mapping[str, Any] | None = None,

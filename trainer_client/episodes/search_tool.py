@@ -20,7 +20,7 @@ from trainer_client.episodes.environment import Message
 from trainer_client.episodes.passage_index import PassageIndex, read_passages
 from trainer_client.episodes.tool_calls import MAX_CALLS, calls_in
 
-Form = Literal["calls", "tags"]
+QueryForm = Literal["calls", "tags"]
 
 MAX_QUERY_CHARACTERS = 1000
 """Longest query that is searched for; a longer one is answered with an error."""
@@ -55,7 +55,7 @@ class SearchTool:
         self,
         index: PassageIndex,
         *,
-        form: Form = "calls",
+        form: QueryForm = "calls",
         num_results: int = 3,
         max_output_characters: int = 2000,
     ) -> None:

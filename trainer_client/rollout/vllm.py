@@ -155,7 +155,7 @@ class VllmEngine:
                 yield output.request_id, choice
 
     def _sleep(self) -> None:
-        """On a GPU, free the engine's memory."""
+        """Free the engine's memory on a GPU."""
         if self._sleeps:
             with self._named_errors("vLLM does not free its memory"):
                 self._llm.sleep(level=2)

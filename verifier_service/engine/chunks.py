@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from verifier_service.completion import Completion, Turn
+from verifier_service.completion import Completion, ChatTurn
 from verifier_service.current_call import request_id
 from verifier_service.reference_formats.reading import with_format
 from verifier_service.schemas import ChatMessage, CompletionObject, Group, ScoreRequest
@@ -142,7 +142,9 @@ def completion_of(
     if isinstance(given, CompletionObject):
         return Completion(given.text, given.num_tokens, given.truncated)
     spoken = [message.text for message in given if message.role == "assistant"]
-    turns = tuple(Turn(message.role, message.text) for message in given) if reads_turns else None
+    turns = (
+        tuple(ChatTurn(message.role, message.text) for message in given) if reads_turns else None
+    )
     return Completion(spoken[-1], turns=turns)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
-from verifier_service.completion import Completion, Turn
+from verifier_service.completion import Completion, ChatTurn
 from verifier_service.patterns import compiled
 from verifier_service.reason import Reason
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall
@@ -103,7 +103,7 @@ class ToolUse(TextVerifier):
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
-        turns = completion.turns or (Turn("assistant", completion.text),)
+        turns = completion.turns or (ChatTurn("assistant", completion.text),)
         seen: set[str] = set()
         total = failed = repeated = 0
         for one in _rounds(turns, self.form):
@@ -135,7 +135,7 @@ class ToolUse(TextVerifier):
         return max(0, told - one.num_malformed)
 
 
-def _rounds(turns: Sequence[Turn], form: str) -> list[_Round]:
+def _rounds(turns: Sequence[ChatTurn], form: str) -> list[_Round]:
     """Each message with calls, with the observations up to the next message of the policy."""
     rounds: list[_Round] = []
     for turn in turns:
