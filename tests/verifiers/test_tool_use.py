@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.growth import assert_linear
-from verifier_service.completion import Completion, ChatTurn
+from verifier_service.completion import ChatTurn, Completion
 from verifier_service.verifier import Judgement
 from verifier_service.verifiers.tool_use import ToolUse
 

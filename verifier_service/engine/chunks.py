@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from verifier_service.completion import Completion, ChatTurn
+from verifier_service.completion import ChatTurn, Completion
 from verifier_service.current_call import request_id
 from verifier_service.reference_formats.reading import with_format
 from verifier_service.schemas import ChatMessage, CompletionObject, Group, ScoreRequest

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
-from verifier_service.completion import Completion, ChatTurn
+from verifier_service.completion import ChatTurn, Completion
 from verifier_service.patterns import compiled
 from verifier_service.reason import Reason
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall
