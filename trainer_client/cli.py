@@ -21,7 +21,7 @@ from rich.table import Table
 from reward_verifier.errors import VerifierError
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import Config, ConfigError, load_config, load_run
-from trainer_client.demo.folder import DEFAULT as DEMO_FOLDER
+from trainer_client.demo.folder import DEFAULTS as DEMO_FOLDERS
 from trainer_client.demo.folder import clear_folder
 from trainer_client.errors import TrainerError
 from trainer_client.run.console import CONSOLE, say
@@ -417,9 +417,16 @@ def presets(
         CONSOLE.print()
 
 
-@app.command(epilog=_example("trainer-client demo --seed 7 --output runs/seed7"))
+@app.command(epilog=_example("trainer-client demo tools --seed 7 --output runs/seed7"))
 def demo(
-    output: Annotated[Path, typer.Option(help="folder of the run")] = DEMO_FOLDER,
+    task: Annotated[
+        Literal["sums", "tools"],
+        typer.Argument(help="sums: the model learns to add; tools: to call Python"),
+    ] = "sums",
+    output: Annotated[
+        Path | None,
+        typer.Option(help="folder of the run; default: runs/demo, or runs/demo_tools"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="of data, model and sampling")] = 0,
     url: Annotated[
         str | None, typer.Option(help="a service that runs already; otherwise one is started")
@@ -427,12 +434,23 @@ def demo(
     replace: Annotated[
         bool, typer.Option("--replace", help="remove an earlier demonstration in the folder")
     ] = False,
+    lying_tool: Annotated[
+        bool,
+        typer.Option(
+            "--lying-tool", help="of tools: each result is wrong, and calls are unlearned"
+        ),
+    ] = False,
 ) -> None:
     """Train a tiny model against the real service.
 
     Makes the model and a task, starts the service, and shows the reward rising.
     """
-    clear_folder(output, replace=replace)
+    if lying_tool and task != "tools":
+        raise ConfigError("--lying-tool is of the demonstration tools: trainer-client demo tools")
+    folder = DEMO_FOLDERS[task] if output is None else output
+    clear_folder(folder, replace=replace)
+    from trainer_client.demo.demo_task import LYING_TOOLS, SUMS, TOOLS
     from trainer_client.demo.run_demo import run_demo
 
-    run_demo(output, seed=seed, url=url)
+    chosen = {"sums": SUMS, "tools": LYING_TOOLS if lying_tool else TOOLS}[task]
+    run_demo(folder, seed=seed, url=url, task=chosen)

@@ -121,6 +121,8 @@ class Verifier(BaseModel, ABC):
     worker settles them, too."""
     is_cached: ClassVar[bool] = True
     """Whether equal tasks have equal verdicts, so that a later request may get cached ones."""
+    reads_turns: ClassVar[bool] = False
+    """Whether completions that are chats come with all of their messages."""
     is_stored: ClassVar[bool] = True
     """Whether the store of verdicts keeps the verdicts."""
     unavailable: ClassVar[Reason] = EngineReason.WORKER_DIED

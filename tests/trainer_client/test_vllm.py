@@ -23,6 +23,7 @@ from typing import Any, cast
 import pytest
 import torch
 
+from tests.trainer_client.episode_runs import TEMPLATE
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
@@ -449,6 +450,52 @@ def test_a_prompt_that_is_too_long_for_the_in_process_engine_is_named(
     long = Problem("long", ({"role": "user", "content": "1+" * 200},), {})
     with pytest.raises(RolloutError, match=r"vLLM cannot sample: .*256"):
         learner.engine.generate([long], SAMPLING, lambda index, group: None)
+
+
+@pytest.mark.parametrize("engine", ["vllm", "vllm_server"])
+def test_the_turns_of_episodes_have_the_trainers_logprobs(
+    taught: Path, task: Path, service_url: str, tmp_path: Path, request: Any, engine: str
+) -> None:
+    """Two turns of each episode, the second behind an observation, in process and at a server."""
+    rollout: dict[str, Any] = {"engine": engine}
+    if engine == "vllm_server":
+        rollout |= served_by(request.getfixturevalue("server"))
+    rollout["environment"] = {
+        "path": "tests.trainer_client.episode_runs:Echo",
+        "options": {"num_turns": 2},
+        "max_turn_tokens": 12,
+    }
+    rollout["stop"] = [str(digit) for digit in range(10)]
+    model = chatty_model_at(taught, tmp_path / "chatty")
+    settings = config(model, task / "data", tmp_path / "run", service_url, rollout=rollout)
+    with closing(make_learner(settings)) as learner:
+        learner.engine.update_weights()
+        rollouts = sample(learner, settings, replace(SAMPLING, stop=("1", "2", "3", "4", "5")))
+        assert {one.episode.num_turns for one in rollouts if one.episode} == {1, 2}
+        for one in rollouts:
+            assert largest_difference_where_sampled(learner, one) < 1e-4
+
+
+def chatty_model_at(model: Path, folder: Path) -> Path:
+    """The model with a chat template of turns."""
+    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy.tokenizer.chat_template = TEMPLATE
+    policy.save(folder)
+    return folder
+
+
+def largest_difference_where_sampled(learner: Learner, rollout: Rollout) -> float:
+    """As `largest_difference`, on the tokens of the policy alone."""
+    ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    completion = mask.clone()
+    completion[:, : len(rollout.prompt_ids)] = False
+    with torch.no_grad():
+        logprobs = token_logprobs(
+            learner.policy.model, ids, mask, completion, temperature=SAMPLING.temperature
+        ).logprobs
+    difference = logprobs[completion] - torch.tensor(rollout.sampler_logprobs)
+    return difference[torch.tensor(rollout.sampled)].abs().max().item()
 
 
 def in_step_two(path: str, act: Callable[[], None]) -> Callable[[str], None]:

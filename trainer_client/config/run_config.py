@@ -176,15 +176,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _environment_can_be_used(self) -> Config:
-        environment = self.rollout.environment
-        if environment is None:
-            if self.reward.environment is not None:
-                raise ValueError("reward.environment needs rollout.environment, which is null")
-        elif self.rollout.engine == "vllm":
-            raise ValueError(
-                "rollout.environment needs rollout.engine transformers or vllm_server: the engine "
-                "vllm in this process samples whole groups of one turn"
-            )
+        if self.rollout.environment is None and self.reward.environment is not None:
+            raise ValueError("reward.environment needs rollout.environment, which is null")
         return self
 
     @model_validator(mode="after")

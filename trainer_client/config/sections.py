@@ -36,7 +36,10 @@ TAKEN_TEMPLATE_VARIABLES = frozenset(
 """Arguments of `apply_chat_template` that are no variables for a user to set."""
 
 ADDRESS_PATTERN = r"^https?://\S+$"
-ENVIRONMENT_PATTERN = r"^(python_tool|functions|verifier_feedback|.+\.py:\w+|\w+(\.\w+)*:\w+)$"
+ENVIRONMENT_PATTERN = (
+    r"^(python_tool|search_tool|functions|verifier_feedback|openenv|verifiers"
+    r"|.+\.py:\w+|\w+(\.\w+)*:\w+)$"
+)
 
 PositiveInt = Annotated[int, Field(gt=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
@@ -245,7 +248,8 @@ class EnvironmentConfig(Section):
     path: str = Field(
         pattern=ENVIRONMENT_PATTERN,
         description="file.py:name or package.module:name of a class or function that makes one "
-        "environment, or python_tool, functions or verifier_feedback",
+        "environment, or python_tool, search_tool, functions, verifier_feedback, openenv or "
+        "verifiers",
     )
     options: dict[str, Any] = Field(default={}, description="arguments that it is called with")
     max_turns: PositiveInt = Field(

@@ -1,1 +1,1 @@
-"""The demonstration: a tiny model learns to add against the real verifier service."""
+"""The demonstrations: a tiny model learns to add, or to call Python, against the real service."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from trainer_client.config.run_config import ConfigError
 
-DEFAULT = Path("runs/demo")
+DEFAULTS = {"sums": Path("runs/demo"), "tools": Path("runs/demo_tools")}
+"""Folder of each demonstration where none is named."""
 
 
 def clear_folder(folder: Path, *, replace: bool) -> None:
@@ -37,4 +38,4 @@ def clear_folder(folder: Path, *, replace: bool) -> None:
 
 def _is_make_demo(folder: Path) -> bool:
     """Whether `make demo` runs this with its default folder; make sets MAKELEVEL."""
-    return folder == DEFAULT and "MAKELEVEL" in os.environ
+    return folder == DEFAULTS["sums"] and "MAKELEVEL" in os.environ

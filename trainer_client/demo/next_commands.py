@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer_client.config.reward_sections import RewardConfig
+from trainer_client.demo.demo_task import SUMS, DemoTask
 
 COMPOSE_SERVICE = "TRAINER_COMPOSE_SERVICE"
 """Variable of compose.yaml: the name of the service that the demonstration runs in."""
 DEFAULT_URL = RewardConfig().url
 """Address of a service that is started without settings."""
-QUESTION, ANSWER = "7+8+9=?", "24"
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,12 @@ class NextCommands:
     """The service that was given to it; None: it started its own, which has ended."""
     compose_service: str | None
     """Name of the service in compose.yaml; None outside of compose."""
+    task: DemoTask = SUMS
 
     @classmethod
-    def here(cls, folder: Path, url: str | None) -> NextCommands:
+    def here(cls, folder: Path, url: str | None, task: DemoTask = SUMS) -> NextCommands:
         """The commands where this process runs."""
-        return cls(folder, url, os.environ.get(COMPOSE_SERVICE))
+        return cls(folder, url, os.environ.get(COMPOSE_SERVICE), task)
 
     def shown(self, path: Path) -> Path:
         """The path as it is typed: absolute in compose, elsewhere as short as it can be."""
@@ -49,9 +50,12 @@ class NextCommands:
     def after_the_end(self) -> dict[str, str]:
         """Commands on a finished demonstration, by what they do."""
         run_dir = self.shown(self.folder / "grpo")
-        ask = f"{self._trainer('generate')} {run_dir} '{QUESTION}'"
+        ask = f"{self._trainer('generate')} {run_dir} '{self.task.question}'"
         started = f", while {self._serve} is running" if self._needs_service else ""
-        found = {"ask it": ask, "have its answer scored": f"{ask} --answer {ANSWER}{started}"}
+        found = {
+            "ask it": ask + (started if self.task.has_tools else ""),
+            "have its answer scored": f"{ask} --answer {self.task.answer}{started}",
+        }
         if self.compose_service is None:
             curves = f"{self._program('tensorboard')} --logdir {run_dir / 'tensorboard'}"
             return {**found, "curves": curves, "all of it on one page": f"{run_dir}/report.html"}

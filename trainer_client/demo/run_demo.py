@@ -1,4 +1,4 @@
-"""The demonstration: a model made on the spot learns to add against the real verifier service.
+"""A demonstration: a model made on the spot learns its task against the real verifier service.
 
 The service's verdicts, fetched over HTTP, are the only reward. Held-out problems are in neither
 training set. The demonstration starts a service of its own unless it is given a running one.
@@ -13,8 +13,10 @@ from pathlib import Path
 import torch
 
 from trainer_client.config.run_config import Config, load_config, make_config
-from trainer_client.demo import held_out_problem, sums_task
+from trainer_client.demo import held_out_problem
+from trainer_client.demo.demo_task import SUMS, DemoTask
 from trainer_client.demo.next_commands import DEFAULT_URL, NextCommands
+from trainer_client.demo.tiny_model import tiny_llama
 from trainer_client.errors import TrainingStopped
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.report import write_report
@@ -27,7 +29,9 @@ NUM_HELD_OUT = 100
 """Problems that are in neither training set."""
 
 
-def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
+def run_demo(
+    folder: Path, *, seed: int, url: str | None = None, task: DemoTask = SUMS
+) -> RunResult:
     """Make data and model, fine-tune, train against the service, and print the result.
 
     Args:
@@ -35,6 +39,7 @@ def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
         seed: seed of data, model and sampling.
         url: address of a running service; None: start one. It ends with the demonstration, and the
             configurations then name the default address.
+        task: the demonstration.
 
     Raises:
         ServiceStartError: the service does not start.
@@ -42,24 +47,24 @@ def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
     folder = folder.resolve()  # so that the configurations work from anywhere
     start = time.monotonic()
     torch.manual_seed(seed)
-    sums_task.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
-    tokenizer = sums_task.make_tokenizer()
-    model = sums_task.make_model(tokenizer)
+    task.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
+    tokenizer = task.make_tokenizer()
+    model = tiny_llama(tokenizer)
     model.save_pretrained(folder / "untrained")
     tokenizer.save_pretrained(folder / "untrained")
-    say("takes two to ten minutes on two cores")
+    say(f"takes {task.minutes} on two cores")
     CONSOLE.rule("1. a short supervised phase teaches the format")
     millions = model.num_parameters() / 1e6
-    CONSOLE.print(f"a model of {millions:.2g} million parameters, random weights, sees sums")
-    CONSOLE.print("half of its demonstrations stop one term early, so it is sometimes right")
-    fine_tune(sft_config(folder, seed=seed))
+    CONSOLE.print(f"a model of {millions:.2g} million parameters, random weights, sees {task.sees}")
+    CONSOLE.print(task.mistake)
+    fine_tune(sft_config(folder, seed=seed, steps=task.sft_steps))
     CONSOLE.rule("2. GRPO, rewarded by the verifier service")
     log = folder / "service.log"
-    commands = NextCommands.here(folder, url)
+    commands = NextCommands.here(folder, url, task)
     with nullcontext(url) if url else running_service(log) as service:
         where = "" if url else f" (log: {commands.shown(log)})"
         CONSOLE.print(f"verifier service: {service}{where}", soft_wrap=True)
-        config = write_grpo_config(folder, url=service, seed=seed)
+        config = write_grpo_config(folder, url=service, seed=seed, task=task)
         try:
             before = held_out_problem.first_mistake(config)
             result = train(config)
@@ -77,7 +82,7 @@ def run_demo(folder: Path, *, seed: int, url: str | None = None) -> RunResult:
     return result
 
 
-def sft_config(folder: Path, *, seed: int) -> Config:
+def sft_config(folder: Path, *, seed: int, steps: int) -> Config:
     """The configuration of the supervised phase."""
     return make_config(
         {
@@ -87,13 +92,13 @@ def sft_config(folder: Path, *, seed: int) -> Config:
                 "path": str(folder / "data" / "demonstrations.jsonl"),
                 "system_prompt": None,
             },
-            "sft": {"steps": 500, "batch_size": 32, "learning_rate": 3e-3, "warmup_steps": 20},
+            "sft": {"steps": steps, "batch_size": 32, "learning_rate": 3e-3, "warmup_steps": 20},
             "train": {"seed": seed},
         }
     )
 
 
-def write_grpo_config(folder: Path, *, url: str, seed: int) -> Config:
+def write_grpo_config(folder: Path, *, url: str, seed: int, task: DemoTask = SUMS) -> Config:
     """The configuration of the GRPO run, in a YAML file that `trainer-client train` takes too."""
     path = folder / "grpo.yaml"
     path.write_text(
@@ -110,25 +115,23 @@ rollout:
   prompts_per_step: 16
   group_size: 8
   temperature: 1.0
-  max_completion_tokens: 48
+{task.rollout}
   batch_size: 512
 reward:
   url: {url}
   verifiers:
-    - {{type: accuracy, weight: 1.0}}
-    - {{type: format, weight: 0.1}}
-    - {{type: tag_count, weight: 0.05}}
+{task.verifiers}
 loss:
   type: grpo
   clip_low: 0.2
   clip_high: 0.2
   kl_coefficient: 0.01
 optimizer:
-  learning_rate: 1.0e-4
+  learning_rate: {task.learning_rate:.1e}
   warmup_steps: 5
   schedule: linear
 train:
-  steps: 80
+  steps: {task.steps}
   seed: {seed}
   checkpoint_every_steps: 40
   log_every_steps: 5
@@ -139,7 +142,7 @@ evaluation:
   dataset:
     path: {folder / "data" / "held_out.jsonl"}
     system_prompt: null
-  num_samples: 10
+  num_samples: {task.num_samples}
   k: [1]
 """
     )

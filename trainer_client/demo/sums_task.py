@@ -11,11 +11,9 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from tokenizers import Regex, Tokenizer
-from tokenizers.decoders import Fuse
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Split
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+from trainer_client.demo.tiny_model import character_tokenizer, tiny_llama
 
 TAGS = ("<think>", "</think>", "<answer>", "</answer>")
 CHARACTERS = "\n 0123456789+-*=?:,.()abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -28,42 +26,12 @@ CARELESS_SHARE = 0.5
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
     """A tokenizer with one token for each character."""
-    special = ["<pad>", "<bos>", "<eos>", "<unk>"]
-    vocabulary = [*special, *TAGS, *CHARACTERS]
-    tokenizer = Tokenizer(
-        WordLevel({token: i for i, token in enumerate(vocabulary)}, unk_token="<unk>")
-    )
-    tokenizer.pre_tokenizer = Split(Regex("</?(?:think|answer)>|."), behavior="isolated")
-    tokenizer.decoder = Fuse()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="<pad>",
-        bos_token="<bos>",
-        eos_token="<eos>",
-        unk_token="<unk>",
-        chat_template=CHAT_TEMPLATE,
-        clean_up_tokenization_spaces=False,
-    )
+    return character_tokenizer(TAGS, CHARACTERS, chat_template=CHAT_TEMPLATE)
 
 
 def make_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     """A Llama of about a million parameters, random weights."""
-    return LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=128,
-            intermediate_size=352,
-            num_hidden_layers=5,
-            num_attention_heads=4,
-            num_key_value_heads=4,
-            max_position_embeddings=256,
-            rope_theta=10_000.0,
-            tie_word_embeddings=True,
-            bos_token_id=tokenizer.bos_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-    )
+    return tiny_llama(tokenizer)
 
 
 def write_data(folder: Path, *, num_held_out: int, seed: int) -> None:

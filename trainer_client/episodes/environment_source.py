@@ -11,8 +11,10 @@ from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.config.sections import EnvironmentConfig
 from trainer_client.episodes.environment import DEFAULT_ROLE, Environment
 from trainer_client.episodes.function_tools import FunctionTools
+from trainer_client.episodes.openenv import OpenEnv
 from trainer_client.episodes.python_file import from_file
 from trainer_client.episodes.python_tool import DEFAULT_SECONDS, PythonTool
+from trainer_client.episodes.search_tool import SearchTool
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
 from trainer_client.errors import first_line
@@ -36,7 +38,9 @@ def _python_tool(config: Config, clients: ServiceClients) -> Callable[..., Envir
 
 SHIPPED: Mapping[str, Callable[[Config, ServiceClients], Callable[..., Environment]]] = {
     "functions": lambda config, clients: FunctionTools,
+    "openenv": lambda config, clients: OpenEnv,
     "python_tool": _python_tool,
+    "search_tool": lambda config, clients: SearchTool.of,
     "verifier_feedback": lambda config, clients: partial(VerifierFeedback, clients),
 }
 """Environments of this package: each makes a factory from a run's configuration and clients."""

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from trainer_client.rollout import RolloutEngine, Sampling
+from trainer_client.rollout import Rollout, RolloutEngine, Sampling
+
+MAX_TURNS_AT_ONCE = 1024
+"""Turns that vLLM is asked for together; it queues those that it cannot batch."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,13 @@ class SampledTurn:
     """Log-probability of each token."""
     ended: bool
     """False when the message met its token limit."""
+
+    @classmethod
+    def of(cls, rollout: Rollout) -> SampledTurn:
+        """The message that was sampled as a completion of its context."""
+        return cls(
+            list(rollout.completion_ids), list(rollout.sampler_logprobs), not rollout.truncated
+        )
 
 
 class TurnFeed(Protocol):

@@ -9,9 +9,11 @@ vLLM is imported only here, and only when the engine is made: most installations
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,6 +27,12 @@ from trainer_client.policy.weights import Weights, base_weights, checkpoint_weig
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.adapter_transfer import AdapterFolder, unsupported_adapter
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
+from trainer_client.rollout.turns import (
+    MAX_TURNS_AT_ONCE,
+    SampledTurn,
+    TurnFeed,
+    TurnRequest,
+)
 
 VLLM_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks that vLLM has room for; an adapter takes the next larger one."""
@@ -131,6 +139,51 @@ class VllmEngine:
                             f"expected {sampling.group_size}"
                         )
                     on_group(index, RolloutGroup(problems[index], rollouts))
+        self._sleep()
+
+    def sample_turns(self, feed: TurnFeed, sampling: Sampling) -> None:
+        """See `TurnEngine`; turns that become ready join the batch that is being sampled."""
+        if self._asleep:
+            self.update_weights()
+        engine = self._llm.llm_engine
+        stops = StopTexts(sampling.stop, self._policy.decode)
+        live: dict[str, TurnRequest] = {}
+        names = (f"turn {number}" for number in itertools.count())
+        try:
+            while not feed.is_over:
+                for request in feed.take(MAX_TURNS_AT_ONCE, wait=not live):
+                    name = next(names)
+                    live[name] = request
+                    self._add_turn(name, request, sampling)
+                for name, choice in self._finished() if live else ():
+                    request = live.pop(name)
+                    rollout = self._rollout(request.context_ids, choice, stops)
+                    feed.end(request.key, SampledTurn.of(rollout))
+        finally:
+            # Turns of lost groups, and of all groups after an error: the next call shall not
+            # receive them.
+            engine.abort_request(list(live))
+        self._sleep()
+
+    def _add_turn(self, name: str, request: TurnRequest, sampling: Sampling) -> None:
+        alone = replace(sampling, group_size=1, max_completion_tokens=request.max_tokens)
+        parameters = self._parameters_of(alone, request.seed % 2**31)
+        with self._named_errors("vLLM cannot sample"):
+            self._llm.llm_engine.add_request(
+                name, {"prompt_token_ids": request.context_ids}, parameters
+            )
+
+    def _finished(self) -> Iterator[tuple[str, Any]]:
+        """Name and completion of the turns that end in the next step of the engine."""
+        with self._named_errors("vLLM cannot sample"):
+            outputs = self._llm.llm_engine.step()
+        for output in outputs:
+            if output.finished:
+                (choice,) = output.outputs
+                yield output.request_id, choice
+
+    def _sleep(self) -> None:
+        """Free the engine's memory on a GPU."""
         if self._sleeps:
             with self._named_errors("vLLM does not free its memory"):
                 # Weights that are not sent again, a frozen base, wait in CPU memory.
@@ -187,24 +240,25 @@ class VllmEngine:
 
     def _parameters(self, sampling: Sampling, count: int) -> list[Any]:
         generator = None if sampling.seed is None else torch.Generator().manual_seed(sampling.seed)
-        return [
-            self._vllm.SamplingParams(
-                n=sampling.group_size,
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                top_k=sampling.top_k or 0,
-                min_p=sampling.min_p,
-                repetition_penalty=sampling.repetition_penalty,
-                max_tokens=sampling.max_completion_tokens,
-                stop_token_ids=list(self._policy.eos_ids),
-                logprobs=0,
-                detokenize=False,
-                seed=seed,
-                output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
-            )
-            # Drawn from torch's generator when there is no seed: its state is in the checkpoints.
-            for seed in torch.randint(2**31, (count,), generator=generator).tolist()
-        ]
+        # Drawn from torch's generator when there is no seed: its state is in the checkpoints.
+        seeds = torch.randint(2**31, (count,), generator=generator).tolist()
+        return [self._parameters_of(sampling, seed) for seed in seeds]
+
+    def _parameters_of(self, sampling: Sampling, seed: int) -> Any:
+        return self._vllm.SamplingParams(
+            n=sampling.group_size,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            top_k=sampling.top_k or 0,
+            min_p=sampling.min_p,
+            repetition_penalty=sampling.repetition_penalty,
+            max_tokens=sampling.max_completion_tokens,
+            stop_token_ids=list(self._policy.eos_ids),
+            logprobs=0,
+            detokenize=False,
+            seed=seed,
+            output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
+        )
 
     def _rollout(self, prompt: list[int], choice: Any, stops: StopTexts) -> Rollout:
         versions = [span.version for span in choice.weight_versions]

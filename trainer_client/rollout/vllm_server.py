@@ -39,15 +39,17 @@ from trainer_client.rollout.adapter_transfer import (
 )
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
-from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
+from trainer_client.rollout.turns import (
+    MAX_TURNS_AT_ONCE,
+    SampledTurn,
+    TurnFeed,
+    TurnRequest,
+)
 from trainer_client.rollout.vllm_requests import ask, ask_all, check_server, open_client
 from trainer_client.rollout.weight_transfer import WeightTransfer, make_transfer
 from trainer_client.run.console import say
 
 T = TypeVar("T")
-
-MAX_TURNS_AT_ONCE = 1024
-"""Turns of episodes that are requested together; the servers queue what they cannot batch."""
 
 
 class _Token(BaseModel):
@@ -267,10 +269,7 @@ class VllmServerEngine:
             }
             response = await ask(client, "POST", f"{url}/inference/v1/generate", json=body)
             ((rollout, _),) = self._dated_rollouts(url, request.context_ids, response, stops)
-            turn = SampledTurn(
-                list(rollout.completion_ids), list(rollout.sampler_logprobs), not rollout.truncated
-            )
-            feed.end(request.key, turn)
+            feed.end(request.key, SampledTurn.of(rollout))
             ready.set()
 
         feed.on_ready(tell)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from verifier_service.completion import Completion
+from verifier_service.completion import ChatTurn, Completion
 from verifier_service.current_call import request_id
 from verifier_service.reference_formats.reading import with_format
 from verifier_service.schemas import ChatMessage, CompletionObject, Group, ScoreRequest
@@ -81,6 +81,7 @@ def unique_parts(
         owners: gets a list for each group, with the owner of each completion; None: nobody asks.
         with_digests: whether somebody asks for the digests. Comparing texts takes less time.
     """
+    reads_turns = _reads_turns(request)
     parts: dict[bytes, ChunkPart] = {}
     found: dict[tuple[bytes, bytes | Completion], UniqueCompletion] = {}
     for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
@@ -90,7 +91,7 @@ def unique_parts(
             part = parts[encoded] = ChunkPart(encoded, digest(encoded), [])
         owned: list[Owner] = []
         for given, verdicts in zip(group.completions, group_slots, strict=True):
-            completion = completion_of(given)
+            completion = completion_of(given, reads_turns=reads_turns)
             completion_digest = _completion_digest(completion) if with_digests else b""
             key = (part.reference_digest, completion_digest or completion)
             unique = found.get(key)
@@ -114,8 +115,9 @@ def group_parts(request: ScoreRequest, slots: list[list[VerdictsByKey]]) -> Iter
         request: groups of completions.
         slots: for each group, for each completion, the verdicts to be filled.
     """
+    reads_turns = _reads_turns(request)
     for index, (group, group_slots) in enumerate(zip(request.groups, slots, strict=True)):
-        completions = [completion_of(given) for given in group.completions]
+        completions = [completion_of(given, reads_turns=reads_turns) for given in group.completions]
         uniques = [
             UniqueCompletion(completion, _completion_digest(completion), [(index, verdicts)])
             for completion, verdicts in zip(completions, group_slots, strict=True)
@@ -131,14 +133,36 @@ def encoded_reference(group: Group) -> bytes:
     return _encoder.encode(with_format(group.reference, group.reference_format))
 
 
-def completion_of(given: str | list[ChatMessage] | CompletionObject) -> Completion:
-    """A completion of a request as verifiers see it: of a chat, the last assistant message."""
+def completion_of(
+    given: str | list[ChatMessage] | CompletionObject, *, reads_turns: bool = False
+) -> Completion:
+    """A completion of a request as verifiers see it: of a chat, the last assistant message.
+
+    Args:
+        given: as it is on the wire.
+        reads_turns: whether all messages of a chat are wanted, too. Chats that end in one message
+            are then different completions.
+    """
     if isinstance(given, str):
         return Completion(given)
     if isinstance(given, CompletionObject):
         return Completion(given.text, given.num_tokens, given.truncated)
     spoken = [message.text for message in given if message.role == "assistant"]
-    return Completion(spoken[-1])
+    turns = (
+        tuple(ChatTurn(message.role, message.text) for message in given) if reads_turns else None
+    )
+    return Completion(spoken[-1], turns=turns)
+
+
+def seen_by(verifier: Verifier, completion: Completion) -> Completion:
+    """The completion without the messages that a verifier does not read."""
+    if completion.turns is None or verifier.reads_turns:
+        return completion
+    return msgspec.structs.replace(completion, turns=None)
+
+
+def _reads_turns(request: ScoreRequest) -> bool:
+    return any(verifier.reads_turns for verifier in request.verifiers)
 
 
 def packed_into_chunks(parts: Iterable[ChunkPart], size: int) -> Iterator[list[ChunkPart]]:
@@ -163,7 +187,7 @@ def cut_into_chunks(parts: list[ChunkPart], size: int) -> Iterator[list[ChunkPar
         start = 0
         for index, unique in enumerate(part.uniques):
             num_completions += 1
-            num_characters += len(unique.completion.text)
+            num_characters += unique.completion.num_characters
             if num_completions >= size or num_characters >= MAX_CHUNK_CHARACTERS:
                 uniques = part.uniques[start : index + 1]
                 yield [*chunk, msgspec.structs.replace(part, uniques=uniques)]
@@ -190,7 +214,7 @@ def filtered(
 
 def num_characters(completions: Iterable[Completion]) -> int:
     """The characters of all completions together."""
-    return sum(len(completion.text) for completion in completions)
+    return sum(completion.num_characters for completion in completions)
 
 
 def options_json(verifier: Verifier) -> bytes:
@@ -215,7 +239,7 @@ def part_key(options: bytes, part: ChunkPart) -> bytes:
 def judge_task(work: Sequence[VerifierWork], *, explain: bool = False) -> EncodedTask:
     """The task to judge the completions of a chunk with each verifier that has some to judge."""
     parts = [
-        (one.options, part, [unique.completion for unique in part.uniques])
+        (one.options, part, [seen_by(one.verifier, unique.completion) for unique in part.uniques])
         for one in work
         for part in one.parts
     ]
@@ -270,6 +294,10 @@ def digest(*parts: bytes) -> bytes:
 
 def _completion_digest(completion: Completion) -> bytes:
     """A hash of a completion: SHA-256, for which most processors have instructions."""
-    found = hashlib.sha256(f"{completion.num_tokens} {completion.truncated} ".encode())
+    facts = (completion.num_tokens, completion.truncated, len(completion.text))
+    # The length tells a text from a shorter one with messages behind it.
+    found = hashlib.sha256(repr(facts).encode())
     found.update(completion.text.encode())
+    if completion.turns is not None:
+        found.update(_encoder.encode(completion.turns))
     return found.digest()[:DIGEST_BYTES]

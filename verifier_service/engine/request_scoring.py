@@ -31,6 +31,7 @@ from verifier_service.engine.chunks import (
     options_json,
     packed_into_chunks,
     part_key,
+    seen_by,
     settle_task,
     unique_parts,
 )
@@ -319,7 +320,8 @@ class Scoring:
             large = [
                 unique
                 for unique in part.uniques
-                if is_large_group or len(unique.completion.text) > MAX_COMPLETION_CHARACTERS
+                if is_large_group
+                or seen_by(verifier, unique.completion).num_characters > MAX_COMPLETION_CHARACTERS
             ]
             self._deliver_all(too_large, verifier, large)
             readable.append(part)

@@ -37,6 +37,7 @@ from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tag_count import TagCount
 from verifier_service.verifiers.tool_calls import ToolCalls
+from verifier_service.verifiers.tool_use import ToolUse
 
 _SHIPPED: dict[str, type[Verifier]] = {
     "accuracy": Accuracy,
@@ -51,6 +52,7 @@ _SHIPPED: dict[str, type[Verifier]] = {
     "json_schema": JsonSchema,
     "instruction_following": InstructionFollowing,
     "tool_calls": ToolCalls,
+    "tool_use": ToolUse,
     "structured_output": StructuredOutput,
     "string_similarity": StringSimilarity,
     "citations": Citations,

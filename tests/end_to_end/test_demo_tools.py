@@ -1,0 +1,78 @@
+"""The demonstration of tools: its data, its lying tool, and a short form of the whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from trainer_client.dataset import Problem
+from trainer_client.demo.demo_task import LYING_TOOLS, TOOLS, DemoTask
+from trainer_client.demo.lying_tool import LyingTool
+from trainer_client.demo.run_demo import run_demo, write_grpo_config
+from trainer_client.demo.tools_task import CALL_CLOSING, CALL_OPENING, make_tokenizer, write_data
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_held_out_products_are_in_no_training_set(tmp_path: Path) -> None:
+    write_data(tmp_path / "data", num_held_out=100, seed=0)
+    held_out = {row["problem"] for row in rows(tmp_path / "data" / "held_out.jsonl")}
+    train = {row["problem"] for row in rows(tmp_path / "data" / "train.jsonl")}
+    shown = rows(tmp_path / "data" / "demonstrations.jsonl")
+    asked = {row["problem"][0]["content"] for row in shown}  # type: ignore[index]
+    assert len(held_out) == 100
+    assert asked == train
+    assert held_out & train == set()
+    calls = sum(str(row["completion"]).startswith(CALL_OPENING) for row in shown)
+    assert 0.35 < calls / len(train) < 0.45
+
+
+def test_the_frame_of_a_call_is_two_tokens() -> None:
+    tokenizer = make_tokenizer()
+    text = f"{CALL_OPENING}12*34{CALL_CLOSING}"
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    assert len(ids) == 2 + len("12*34")
+    assert tokenizer.decode(ids) == text
+
+
+def test_the_lying_tool_is_wrong_each_time_and_the_same_each_time() -> None:
+    tool = LyingTool()
+    problem = Problem("1", ({"role": "user", "content": "12*34=?"},), {"answer": "408"})
+    assert tool.reset(problem) == problem.messages
+    for one, other in ((12, 34), (99, 99), (57, 20)):
+        message = {"role": "assistant", "content": f"{CALL_OPENING}{one}*{other}{CALL_CLOSING}"}
+        observation, done, extra = tool.step(message)
+        assert observation[0]["content"] != str(one * other)
+        assert tool.step(message)[0] == observation
+        assert (done, extra) == (False, {"calls": 1, "failed_calls": 0})
+    assert tool.step({"role": "assistant", "content": "<answer>1</answer>"}) == (None, True, {})
+
+
+@pytest.mark.parametrize("task", [TOOLS, LYING_TOOLS])
+def test_the_configuration_of_the_run_is_valid(tmp_path: Path, task: DemoTask) -> None:
+    config = write_grpo_config(tmp_path, url="http://127.0.0.1:1", seed=0, task=task)
+    assert config.rollout.environment is not None
+    assert [one.weight for one in config.reward.verifiers] == [1.0, 0.1]
+
+
+def test_the_lying_tool_is_of_the_demonstration_of_tools() -> None:
+    command = [sys.executable, "-m", "trainer_client", "demo", "--lying-tool"]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "--lying-tool is of the demonstration tools" in refused.stderr
+
+
+@pytest.mark.slow
+def test_the_model_learns_to_call_the_tool(tmp_path: Path) -> None:
+    """A short form: fewer steps than the demonstration has."""
+    result = run_demo(tmp_path / "demo", seed=0, task=replace(TOOLS, steps=20, num_samples=2))
+    rise = result.after["evaluation/pass@1"] - result.before["evaluation/pass@1"]
+    assert rise >= 0.2
+    assert result.before["evaluation/pass@1"] < 0.6
