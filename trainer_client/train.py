@@ -35,6 +35,7 @@ from trainer_client.reward.rewards import (
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
 from trainer_client.run.checkpoint import Checkpoint, Position, checkpoint_to_resume
 from trainer_client.run.checkpoint_choice import choose_checkpoint, go_back_to
+from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
@@ -84,7 +85,7 @@ def train(
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
         run_dir, num_steps = config.output_dir, config.train.steps
-        checkpoint = checkpoint_to_resume(run_dir, resume=resume)
+        checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
         if checkpoint is not None and resume_from != "last":
             checkpoint = _go_back(config, resume_from, processes)
         if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
@@ -105,6 +106,24 @@ def train(
             while run.position.step < num_steps:
                 _next_step(run, sampler, on_step)
         return RunResult.of(run_dir, run.log.history)
+
+
+def _checkpoint_to_resume(
+    config: Config, processes: Processes, *, resume: bool
+) -> Checkpoint | None:
+    """The checkpoint that the run goes on from, on every node the same. Collective."""
+    store, run_dir = store_of(config, processes), config.output_dir
+    if store is not None:
+        store.check()
+        if resume:
+            store.restore()
+    leads = processes.leads
+
+    def found() -> Checkpoint | None:
+        return checkpoint_to_resume(run_dir, resume=resume) if leads else None
+
+    step = processes.gather(getattr(processes.agree(found, ConfigError), "step", None))[0]
+    return None if step is None else Checkpoint(checkpoint_folder(run_dir, step), step)
 
 
 def _next_step(run: TrainingRun, sampler: GroupSampler, on_step: StepCallback | None) -> None:

@@ -31,7 +31,7 @@ from trainer_client.policy.weights import save_weights
 from trainer_client.problem_order import MixPosition
 from trainer_client.rollout.sampling_ahead import StepGroups, write_groups
 from trainer_client.run.console import say
-from trainer_client.run.run_folder import checkpoint_folders, start_problem
+from trainer_client.run.run_folder import checkpoint_folder, checkpoint_folders, start_problem
 from trainer_client.update.optimizer import resume_schedule
 
 STATE_FILE = "trainer_state.pt"
@@ -107,8 +107,8 @@ def save_checkpoint(
         ahead: groups of the next step; None when they have not been sampled yet.
         entropy_control: state of the entropy coefficient.
     """
-    folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
-    if folder.exists():
+    folder = checkpoint_folder(run_dir, position.step)
+    if _is_saved(folder):
         return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
     if is_sharded(policy.model):
@@ -124,6 +124,14 @@ def save_checkpoint(
     _save_state(partial, position, scheduler, optimizer.state_dict(), entropy_control)
     os.replace(partial, folder)
     return Checkpoint(folder, position.step)
+
+
+def _is_saved(folder: Path) -> bool:
+    """Whether the first process has saved the checkpoint: others may not see its folder."""
+    found = [folder.exists()]
+    if distributed.is_initialized():
+        distributed.broadcast_object_list(found)
+    return found[0]
 
 
 def _save_sharded(

@@ -10,6 +10,11 @@ def checkpoint_folders(run_dir: Path) -> list[Path]:
     return sorted((run_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
 
 
+def checkpoint_folder(run_dir: Path, step: int) -> Path:
+    """The folder of the checkpoint after so many steps."""
+    return run_dir / "checkpoints" / f"step_{step:06d}"
+
+
 def start_problem(run_dir: Path, *, resume: bool) -> str | None:
     """The reason why a run cannot start in the folder; None: it can.
 
