@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from trainer_client.config.run_config import Config
+from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.data_sets import load_data_sets
 from trainer_client.errors import TrainingError
 from trainer_client.given_objects import given_objects
@@ -40,6 +40,7 @@ from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
+from trainer_client.run.run_folder import checkpoint_folder, holds_run
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import (
     RunResult,
@@ -117,12 +118,16 @@ def _checkpoint_to_resume(
         store.check()
         if resume:
             store.restore()
-    leads = processes.leads
 
-    def found() -> Checkpoint | None:
-        return checkpoint_to_resume(run_dir, resume=resume) if leads else None
+    def newest_step() -> int | None:
+        if not processes.leads:
+            return None
+        # A scheduler that starts a run anew cannot know whether it had begun.
+        begins = store is not None and not holds_run(run_dir)
+        found = checkpoint_to_resume(run_dir, resume=resume and not begins)
+        return None if found is None else found.step
 
-    step = processes.gather(getattr(processes.agree(found, ConfigError), "step", None))[0]
+    step = processes.gather(processes.agree(newest_step, ConfigError))[0]
     return None if step is None else Checkpoint(checkpoint_folder(run_dir, step), step)
 
 

@@ -234,7 +234,7 @@ def test_a_task_that_no_judge_finishes_is_failed_and_never_zero(
 def test_a_large_reference_is_stored_once_and_judged_by(
     fleet: httpx.Client, single_url: str
 ) -> None:
-    """Tests of more than `STORED_BYTES`, by which several tasks judge; one program in each fails."""
+    """Tests of more than `STORED_BYTES`, by which several tasks judge programs."""
     cases = [{"stdin": f"{n} {'x' * 2000}", "stdout": f"{n}\n"} for n in range(200)]
     right, wrong = "print(input().split()[0])", "print(199)"
     completions = [f"```python\n{code}  # {n}\n```" for n in range(2) for code in (right, wrong)]

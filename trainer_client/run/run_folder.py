@@ -15,6 +15,11 @@ def checkpoint_folder(run_dir: Path, step: int) -> Path:
     return run_dir / "checkpoints" / f"step_{step:06d}"
 
 
+def holds_run(run_dir: Path) -> bool:
+    """Whether a run has begun in the folder."""
+    return bool(checkpoint_folders(run_dir)) or (run_dir / "config.yaml").exists()
+
+
 def start_problem(run_dir: Path, *, resume: bool) -> str | None:
     """The reason why a run cannot start in the folder; None: it can.
 
@@ -25,6 +30,6 @@ def start_problem(run_dir: Path, *, resume: bool) -> str | None:
     has_checkpoints = bool(checkpoint_folders(run_dir))
     if has_checkpoints and not resume:
         return f"{run_dir} holds checkpoints of a run; go on with --resume or choose another folder"
-    if resume and not has_checkpoints and not (run_dir / "config.yaml").exists():
+    if resume and not holds_run(run_dir):
         return f"{run_dir} holds no run to resume"
     return None
