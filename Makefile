@@ -17,8 +17,6 @@ AXE := axe-core@4.14.1
 # Ray, for the service on a cluster.
 FLEET := .venv-fleet
 RAY := ray[serve]==2.60.0
-# An S3 server and its client, for checkpoints in a store.
-BUCKET := s3fs moto[s3] flask flask-cors
 # The documents as a site; needs nothing of .venv.
 DOCS := .venv-docs
 MKDOCS := mkdocs-material==9.8.1
@@ -133,7 +131,7 @@ $(INTEROP)/installed: $(VENV)/installed tests/interop/requirements.txt tests/int
 $(FLEET)/installed: $(VENV)/installed pyproject.toml
 	$(call environment,$(FLEET))
 	@echo 'installing ray ...'
-	@$(FLEET)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[ray]' '$(RAY)' $(BUCKET)
+	@$(FLEET)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[ray]' '$(RAY)'
 	@# Ray gives up a node whose agent takes more than 15 s to start, as one that compiles does.
 	@cd $(FLEET)/lib/python3*/site-packages && $(abspath $(FLEET))/bin/python -m compileall -q ray aiohttp google opentelemetry || true
 	@touch $@

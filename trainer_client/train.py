@@ -40,7 +40,7 @@ from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
-from trainer_client.run.run_folder import checkpoint_folder, holds_run
+from trainer_client.run.run_folder import checkpoint_folder
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import (
     RunResult,
@@ -122,9 +122,7 @@ def _checkpoint_to_resume(
     def newest_step() -> int | None:
         if not processes.leads:
             return None
-        # A scheduler that starts a run anew cannot know whether it had begun.
-        begins = store is not None and not holds_run(run_dir)
-        found = checkpoint_to_resume(run_dir, resume=resume and not begins)
+        found = checkpoint_to_resume(run_dir, resume=resume, has_store=store is not None)
         return None if found is None else found.step
 
     step = processes.gather(processes.agree(newest_step, ConfigError))[0]

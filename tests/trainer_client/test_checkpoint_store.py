@@ -6,6 +6,8 @@ import json
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -126,8 +128,18 @@ def nodes(config: Path, folders: list[Path], *overrides: str) -> None:
                 text=True,
             )
         )
-    said = [process.communicate()[0] for process in started]
+    with ThreadPoolExecutor(len(started)) as readers:
+        said = list(readers.map(partial(_output, started), started))
     assert [process.returncode for process in started] == [0] * len(started), "\n".join(said)
+
+
+def _output(all_nodes: list[subprocess.Popen[str]], node: subprocess.Popen[str]) -> str:
+    """The output of a node; one that fails is the end of all, which would wait for it."""
+    output, _ = node.communicate()
+    if node.returncode:
+        for other in all_nodes:
+            other.terminate()
+    return output
 
 
 @pytest.mark.slow

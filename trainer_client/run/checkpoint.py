@@ -207,14 +207,16 @@ def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
     ]
 
 
-def checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
+def checkpoint_to_resume(
+    run_dir: Path, *, resume: bool, has_store: bool = False
+) -> Checkpoint | None:
     """The newest checkpoint of a run that goes on; None: the run starts at its first step.
 
     Raises:
         ConfigError: the folder holds checkpoints that a new run would mix with its own, or no run
             to resume.
     """
-    problem = start_problem(run_dir, resume=resume)
+    problem = start_problem(run_dir, resume=resume, has_store=has_store)
     if problem is not None:
         raise ConfigError(f"output_dir {problem}")
     checkpoints = list_checkpoints(run_dir)

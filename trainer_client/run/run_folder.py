@@ -15,21 +15,19 @@ def checkpoint_folder(run_dir: Path, step: int) -> Path:
     return run_dir / "checkpoints" / f"step_{step:06d}"
 
 
-def holds_run(run_dir: Path) -> bool:
-    """Whether a run has begun in the folder."""
-    return bool(checkpoint_folders(run_dir)) or (run_dir / "config.yaml").exists()
-
-
-def start_problem(run_dir: Path, *, resume: bool) -> str | None:
+def start_problem(run_dir: Path, *, resume: bool, has_store: bool = False) -> str | None:
     """The reason why a run cannot start in the folder; None: it can.
 
     Args:
         run_dir: the folder.
         resume: whether the run is meant to go on from its newest checkpoint.
+        has_store: whether checkpoints are elsewhere too. Then a run that is not here may begin: a
+            scheduler that starts it cannot know whether it had.
     """
     has_checkpoints = bool(checkpoint_folders(run_dir))
     if has_checkpoints and not resume:
         return f"{run_dir} holds checkpoints of a run; go on with --resume or choose another folder"
-    if resume and not holds_run(run_dir):
+    has_run = has_checkpoints or (run_dir / "config.yaml").exists()
+    if resume and not has_run and not has_store:
         return f"{run_dir} holds no run to resume"
     return None
