@@ -133,6 +133,8 @@ $(FLEET)/installed: $(VENV)/installed pyproject.toml
 	$(call environment,$(FLEET))
 	@echo 'installing ray ...'
 	@$(FLEET)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[ray]' '$(RAY)'
+	@# Ray gives up a node whose agent takes more than 15 s to start, as one that compiles does.
+	@cd $(FLEET)/lib/python3*/site-packages && $(abspath $(FLEET))/bin/python -m compileall -q ray aiohttp google opentelemetry || true
 	@touch $@
 
 $(BROWSER)/installed: $(VENV)/installed tests/browser/requirements.txt Makefile

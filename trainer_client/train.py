@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from trainer_client.config.run_config import Config
+from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.data_sets import load_data_sets
 from trainer_client.errors import TrainingError
 from trainer_client.given_objects import given_objects
@@ -35,10 +35,12 @@ from trainer_client.reward.rewards import (
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
 from trainer_client.run.checkpoint import Checkpoint, Position, checkpoint_to_resume
 from trainer_client.run.checkpoint_choice import choose_checkpoint, go_back_to
+from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
+from trainer_client.run.run_folder import checkpoint_folder
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import (
     RunResult,
@@ -84,7 +86,7 @@ def train(
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
         run_dir, num_steps = config.output_dir, config.train.steps
-        checkpoint = checkpoint_to_resume(run_dir, resume=resume)
+        checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
         if checkpoint is not None and resume_from != "last":
             checkpoint = _go_back(config, resume_from, processes)
         if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
@@ -105,6 +107,26 @@ def train(
             while run.position.step < num_steps:
                 _next_step(run, sampler, on_step)
         return RunResult.of(run_dir, run.log.history)
+
+
+def _checkpoint_to_resume(
+    config: Config, processes: Processes, *, resume: bool
+) -> Checkpoint | None:
+    """The checkpoint that the run goes on from, on every node the same. Collective."""
+    store, run_dir = store_of(config, processes), config.output_dir
+    if store is not None:
+        store.check()
+        if resume:
+            store.restore()
+
+    def newest_step() -> int | None:
+        if not processes.leads:
+            return None
+        found = checkpoint_to_resume(run_dir, resume=resume, has_store=store is not None)
+        return None if found is None else found.step
+
+    step = processes.gather(processes.agree(newest_step, ConfigError))[0]
+    return None if step is None else Checkpoint(checkpoint_folder(run_dir, step), step)
 
 
 def _next_step(run: TrainingRun, sampler: GroupSampler, on_step: StepCallback | None) -> None:

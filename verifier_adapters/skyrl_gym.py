@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verifier_adapters.client import Verifier
+from verifier_adapters.ray import verifier_at
 from verifier_adapters.reference import reference_of, selection_of
 
 
@@ -19,7 +19,7 @@ class VerifierEnv:
     and `metadata["judged"]` false.
 
     Args:
-        env_config: `url`, `profile` and `api_key` of the `Verifier`; a missing one is taken from
+        env_config: `url`, `profile` and `api_key` of `verifier_at`; a missing one is taken from
             the process's environment.
         extras: the row's extras; the label is in `reward_spec.ground_truth`. `profile` or
             `verifiers`, where there are any, judge this row.
@@ -35,8 +35,8 @@ class VerifierEnv:
         config, extras = env_config or {}, extras or {}
         if "ground_truth" not in extras.get("reward_spec", {}):
             raise ValueError("extras has no reward_spec.ground_truth, the label to judge by")
-        self._verifier = Verifier(
-            url=config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
+        self._verifier = verifier_at(
+            config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
         )
         self._reference = reference_of(extras["reward_spec"]["ground_truth"])
         self._selection = selection_of(extras)

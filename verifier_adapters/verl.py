@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verifier_adapters.client import Judgement, Verifier
+from verifier_adapters.client import Judgement
+from verifier_adapters.ray import verifier_at
 from verifier_adapters.reference import reference_of, selection_of
 
 
@@ -34,7 +35,7 @@ def compute_score(
         solution_str: the completion.
         ground_truth: the label.
         extra_info: its `profile` or `verifiers`, where it has any, judge this solution.
-        url: as of `Verifier`; this and the next two come from `reward_kwargs`.
+        url: as of `verifier_at`; this and the next two come from `reward_kwargs`.
         profile: as of `Verifier`.
         api_key: as of `Verifier`.
         ignored: further arguments of verl's reward managers.
@@ -42,7 +43,7 @@ def compute_score(
     Raises:
         VerifierError: the solution has no verdict.
     """
-    verifier = Verifier(url=url, profile=profile, api_key=api_key)
+    verifier = verifier_at(url, profile=profile, api_key=api_key)
     selections = [selection_of(extra_info if isinstance(extra_info, Mapping) else {})]
     references = [reference_of(ground_truth)]
     (judgement,) = verifier.judge([solution_str], references, selections=selections)
@@ -61,7 +62,7 @@ async def compute_score_async(
     **ignored: Any,
 ) -> dict[str, Any]:
     """`compute_score` for verl to await, which then needs no thread for each solution."""
-    verifier = Verifier(url=url, profile=profile, api_key=api_key)
+    verifier = verifier_at(url, profile=profile, api_key=api_key)
     selections = [selection_of(extra_info if isinstance(extra_info, Mapping) else {})]
     references = [reference_of(ground_truth)]
     (judgement,) = await verifier.judge_async([solution_str], references, selections=selections)

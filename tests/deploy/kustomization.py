@@ -81,6 +81,8 @@ def _apply(manifest: Manifest, operation: dict[str, Any]) -> None:
     if operation["op"] == "add" and isinstance(node, list):
         assert last == "-"
         node.append(value)
+    elif operation["op"] == "replace" and isinstance(node, list):
+        node[int(last)] = value
     elif operation["op"] == "add" or (operation["op"] == "replace" and last in node):
         node[last] = value
     else:

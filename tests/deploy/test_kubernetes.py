@@ -24,7 +24,7 @@ from verifier_service.worker_pools import PROGRAM_MEMORY_BYTES
 ROOT = Path(__file__).parents[2]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 SERVICES = ("base", "overlays/trial", "overlays/cluster")
-FOLDERS = (*SERVICES, "trainer", "overlays/gpu-training")
+FOLDERS = (*SERVICES, "trainer", "overlays/gpu-training", "overlays/multi-node-training")
 VERSIONS = ("1.33", "1.37")
 """The oldest version of Kubernetes that has every field used, and the newest with a schema."""
 # The hash that kustomize adds to the name of a ConfigMap: `proxy-2t4h4hdgtf`.

@@ -173,7 +173,8 @@ class _Judges:
         if not is_whole:
             raise RayServeException("the judge is lost")
 
-    def remote(self, encoded: EncodedTask) -> _Answer:
+    def remote(self, encoded: EncodedTask, stored: list[Any]) -> _Answer:
+        assert not stored, "references of these tests are small"
         self.tasks.append(encoded.decode())
         return _Answer(self._answer(self.tasks[-1]))
 
@@ -228,3 +229,18 @@ def test_a_task_that_no_judge_finishes_is_failed_and_never_zero(
         expected,
     ]
     assert len(judges.tasks) == pool.TRIES
+
+
+def test_a_large_reference_is_stored_once_and_judged_by(
+    fleet: httpx.Client, single_url: str
+) -> None:
+    """Tests of more than `STORED_BYTES`, by which several tasks judge programs."""
+    cases = [{"stdin": f"{n} {'x' * 2000}", "stdout": f"{n}\n"} for n in range(200)]
+    right, wrong = "print(input().split()[0])", "print(199)"
+    completions = [f"```python\n{code}  # {n}\n```" for n in range(2) for code in (right, wrong)]
+    group = {"reference": {"tests": {"type": "stdio", "cases": cases}}, "completions": completions}
+    body = {"verifiers": [{"type": "code"}], "groups": [group]}
+    found = [verdicts(fleet.post("/v1/score", json=body), "code")]
+    found.append(verdicts(httpx.post(f"{single_url}/v1/score", json=body, timeout=120), "code"))
+    for judged in found:
+        assert [one["score"] for one in judged] == [1.0, 0.0, 1.0, 0.0]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from verifier_adapters import areal, ms_swift, prime_verifiers, rllm, skyrl_gym, trl, verl
+from verifier_adapters import areal, ms_swift, prime_verifiers, ray, rllm, skyrl_gym, trl, verl
 from verifier_adapters.client import Verifier
 from verifier_adapters.reference import reference_of
 from verifier_service.compat import label
@@ -182,9 +182,15 @@ def test_adapters_and_service_read_labels_alike(given: Any) -> None:
     assert reference_of(given) == label.reference_of(given)
 
 
+RAY_ADAPTER = "ray.py"
+"""The adapter that knows the client's transport, and imports Ray where an address asks for it."""
+
+
 def test_adapters_import_only_the_standard_library_and_the_client() -> None:
     imported = set()
     for path in (ROOT / "verifier_adapters").glob("*.py"):
+        if path.name == RAY_ADAPTER:
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
@@ -194,8 +200,17 @@ def test_adapters_import_only_the_standard_library_and_the_client() -> None:
 
 
 def test_adapters_are_imported_where_nothing_but_httpx_is_installed() -> None:
-    modules = ["trl", "verl", "ms_swift", "areal", "rllm", "skyrl_gym", "prime_verifiers"]
-    absent = ["torch", "pydantic", "fastapi", "rich", "typer", "verifier_service", "trainer_client"]
+    modules = ["trl", "verl", "ms_swift", "areal", "rllm", "skyrl_gym", "prime_verifiers", "ray"]
+    absent = [
+        "ray",
+        "torch",
+        "pydantic",
+        "fastapi",
+        "rich",
+        "typer",
+        "verifier_service",
+        "trainer_client",
+    ]
     script = (
         "import sys, importlib\n"
         f"sys.modules.update(dict.fromkeys({absent}))  # importing one raises ImportError\n"
@@ -203,6 +218,18 @@ def test_adapters_are_imported_where_nothing_but_httpx_is_installed() -> None:
         f"for name in {modules}: importlib.import_module('verifier_adapters.' + name)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_an_address_of_ray_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray.exceptions", None)
+    ray._ray_errors.cache_clear()
+    with pytest.raises(ModuleNotFoundError, match="serve:// needs Ray: pip install"):
+        verl.compute_score("math", RIGHT, "4", url="serve://verifier")
+
+
+def test_an_address_of_http_needs_no_ray() -> None:
+    assert ray.verifier_at().score([RIGHT], {"answer": "4"})[0].reward == 1.0
+    assert ray.verifier_at("http://127.0.0.1:9/").url == "http://127.0.0.1:9/"
 
 
 LETTERS = [{"type": "exact_match", "weight": 0.5, "part": None}]

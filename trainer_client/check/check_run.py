@@ -128,7 +128,9 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
     if config := partial.config:
         findings.problems.extend(_missing_files(config))
         findings.problems.extend(_unwritable(config.output_dir))
-        if (problem := start_problem(config.output_dir, resume=resume)) is not None:
+        has_store = config.train.checkpoint_store is not None
+        problem = start_problem(config.output_dir, resume=resume, has_store=has_store)
+        if problem is not None:
             findings.problems.append(f"output_dir: {problem}")
     return data
 

@@ -558,6 +558,12 @@ class TrainConfig(Section):
         default=3,
         description="number of newest checkpoints; null: all. The best by evaluation stays too",
     )
+    checkpoint_store: str | None = Field(
+        default=None,
+        description="address that gets each checkpoint too, such as s3://bucket/run or "
+        "gs://bucket/run; a run that is resumed takes from it what its disk lacks. It needs "
+        "fsspec's package for the address, such as s3fs or gcsfs",
+    )
     write_rollouts: bool = Field(
         default=True, description="write each step's completions and verdicts to rollouts/"
     )

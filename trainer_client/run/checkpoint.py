@@ -30,7 +30,7 @@ from trainer_client.policy.sharding import (
 from trainer_client.policy.weights import save_weights
 from trainer_client.problem_order import MixPosition
 from trainer_client.run.console import say
-from trainer_client.run.run_folder import checkpoint_folders, start_problem
+from trainer_client.run.run_folder import checkpoint_folder, checkpoint_folders, start_problem
 from trainer_client.update.optimizer import resume_schedule
 
 STATE_FILE = "trainer_state.pt"
@@ -109,8 +109,8 @@ def save_checkpoint(
         ahead: writes what was sampled ahead into the folder; None: nothing was.
         entropy_control: state of the entropy coefficient.
     """
-    folder = run_dir / "checkpoints" / f"step_{position.step:06d}"
-    if folder.exists():
+    folder = checkpoint_folder(run_dir, position.step)
+    if _is_saved(folder):
         return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
     if is_sharded(policy.model):
@@ -126,6 +126,14 @@ def save_checkpoint(
     _save_state(partial, position, scheduler, optimizer.state_dict(), entropy_control)
     os.replace(partial, folder)
     return Checkpoint(folder, position.step)
+
+
+def _is_saved(folder: Path) -> bool:
+    """Whether the first process has saved the checkpoint: others may not see its folder."""
+    found = [folder.exists()]
+    if distributed.is_initialized():
+        distributed.broadcast_object_list(found)
+    return found[0]
 
 
 def _save_sharded(
@@ -201,14 +209,16 @@ def list_checkpoints(run_dir: Path) -> list[Checkpoint]:
     ]
 
 
-def checkpoint_to_resume(run_dir: Path, *, resume: bool) -> Checkpoint | None:
+def checkpoint_to_resume(
+    run_dir: Path, *, resume: bool, has_store: bool = False
+) -> Checkpoint | None:
     """The newest checkpoint of a run that goes on; None: the run starts at its first step.
 
     Raises:
         ConfigError: the folder holds checkpoints that a new run would mix with its own, or no run
             to resume.
     """
-    problem = start_problem(run_dir, resume=resume)
+    problem = start_problem(run_dir, resume=resume, has_store=has_store)
     if problem is not None:
         raise ConfigError(f"output_dir {problem}")
     checkpoints = list_checkpoints(run_dir)

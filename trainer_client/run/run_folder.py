@@ -10,16 +10,24 @@ def checkpoint_folders(run_dir: Path) -> list[Path]:
     return sorted((run_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
 
 
-def start_problem(run_dir: Path, *, resume: bool) -> str | None:
+def checkpoint_folder(run_dir: Path, step: int) -> Path:
+    """The folder of the checkpoint after so many steps."""
+    return run_dir / "checkpoints" / f"step_{step:06d}"
+
+
+def start_problem(run_dir: Path, *, resume: bool, has_store: bool = False) -> str | None:
     """The reason why a run cannot start in the folder; None: it can.
 
     Args:
         run_dir: the folder.
         resume: whether the run is meant to go on from its newest checkpoint.
+        has_store: whether checkpoints are elsewhere too. Then a run that is not here may begin: a
+            scheduler that starts it cannot know whether it had.
     """
     has_checkpoints = bool(checkpoint_folders(run_dir))
     if has_checkpoints and not resume:
         return f"{run_dir} holds checkpoints of a run; go on with --resume or choose another folder"
-    if resume and not has_checkpoints and not (run_dir / "config.yaml").exists():
+    has_run = has_checkpoints or (run_dir / "config.yaml").exists()
+    if resume and not has_run and not has_store:
         return f"{run_dir} holds no run to resume"
     return None

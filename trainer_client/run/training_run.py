@@ -41,6 +41,7 @@ from trainer_client.run.checkpoint import (
     list_checkpoints,
     remove_checkpoints,
 )
+from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import say
 from trainer_client.run.guards import (
     History,
@@ -197,13 +198,20 @@ class TrainingRun:
         due = every is not None and step % every == 0
         if not due and step not in (self.config.train.steps, best):
             return
-        self.learner.save(self.config.output_dir, self.position)
+        checkpoint = self.learner.save(self.config.output_dir, self.position)
         if self.learner.processes.leads:
             remove_checkpoints(
                 self.config.output_dir,
                 keep=self.config.train.keep_checkpoints,
                 also=() if best is None else (best,),
             )
+        self._store(checkpoint)
+
+    def _store(self, checkpoint: Checkpoint) -> None:
+        """Send a checkpoint to the run's store, if it has one."""
+        store = store_of(self.config, self.learner.processes)
+        if store is not None:
+            store.keep(checkpoint)
 
     @contextmanager
     def stopping_on(self, *errors: type[Exception]) -> Iterator[None]:
@@ -255,6 +263,7 @@ class TrainingRun:
     ) -> NoReturn:
         """Save the run at its position, and raise."""
         checkpoint = self.learner.save(self.config.output_dir, self.position)
+        self._store(checkpoint)
         raise error(
             f"stopped after step {self.position.step}: {reason}. Saved {checkpoint.folder}; "
             "`--resume` goes on from there"

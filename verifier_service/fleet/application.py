@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
+import httpx
 from fastapi import FastAPI
 from ray import serve
 
@@ -42,6 +43,23 @@ class Gateway:
         logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
         self.judges = judges
 
+    async def answer(
+        self, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        """The application's status, headers and body for a call that comes through a handle.
+
+        Args:
+            method: of HTTP.
+            path: with the query, quoted.
+            headers: as they came.
+            body: whole.
+        """
+        # Ray Serve keeps the application that `ingress` builds in this attribute.
+        transport = httpx.ASGITransport(self._asgi_app, raise_app_exceptions=False)  # type: ignore[attr-defined]
+        request = httpx.Request(method, f"http://localhost{path}", headers=headers, content=body)
+        response = await transport.handle_async_request(request)
+        return response.status_code, response.headers.raw, await response.aread()
+
 
 def application(args: dict[str, Any]) -> Any:
     """The fleet that Ray Serve runs.
@@ -55,8 +73,13 @@ def application(args: dict[str, Any]) -> Any:
     return fleet_of(FleetSettings(**args))
 
 
-def fleet_of(settings: FleetSettings) -> Any:
-    """The application of Ray Serve for these settings."""
+def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) -> Any:
+    """The application of Ray Serve for these settings.
+
+    Args:
+        settings: of gateways and judges.
+        judge: class of the judges; another one than the default simulates them.
+    """
 
     def build() -> FastAPI:
         app = create_app(settings, start=start_fleet_pools)
@@ -70,12 +93,12 @@ def fleet_of(settings: FleetSettings) -> Any:
         graceful_shutdown_timeout_s=settings.drain_seconds,
         ray_actor_options={"num_cpus": 0},
     )
-    return gateway.bind(settings, [_judges(settings, kind) for kind in settings.kinds])
+    return gateway.bind(settings, [_judges(settings, kind, judge) for kind in settings.kinds])
 
 
-def _judges(settings: FleetSettings, kind: str) -> Any:
+def _judges(settings: FleetSettings, kind: str, judge: type[JudgeReplica]) -> Any:
     num_workers = settings.num_workers(kind)
-    deployment = serve.deployment(JudgeReplica).options(
+    deployment = serve.deployment(judge).options(
         name=kind,
         max_ongoing_requests=CALLS_PER_TASK * settings.num_tasks(kind),
         graceful_shutdown_timeout_s=settings.drain_seconds,

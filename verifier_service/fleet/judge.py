@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from verifier_service.engine.engine import NoWorkers
+from verifier_service.fleet.references import FetchedReferences, Stored
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
@@ -34,6 +35,7 @@ class JudgeReplica:
         hide_process()
         logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
         self._stack = AsyncExitStack()
+        self._references = FetchedReferences()
         self._pool = (await start_pools(settings.of_kind(kind), self._stack))[kind]
 
     async def __del__(self) -> None:
@@ -44,15 +46,21 @@ class JudgeReplica:
         if self._pool.problem is not None:
             raise NoWorkers(self._pool.problem)
 
-    async def judge(self, task: EncodedTask) -> AsyncIterator[bytes]:
+    async def judge(self, task: EncodedTask, stored: Stored) -> AsyncIterator[bytes]:
         """The verdicts of a task as they come, each time a `TaskVerdicts` in JSON.
 
         Cancelling the call ends the work.
 
+        Args:
+            task: completions to judge.
+            stored: the object with the task's reference, where the task is without it.
+
         Raises:
             NoWorkers: no worker is running.
+            RayError: the object is lost.
         """
         self.check_health()
+        task = await self._references.restore(task, stored)
         found: list[TaskResult] = []
         work = asyncio.create_task(self._pool.judge(task, found))
         num_sent, is_done = 0, False

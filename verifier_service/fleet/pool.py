@@ -10,17 +10,21 @@ from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
+import grpc
 from ray import serve
 from ray.exceptions import RayError, RayTaskError
 from ray.serve.exceptions import RayServeException
 
 from verifier_service.engine.engine import NoWorkers
+from verifier_service.fleet.references import StoredReferences
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import failed
 from verifier_service.workers.tasks import EncodedTask, TaskResult, from_worker
 
 log = logging.getLogger(__name__)
 
+LOST = (RayError, RayServeException, grpc.RpcError)
+"""Errors of a call whose judge is lost, or never had it."""
 TRIES = 10
 """Judges that a task is given to, one after the other, while they are lost without a verdict."""
 RETRY_SECONDS = 0.1
@@ -54,14 +58,19 @@ class FleetPool:
         self._last_seen = float("-inf")
         """Time at which a judge was last running, in seconds of the monotonic clock."""
         self._num_under_way = 0
+        self._references = StoredReferences()
         self._handle: Any = None
+        """Sends tasks by value, over gRPC, which takes half of what Ray's own calls take."""
+        self._object_handle: Any = None
+        """Sends tasks whose reference is an object of Ray, which gRPC does not know."""
         self._watching: asyncio.Task[None] | None = None
         self.restarts: Counter[str] = Counter()
         """Number of judges that were lost at a task."""
 
     async def __aenter__(self) -> Self:
         self._last_seen = time.monotonic()  # the judges start beside the gateway
-        self._handle = serve.get_deployment_handle(self._kind).options(stream=True)
+        self._object_handle = serve.get_deployment_handle(self._kind).options(stream=True)
+        self._handle = self._object_handle.options(_by_reference=False)
         self._watching = asyncio.create_task(self._watch(serve.get_replica_context().app_name))
         return self
 
@@ -121,9 +130,10 @@ class FleetPool:
                 try:
                     await self._ask(rest, verdicts)
                     return
-                except RayTaskError as error:
-                    raise _cause(error) from error
-                except (RayError, RayServeException) as error:
+                except LOST as error:
+                    if isinstance(error, RayTaskError) and not isinstance(error.cause, RayError):
+                        raise _cause(error) from error
+                    self._references.forget(task)
                     self.restarts["lost"] += 1
                     log.warning("a judge of %s is lost at a task: %s", self._kind, _short(error))
                     await asyncio.sleep(RETRY_SECONDS * number)
@@ -133,8 +143,10 @@ class FleetPool:
         verdicts += [failed(EngineReason.WORKER_DIED)] * num_left
 
     async def _ask(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
-        """Append what one judge answers. Raises RayError or RayServeException if it is lost."""
-        answer = self._handle.judge.remote(task)
+        """Append what one judge answers. Raises one of `LOST`, if it is."""
+        sent, stored = await self._references.take(task)
+        handle = self._object_handle if stored else self._handle
+        answer = handle.judge.remote(sent, stored)
         is_finished = False
         try:
             async for part in answer:

@@ -1,0 +1,141 @@
+"""A fleet on the Ray cluster that this process belongs to, asked without HTTP.
+
+    verifier = verifier_at("serve://verifier")
+
+Calls go to a gateway through a handle of Ray Serve. They pass the same application as calls over
+HTTP: keys, bounds, cache and verdicts are those of the gateway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import httpx
+
+from reward_verifier.verifier import URL_VARIABLE, Verifier
+
+SCHEME = "serve://"
+"""Beginning of an address that names an application of Ray Serve, such as `serve://verifier`."""
+HOST = "http://localhost"
+"""Address in requests to the gateway, which takes this name from everybody."""
+
+Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+"""Status, headers and body of a response."""
+
+
+def verifier_at(
+    url: str | None = None, *, profile: str | None = None, api_key: str | None = None
+) -> Verifier:
+    """The `Verifier` at an address: over HTTP, or in this Ray cluster for `serve://APPLICATION`.
+
+    Args:
+        url: the address; default: the environment's REWARD_VERIFIER_URL, or that of `Verifier`.
+        profile: as of `Verifier`.
+        api_key: as of `Verifier`.
+
+    Raises:
+        ModuleNotFoundError: the address begins with serve:// and Ray is not installed.
+        ValueError: the address is neither of HTTP nor of an application.
+    """
+    address = url or os.environ.get(URL_VARIABLE) or ""
+    if not address.startswith(SCHEME):
+        return Verifier(url=url, profile=profile, api_key=api_key)
+    transport = ServeTransport(address.removeprefix(SCHEME).rstrip("/"))
+    return Verifier(url=HOST, profile=profile, api_key=api_key, transport=transport)
+
+
+class ServeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """The way of a client's requests to a fleet, through Ray. Can be pickled, shared by threads.
+
+    A response arrives as a whole: `Verifier.stream` yields all groups at the end.
+
+    Args:
+        application: name of the application in Ray Serve.
+
+    Raises:
+        ModuleNotFoundError: Ray is not installed.
+        ValueError: the name is empty.
+        httpx.TransportError: every request, if there is no such application or its gateway is lost.
+    """
+
+    def __init__(self, application: str) -> None:
+        if not application:
+            raise ValueError(f"{SCHEME} needs the name of an application: {SCHEME}verifier")
+        _ray_errors()
+        self._application = application
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The response to a request, for code that blocks."""
+        content = request.read()
+        with self._errors(request), self._asked(request, content) as answer:
+            return _response(answer.result(timeout_s=_seconds(request)))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The response to a request, for code that awaits."""
+        content = await request.aread()
+        with self._errors(request), self._asked(request, content) as answer:
+            async with asyncio.timeout(_seconds(request)):
+                return _response(await answer)
+
+    @contextmanager
+    def _asked(self, request: httpx.Request, content: bytes) -> Iterator[Any]:
+        """The answer of a gateway to come; the gateway's work ends when nobody waits for it."""
+        path = request.url.raw_path.decode("ascii")
+        gateway = _gateway(self._application)
+        answer = gateway.answer.remote(request.method, path, request.headers.raw, content)
+        try:
+            yield answer
+        except BaseException:
+            answer.cancel()
+            raise
+
+    @contextmanager
+    def _errors(self, request: httpx.Request) -> Iterator[None]:
+        """Raise what httpx raises."""
+        try:
+            yield
+        except TimeoutError as error:
+            raise httpx.ReadTimeout(
+                f"no answer in {_seconds(request)} s", request=request
+            ) from error
+        except _ray_errors() as error:
+            first, _, _ = str(error).strip().partition("\n")
+            message = f"{SCHEME}{self._application}: {type(error).__name__}: {first}"
+            raise httpx.ConnectError(message, request=request) from error
+
+
+def _response(answer: Answer) -> httpx.Response:
+    status, headers, body = answer
+    return httpx.Response(status, headers=headers, content=body)
+
+
+def _seconds(request: httpx.Request) -> float | None:
+    """The time limit of a request; None: there is none."""
+    seconds: float | None = request.extensions.get("timeout", {}).get("read")
+    return seconds
+
+
+@cache
+def _gateway(application: str) -> Any:
+    """The handle of an application's gateways. Raises RayServeException if it does not run."""
+    from ray import serve  # noqa: PLC0415  only those who ask for it have Ray
+
+    return serve.get_app_handle(application)
+
+
+@cache
+def _ray_errors() -> tuple[type[Exception], ...]:
+    """The errors of Ray that mean: this gateway is lost, or there is none."""
+    try:
+        from ray.exceptions import RayError  # noqa: PLC0415
+        from ray.serve.exceptions import RayServeException  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"an address with {SCHEME} needs Ray: pip install 'ray[serve]'", name=error.name
+        ) from error
+    return RayError, RayServeException
