@@ -5,7 +5,7 @@ the gateways are what is measured. Each call has 8 completions of 1 kB, and each
 hand. Without Ray, gateways are processes of their own, and judges live in them; what Ray adds is
 measured with `--ray`, for few judges, as each is an actor that starts for seconds.
 
-    python benchmarks/fleet_simulation.py [--judges 1 4 16 64 256] [--wait-ms 1 20 200] [--ray]
+    python benchmarks/fleet_simulation.py [--judges 64] [--wait-ms 20]
 
 The control is the single service in the same run: one worker, judging by `format`. With `--ray` run
 it in .venv-fleet, which `make test-fleet` makes.

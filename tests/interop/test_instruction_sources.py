@@ -57,11 +57,14 @@ def judge_of(constraint_id: str, arguments: dict[str, Any]) -> Judge:
     return verifier.prepare({"instructions": [{"id": constraint_id, "kwargs": arguments}]})
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_verdicts_are_those_of_the_source(name: str) -> None:
+def cloned(name: str) -> pytest.MarkDecorator:
     folder, _ = SOURCES[name]
-    if not folder.exists() or not NLTK_DATA.exists():
-        pytest.skip(f"needs clones at {folder} and {NLTK_DATA}: make peers")
+    is_missing = not folder.exists() or not NLTK_DATA.exists()
+    return pytest.mark.skipif(is_missing, reason=f"`make peers` clones {folder} and {NLTK_DATA}")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=cloned(one)) for one in sorted(SOURCES)])
+def test_verdicts_are_those_of_the_source(name: str) -> None:
     logging.disable(logging.CRITICAL)
     source, found = SourceChecks(name), Counter[str]()
     real = [row["response"] for row in shared_data("format/ifeval_labelled.jsonl.gz")[::STRIDE]]
