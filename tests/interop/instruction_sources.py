@@ -29,7 +29,7 @@ SOURCES = {
     "if_rlvr": (CLONES / "open-instruct", "open_instruct.IFEvalG"),
     "ifbench": (CLONES / "IFBench", "ifbench"),
 }
-"""Where a source's checkers lie: its clone, and the package in it."""
+"""The places of a source's checkers: its clone, and the package in it."""
 
 
 class SourceChecks:

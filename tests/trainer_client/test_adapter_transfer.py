@@ -118,7 +118,7 @@ def test_a_server_that_cannot_take_the_adapter_gets_merged_weights_and_says_why(
     lora: dict[str, Any],
     reason: str,
 ) -> None:
-    """With `adapter` that is an error."""
+    """The setting `adapter` makes that an error."""
     policy = adapted(task, **lora)
     with sampling_server(str(task / "model"), max_lora_rank=room) as (url, sampler):
         with pytest.raises(ConfigError, match=rf"rollout\.lora_weights adapter: .*{reason}"):

@@ -160,7 +160,7 @@ def test_an_answer_that_cannot_be_used_loses_the_environment(
 
 
 def test_a_server_that_forgets_between_requests_is_refused_by_name() -> None:
-    """Of version 0.2 and later: each HTTP request has an environment of its own there."""
+    """Version 0.2 and later give each HTTP request an environment of its own."""
     forgetful = (200, {"episode_id": None, "step_count": 0})
     with http_server({"reset": reply("go"), "step": reply("x"), "state": forgetful}) as (url, _):
         environment = OpenEnv(url)

@@ -82,7 +82,7 @@ def test_the_columns_of_a_problem_are_read_when_they_are_asked_for(tmp_path: Pat
 
 
 def test_a_file_that_takes_the_place_of_another_is_not_read(tmp_path: Path) -> None:
-    """As an editor writes it; a run goes on with the rows that it began with."""
+    """An editor writes files so; a run goes on with the rows that it began with."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(LINES[0])
     rows = JsonLines(path)

@@ -1,4 +1,4 @@
-"""On-policy distillation: the loss against exact divergences, runs with a teacher, refusals."""
+"""Distillation on policy: the loss against exact divergences, runs with a teacher, refusals."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_policy_comes_nearer_to_its_teacher_and_a_resumed_one_as_near(
 
 
 def test_an_adapter_has_a_teacher_of_its_own(task: Path, teacher: Path, tmp_path: Path) -> None:
-    """Without one, the reference under LoRA is the base model, and the first KL is 0."""
+    """The reference under LoRA is the base model otherwise, and the first KL is 0."""
     settings = distilled(
         task,
         tmp_path / "run",

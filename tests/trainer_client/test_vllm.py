@@ -485,7 +485,7 @@ def chatty_model_at(model: Path, folder: Path) -> Path:
 
 
 def largest_difference_where_sampled(learner: Learner, rollout: Rollout) -> float:
-    """As `largest_difference`, on the tokens of the policy alone."""
+    """The `largest_difference` on the tokens of the policy alone."""
     ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
     mask = torch.ones_like(ids, dtype=torch.bool)
     completion = mask.clone()

@@ -68,7 +68,7 @@ class FakeVllm:
         return found
 
     def make(self, *arguments: Any, **settings: Any) -> Any:
-        """What `vllm.LLM` makes."""
+        """The outputs of `vllm.LLM`."""
 
         def take_version(version: str) -> None:
             self.version = version
