@@ -32,7 +32,7 @@ def test_another_server_is_named(
 ) -> None:
     """The message holds its response; no traceback is shown."""
     transport = httpx.MockTransport(lambda request: response)
-    monkeypatch.setattr(vllm_server, "_client", lambda: httpx.AsyncClient(transport=transport))
+    monkeypatch.setattr(vllm_server, "open_client", lambda: httpx.AsyncClient(transport=transport))
     policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
     with pytest.raises(ConfigError, match=message):
         vllm_server.VllmServerEngine(policy, VllmServerConfig(), weights_dir=tmp_path)
