@@ -23,6 +23,7 @@ from tests.growth import assert_linear
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import load_problems
 from verifier_adapters.reference import reference_of
+from verifier_service.completion import Completion
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.inspection.columns import language_of, messages_of, prompt_of, solve_rate_of
 from verifier_service.inspection.duplicates import SeenProblems
@@ -38,7 +39,9 @@ from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
 from verifier_service.inspection.summary import summary_of, summary_text
 from verifier_service.inspection.trivial_programs import trivial_programs
 from verifier_service.reference_formats.reading import read_row, resolved
+from verifier_service.reference_formats.reference_format import RowReading
 from verifier_service.settings import EngineSettings
+from verifier_service.verifier import Judgement, TextVerifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.worker_pools import start_pools
 
@@ -245,6 +248,31 @@ def test_the_trainer_takes_clean_rows_as_they_are(tmp_path: Path, name: str) -> 
     problems = load_problems(config)
     readings = [resolved(one.reference) for one in problems]
     assert readings == [case.reference for case in rows]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"puzzle": "order", "order": ["owl", "jay"]},
+        {"puzzle": "set", "items": ["a", 3]},
+        {"puzzle": "grid", "grid": [[1, 2], [3, 4]]},
+        {"puzzle": "cells", "cells": '{"Ann": {"pet": "cat"}}'},
+        {"puzzle": "edges", "edges": [["a", "b"], ["b", "c"]]},
+    ],
+)
+def test_the_solution_of_a_puzzle_is_judged_by_itself(reference: dict[str, Any]) -> None:
+    (probe,) = probes_of({}, RowReading("puzzle", reference), OPTIONS)
+    assert probe.name == "reference"
+    assert isinstance(probe.verifier, TextVerifier)
+    judgement = probe.verifier.prepare(reference)(Completion(probe.completion))
+    assert isinstance(judgement, Judgement)
+    assert judgement.score == 1
+
+
+def test_an_entry_of_reasoning_gym_is_judged_by_its_answer() -> None:
+    reference = {"dataset": "chain_sum", "entry": {"answer": "7", "metadata": {}}}
+    (probe,) = probes_of({}, RowReading("reasoning_gym", reference), OPTIONS)
+    assert (probe.name, probe.completion) == ("reference", "<answer>7</answer>")
 
 
 def test_a_verifier_that_is_not_enabled_judges_nothing() -> None:

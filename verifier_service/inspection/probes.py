@@ -38,6 +38,11 @@ _FORMS: Mapping[AnswerFormat, str] = {
 }
 _STATED: tuple[Source, ...] = get_args(AnswerFormat)
 """Sources of an answer that is announced."""
+_SOLUTIONS: Mapping[str, str] = {
+    **{name: name for name in ("cells", "edges", "grid", "order")},
+    "set": "items",
+}
+"""Key of the solution in the reference of each puzzle that has one."""
 NUM_RUNS = 3
 """Runs of a row's own program."""
 MAX_SOURCE_CHARACTERS = 100_000
@@ -135,6 +140,14 @@ def _written(kind: str, reference: Mapping[str, Any]) -> str:
         return "" if first in (None, "", []) else f"<answer>{first}</answer>"
     if kind == "sql" and isinstance(reference.get("query"), str):
         return f"```sql\n{reference['query']}\n```"
+    if kind == "puzzle":
+        solution = reference.get(_SOLUTIONS.get(str(reference.get("puzzle")), ""))
+        text = solution if isinstance(solution, str) else json.dumps(solution)
+        return "" if solution is None else f"<answer>{text}</answer>"
+    if kind == "reasoning_gym":
+        entry = reference.get("entry", reference)
+        answer = entry.get("answer") if isinstance(entry, Mapping) else None
+        return f"<answer>{answer}</answer>" if isinstance(answer, str) and answer else ""
     if kind == "tool_calls":
         calls = [_call(one) for one in reference.get("tool_calls") or []]
         return "\n".join(f"<tool_call>{json.dumps(one)}</tool_call>" for one in calls)
