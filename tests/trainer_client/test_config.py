@@ -22,6 +22,10 @@ from trainer_client.config.run_config import (
 )
 from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
 
+MINIMAL_SERVED = (
+    "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
+    "rollout: {engine: vllm_server}\nloss: {importance: {mode: token_truncate}}\n"
+)
 MINIMAL = "output_dir: run\nmodel: {path: m}\ndataset: {path: d.jsonl}\n"
 
 
@@ -388,3 +392,9 @@ def test_several_data_sets_give_held_out_rows_nothing(tmp_path: Path) -> None:
     text = "output_dir: run\nmodel: {path: m}\n" + data
     config = load(tmp_path, text + "evaluation: {dataset: {path: h}, k: [1]}\n")
     assert config.evaluation[0].dataset.problem_column == "problem"
+
+
+@pytest.mark.parametrize(("before", "now"), [("true", 1), ("false", 0)])
+def test_runs_of_0_2_can_be_read(tmp_path: Path, before: str, now: int) -> None:
+    config = load(tmp_path, MINIMAL_SERVED + f"train: {{one_step_off: {before}}}\n")
+    assert config.train.max_staleness_steps == now

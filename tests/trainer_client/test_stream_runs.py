@@ -247,7 +247,6 @@ def test_without_staleness_a_run_is_the_synchronous_one_bit_for_bit(
             r"max_staleness_steps 2 does not go with rollout\.environment: .* at most 1",
         ),
         ({"train": {"max_staleness_steps": -1}}, "greater than or equal to 0"),
-        ({"train": {"one_step_off": True}}, r"here it is train\.max_staleness_steps, where 1"),
     ],
 )
 def test_settings_that_staleness_does_not_go_with_are_named(

@@ -569,6 +569,15 @@ class TrainConfig(Section):
     )
     log_every_steps: PositiveInt = Field(default=1, description="steps per line on the console")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _reads_runs_of_0_2(cls, values: Any) -> Any:
+        """Every run of 0.2 has `one_step_off` in its folder: a staleness of 1, or of 0."""
+        if not isinstance(values, dict) or not isinstance(values.get("one_step_off"), bool):
+            return values
+        others = {name: value for name, value in values.items() if name != "one_step_off"}
+        return {"max_staleness_steps": int(values["one_step_off"])} | others
+
 
 class GuardConfig(Section):
     """Limits for warnings and for a stop (`trainer_client.run.guards`); null: never."""
