@@ -27,6 +27,8 @@ from reward_verifier.retries import Attempts
 
 RAN, FAILED = "ran", "failed"
 SESSION_LOST = "session_lost"
+WRONG_CALL = "wrong_call"
+"""Type of the error of a call that has not run: its number is another one's."""
 GONE_STATUS, CREATED_STATUS = 410, 201
 
 
@@ -184,8 +186,12 @@ def call_session(
         VerifierUnavailable: no attempt had a usable response.
         VerifierRejected: the service refused the request.
     """
-    body = {**asked, "call": session.next_call}
-    response = yield from usable(access, Request("POST", session.path, body), access.attempts())
+    attempts = access.attempts()
+    response = yield from _call(access, session, asked, attempts)
+    if response.error_type == WRONG_CALL:
+        # The call before this one ran, and no response of it arrived. This one has not run.
+        session = yield from _renumbered(access, session, attempts)
+        response = yield from _call(access, session, asked, attempts)
     if response.status == GONE_STATUS:
         return lost(response.error_message), session
     raise_unless_accepted(response, access)
@@ -194,6 +200,27 @@ def call_session(
     except ValueError as error:
         raise _nonsense(response) from error
     return result, replace(session, next_call=session.next_call + 1)
+
+
+def _call(
+    access: ServiceAccess, session: OpenedSession, asked: Mapping[str, Any], attempts: Attempts
+) -> Conversation[Response]:
+    body = {**asked, "call": session.next_call}
+    return (yield from usable(access, Request("POST", session.path, body), attempts))
+
+
+def _renumbered(
+    access: ServiceAccess, session: OpenedSession, attempts: Attempts
+) -> Conversation[OpenedSession]:
+    """The session with the number of its next call as the service counts them."""
+    response = yield from usable(access, Request("GET", session.path), attempts)
+    if response.status == GONE_STATUS:
+        return session
+    raise_unless_accepted(response, access)
+    try:
+        return replace(session, next_call=int(_object(response)["calls"]) + 1)
+    except (ValueError, KeyError, TypeError) as error:
+        raise _nonsense(response) from error
 
 
 def end_session(access: ServiceAccess, session: OpenedSession) -> Conversation[None]:

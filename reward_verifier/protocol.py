@@ -197,6 +197,14 @@ class Response:
             return None
 
     @property
+    def error_type(self) -> str | None:
+        """The type in the service's error body; None where the body is another one."""
+        try:
+            return str(json.loads(self.content)["error"]["type"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    @property
     def error_message(self) -> str:
         """The service's message, or else the start of the body, with the id of the request."""
         named = "" if self.request_id is None else f" (request id {self.request_id[:100]})"

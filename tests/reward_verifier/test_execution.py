@@ -100,6 +100,41 @@ def test_a_lost_response_is_asked_for_again_with_the_same_number() -> None:
     assert asked[2] == {"code": "2", "call": 2, "seconds": 3}
 
 
+def test_a_session_goes_on_after_a_call_whose_response_was_lost(service_url: str) -> None:
+    """The call has run; another one has the next number, which the service tells."""
+    lost = True
+
+    class Lossy(httpx.HTTPTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            response = super().handle_request(request)
+            if lost and b"x = 1" in request.content:
+                response.close()
+                raise httpx.ReadError("broken off")
+            return response
+
+    verifier = Verifier(service_url, transport=Lossy(), max_attempts=2, backoff_seconds=0.0)
+    with verifier.session() as session:
+        with pytest.raises(VerifierUnavailable):
+            session.run("x = 1\nnum_runs = globals().get('num_runs', 0) + 1")
+        assert session.run("x + 1, num_runs").value == "(2, 1)"
+        assert session.run("x + 2").value == "3"
+
+
+def test_a_call_whose_response_is_not_kept_is_not_run_again() -> None:
+    asked = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        if request.url.path == "/v1/sessions":
+            return httpx.Response(201, json={"id": "s"})
+        error = {"type": "response_not_kept", "message": "call 1 has run"}
+        return httpx.Response(409, json={"error": error})
+
+    with over(respond).session() as session, pytest.raises(VerifierRejected, match="has run"):
+        session.run("1")
+    assert asked == ["POST", "POST", "DELETE"]
+
+
 def test_failed_programs_are_asked_for_again_and_alone() -> None:
     sizes = []
 

@@ -149,14 +149,13 @@ def _check_number(number: int | None, session: Session) -> None:
             "session_busy",
             f"call {session.num_calls} of the session is under way",
         )
-    if number is not None and number != session.num_calls + 1:
-        raise ApiError(
-            HTTPStatus.CONFLICT,
-            "wrong_call",
-            f"the response to call {number} is not kept any more"
-            if number == session.num_calls
-            else f"the next call of the session is {session.num_calls + 1}, not {number}",
-        )
+    if number is None or number == session.num_calls + 1:
+        return
+    if number == session.num_calls:  # not `wrong_call`, after which a client may run its code
+        message = f"call {number} has run, and its response is not kept any more"
+        raise ApiError(HTTPStatus.CONFLICT, "response_not_kept", message)
+    message = f"the next call of the session is {session.num_calls + 1}, not {number}"
+    raise ApiError(HTTPStatus.CONFLICT, "wrong_call", message)
 
 
 def _check_digest(digest: bytes, of_call: bytes | None, number: int) -> None:
