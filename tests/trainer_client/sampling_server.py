@@ -168,6 +168,12 @@ class Sampler:
         }
 
 
+class Server(ThreadingHTTPServer):
+    """A server that a whole data set may connect to at once."""
+
+    request_queue_size = 1024
+
+
 @contextmanager
 def sampling_server(
     model: str,
@@ -205,7 +211,7 @@ def sampling_server(
         def log_message(self, format: str, *arguments: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}", sampler

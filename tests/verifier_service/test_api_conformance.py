@@ -28,6 +28,7 @@ BEYOND_THE_SCHEMA = (
     "zh needs the package jieba",
     "unit tokens: open-r1 counts characters",
     "is more than max_completion_tokens",
+    "expected a minimum below the maximum",
     "Input should be a valid integer",  # 1.0 is one to JSON Schema
 )
 """Rules that make input that fits the schema a 422; nothing else may."""

@@ -11,6 +11,7 @@ import contextlib
 import os
 import random
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -25,7 +26,7 @@ from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
 from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
-from verifier_service.workers.sources import CodeWorkers
+from verifier_service.workers.sources import CodeWorkers, ForkServer, WorkerStartError
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "1000"))
@@ -213,6 +214,24 @@ def test_many_programs_leave_nothing_behind(
     asyncio.run(soak())
     assert wrong == []
     assert os.listdir(temporary) == []
+
+
+def test_a_worker_that_does_not_start_leaves_no_directory(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have begun, and its zygote have made a directory, before its pidfd can be opened."""
+
+    def fork_with(self: ForkServer, shared: int, order: bytes) -> tuple[int, int, socket.socket]:
+        (directory,) = temporary.iterdir()
+        (directory / "verifier-sandbox").mkdir()
+        raise WorkerStartError("no pidfd")
+
+    monkeypatch.setattr(ForkServer, "fork_with", fork_with)
+    workers = CodeWorkers()
+    with pytest.raises(WorkerStartError, match="no pidfd"):
+        workers.start_worker()
+    assert list(temporary.iterdir()) == []
+    workers.close()
 
 
 @pytest.mark.slow

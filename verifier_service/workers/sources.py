@@ -196,6 +196,8 @@ class CodeWorkers:
         self._num_places = SPARE_PLACES + num_workers
         self._workers: dict[int, tuple[Path, int]] = {}
         """Each worker's directory, and its place among the turns, by a pidfd."""
+        self._abandoned: set[Path] = set()
+        """Directories of workers that did not start, to which a process may still write."""
         self._readings = KeptReadings.create_file()
         self._compiled = CompiledPrograms.create_file()
         self._turns = Turn.create_file(self._num_places)
@@ -241,7 +243,9 @@ class CodeWorkers:
             order = msgspec.json.encode(CodeWorkerOrder(str(directory), place))
             pid, pidfd, connection = server.fork_with(shared, order)
         except BaseException:
-            directory.rmdir()
+            # The worker may have begun before its pidfd could be opened, and its zygote may write.
+            if not remove_directory(directory):
+                self._abandoned.add(directory)
             raise
         self._workers[os.dup(pidfd)] = directory, place
         return pid, pidfd, connection
@@ -268,6 +272,7 @@ class CodeWorkers:
         return min(free)
 
     def _forget_ended(self) -> None:
+        self._abandoned = {one for one in self._abandoned if not remove_directory(one)}
         for pidfd, (directory, _) in list(self._workers.items()):
             if _has_ended(pidfd) and remove_directory(directory):
                 del self._workers[pidfd]
@@ -278,13 +283,14 @@ class CodeWorkers:
         for pidfd in self._workers:
             _kill(pidfd)
         deadline = time.monotonic() + STOP_SECONDS
-        while self._workers and time.monotonic() < deadline:
+        while (self._workers or self._abandoned) and time.monotonic() < deadline:
             self._forget_ended()
             time.sleep(POLL_SECONDS)
         if self._server is not None:
             self._server.close()
-        for pidfd, (directory, _) in self._workers.items():
+        for directory in (*self._abandoned, *(one for one, _ in self._workers.values())):
             log.warning("%s is left: a process is still writing to it", directory)
+        for pidfd in self._workers:
             os.close(pidfd)
         for descriptor in self._shared():
             os.close(descriptor)
