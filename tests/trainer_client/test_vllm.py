@@ -343,13 +343,13 @@ def test_tokens_before_and_after_an_update_are_of_the_weights_that_they_name(
             async with engine.group_requests() as group:
                 return await group(problem, sampling)
 
-        for _ in range(20):
+        for attempt in range(60):
             pending = start_daemon(lambda: asyncio.run(ask()))
             before, first = copy.deepcopy(learner.policy.model), engine.num_updates
             with torch.no_grad():
                 for weight in learner.policy.model.parameters():
-                    weight.mul_(1.01)
-            time.sleep(0.05)  # into the middle of a completion, which another try meets otherwise
+                    weight.mul_(1.002)
+            time.sleep(0.005 * attempt)  # one of them is in the middle of a completion
             engine.update_weights()
             dated = pending.result(120)
             found = [
@@ -463,15 +463,16 @@ def test_the_turns_of_episodes_have_the_trainers_logprobs(
     rollout["environment"] = {
         "path": "tests.trainer_client.episode_runs:Echo",
         "options": {"num_turns": 2},
-        "max_turn_tokens": 12,
+        "max_turn_tokens": 24,
     }
-    rollout["stop"] = [str(digit) for digit in range(10)]
+    rollout["stop"] = list("0123456789")
     model = chatty_model_at(taught, tmp_path / "chatty")
     settings = config(model, task / "data", tmp_path / "run", service_url, rollout=rollout)
     with closing(make_learner(settings)) as learner:
         learner.engine.update_weights()
-        rollouts = sample(learner, settings, replace(SAMPLING, stop=("1", "2", "3", "4", "5")))
-        assert {one.episode.num_turns for one in rollouts if one.episode} == {1, 2}
+        turns = replace(SAMPLING, stop=tuple("0123456789"), max_completion_tokens=120)
+        rollouts = sample(learner, settings, turns)
+        assert 2 in {one.episode.num_turns for one in rollouts if one.episode}
         for one in rollouts:
             assert largest_difference_where_sampled(learner, one) < 1e-4
 
