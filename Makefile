@@ -40,10 +40,10 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
 
-test: install  ## the test suite that needs no GPU and no minutes
+test: install  ## about 15,000 tests that start few processes and wait for no limit
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
-test-slow: install  ## installs each extra alone, runs the demonstration
+test-slow: install  ## the rest: services, kills, attacks in each deployment, the demonstrations
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow and not gpu" $(ARGS)
 
 soak: install  ## 100,000 programs, completions and kills in a row; SOAK_EXECUTIONS=... for others

@@ -155,6 +155,7 @@ asked_across = st.tuples(st.sampled_from(sorted(BY_NAME)), st.sampled_from(sorte
 """A program, often that of another form, the form by which it is judged, and a scoring."""
 
 
+@pytest.mark.slow
 @settings(max_examples=8, phases=ONCE)
 @given(names=st.lists(asked_across, min_size=8, max_size=8))
 def test_whether_there_is_a_verdict_depends_on_the_tests_alone(

@@ -280,6 +280,7 @@ def test_a_source_is_named_where_several_may_be_meant() -> None:
         main_source([row], "c")
 
 
+@pytest.mark.slow
 def test_the_command_lists_what_is_likely_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

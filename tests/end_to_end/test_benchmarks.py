@@ -60,6 +60,7 @@ def test_without_its_data_a_script_fails(
         script.main()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "flags", "message"),
     [

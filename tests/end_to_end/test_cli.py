@@ -37,6 +37,7 @@ def test_a_missing_configuration_ends_with_one_line() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_ends_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("output_dir: o\nmodel: {path: m}\ndataset: {path: d}\n")
@@ -66,6 +67,7 @@ def run_unread(module: str, *arguments: str) -> subprocess.CompletedProcess[str]
         os.close(writer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [
@@ -83,6 +85,7 @@ def test_a_command_whose_output_nobody_reads_ends_quietly(
     assert (result.returncode, result.stderr) == (1, "")
 
 
+@pytest.mark.slow
 def test_scores_that_nobody_reads_are_no_fault_of_a_file(tmp_path: Path) -> None:
     """They are more than Python keeps back until the end."""
     rows = tmp_path / "rows.jsonl"
@@ -109,6 +112,7 @@ def test_the_version_is_told(module: str) -> None:
     assert shown == f"{module.replace('_', '-')} {verifier_service.__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
     [("verifier_service", "VERIFIER_SERVICE"), ("trainer_client", "TRAINER_CLIENT")],

@@ -65,6 +65,7 @@ def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
     assert "exists; choose another folder" in again.stderr
 
 
+@pytest.mark.slow
 def test_a_demonstration_that_was_ended_can_go_on(tmp_path: Path) -> None:
     serve, train = re.findall(r"`(.*?)`", NextCommands(tmp_path, None, None).resume)
     command = serve.replace("verifier-service", "python -m verifier_service").split()

@@ -120,6 +120,7 @@ def test_the_configuration_for_data_of_ones_own_is_valid(tmp_path: Path) -> None
     assert tiny.model.path == "runs/demo/sft/model"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "first"),
     [

@@ -20,6 +20,7 @@ def test_an_example_is_a_valid_configuration(path: Path) -> None:
     assert load_config(path).output_dir.parts[0] == "runs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "settings"),
     [("memory", ["model.path"]), ("train", ["dataset.path", "model.path"])],

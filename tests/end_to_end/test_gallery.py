@@ -47,6 +47,7 @@ def run_example(url: str, folder: Path, script: str, *arguments: str) -> tuple[s
     return result.stdout, folder / f"{script}.svg"
 
 
+@pytest.mark.slow
 def test_graders_are_compared_as_the_page_shows(service_url: str, tmp_path: Path) -> None:
     answers = "examples/answers.jsonl"
     printed, figure = run_example(service_url, tmp_path, "wrong_verdicts", str(ROOT / answers))
@@ -66,6 +67,7 @@ def test_rows_without_a_label_are_shown_where_graders_differ(
     assert "nothing to count" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_verifier_of_ones_own_rewards_as_the_page_shows(tmp_path: Path) -> None:
     python = with_the_plugin(tmp_path)
     flags = ("--workers", "1", "--enabled", "contains_words,repetition", "--compat", "")

@@ -17,6 +17,7 @@ PYTHON = "SERVICE_PYTHON"
 """Which `make test-interop` sets."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "expected"), [({}, "skipped"), ({"DOCKER_TESTS": "required"}, "error")]
 )

@@ -11,6 +11,7 @@ from tests.sandbox.deployments import OWN, run_python, skip_unless_possible
 FILE = Path(__file__).with_name("test_languages.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deployment", "chosen"),
     [

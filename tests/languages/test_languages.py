@@ -161,6 +161,7 @@ def test_a_program_gets_its_reason(judge: Judge, name: str, kind: str) -> None:
     assert verdict.score == float(kind == "right")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_wrong_answer_is_wrong_and_a_special_judge_decides(judge: Judge, name: str) -> None:
     right, cases = PROGRAMS[name]["right"], reference_of(name).model_dump()["cases"]
@@ -192,6 +193,7 @@ def test_what_is_forbidden_is_refused(
     assert SECRET.encode() not in run.stdout + run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_bomb_of_threads_or_processes_ends(judge: Judge, name: str) -> None:
     limits = {"cpu_seconds": 1.0, "wall_seconds": 20.0, "idle_seconds": 0.3}

@@ -168,6 +168,7 @@ def test_a_completion_without_a_whole_block_has_no_proof(coq: CoqTester) -> None
     assert coq.verdict_on(ONE, "reflexivity.", part="completion").reason == "proved"
 
 
+@pytest.mark.slow
 def test_memory_is_limited(coq: CoqTester) -> None:
     deep = "Fixpoint f n := match n with 0 => nil | S k => app (f k) (f k) ++ cons k nil end."
     grows = f"Require Import List. Import ListNotations. {deep} Compute length (f 60)."

@@ -63,6 +63,7 @@ def test_a_lean_url_that_does_not_answer_is_told(tmp_path: Path) -> None:
     assert found.startswith("- VERIFIER_LEAN_URL: http://127.0.0.1:9 checks no proof")
 
 
+@pytest.mark.slow
 def test_a_wrong_lean_url_is_told_with_its_own_settings(tmp_path: Path) -> None:
     found = lines(tmp_path, VERIFIER_LEAN_URL="http://user:secret@lean:8000")["lean"]
     assert "the key is VERIFIER_LEAN_KEY" in found

@@ -57,6 +57,7 @@ def needs_coq() -> None:
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 def test_a_group_of_proofs_in_coq_is_judged(service: str) -> None:
     needs_coq()
     wrong = "```coq\nreflexivity.\n```"
@@ -124,6 +125,7 @@ def test_the_service_tells_which_checkers_it_has(service: str) -> None:
     assert len(missing) == sum(not is_there for is_there in by_language.values())
 
 
+@pytest.mark.slow
 def test_a_service_without_a_lean_server_says_so(tmp_path: Path) -> None:
     flags = ("--enabled=proof", "--code-workers=1")
     with running_service(tmp_path / "log", *flags) as url:

@@ -32,6 +32,7 @@ THE_SAME_EVERYWHERE = {"test_seccomp.py", "test_exit_reason.py", Path(__file__).
 """Tests that compute and start no process, and this file."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deployment", "files"),
     AGAIN,
@@ -52,6 +53,7 @@ def test_every_file_is_run_again_where_it_matters() -> None:
     assert again | THE_SAME_EVERYWHERE == {path.name for path in HERE.glob("test_*.py")}
 
 
+@pytest.mark.slow
 def test_doctor_finds_the_sandbox_sound_where_namespaces_are_refused() -> None:
     result = run_python("unprivileged in Docker", "-m", "verifier_service", "doctor")
     assert result.returncode == 0, result.stdout + result.stderr

@@ -21,6 +21,7 @@ def doctor(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
+@pytest.mark.slow
 def test_doctor_prints_the_layers_and_every_check() -> None:
     result = doctor()
     assert result.returncode == 0, result.stdout + result.stderr
@@ -45,6 +46,7 @@ def test_doctor_fails_when_a_layer_has_no_such_name() -> None:
     assert "moat" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("without", "found"),
     [

@@ -288,6 +288,7 @@ def overload(monkeypatch: pytest.MonkeyPatch) -> Overload:
     return lambda waited: monkeypatch.setattr(exit_reason, "waited_seconds", waited)
 
 
+@pytest.mark.slow
 def test_time_that_the_kernel_had_a_program_wait_is_not_its_own(
     sandbox: Sandbox, overload: Overload
 ) -> None:
@@ -301,6 +302,7 @@ def test_time_that_the_kernel_had_a_program_wait_is_not_its_own(
     assert (execution.reason, execution.wall_seconds >= 2.0) == (ExitReason.WALL_LIMIT, True)
 
 
+@pytest.mark.slow
 def test_a_program_that_does_nothing_but_wait_is_our_failure(
     sandbox: Sandbox, overload: Overload
 ) -> None:
@@ -316,6 +318,7 @@ def test_cpu_time_over_the_limit_is_no_overload(sandbox: Sandbox, overload: Over
     assert sandbox.run("while True: pass", limits=SHORT_CPU).reason is ExitReason.CPU_LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_what_one_of_a_pair_waits_both_do(
     sandbox: Sandbox, overload: Overload, number: int

@@ -109,6 +109,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_least_share")
 @pytest.mark.parametrize("source", LOOPS.values(), ids=LOOPS)
 def test_a_long_program_is_stopped_and_cannot_go_on_by_itself(table: int, source: str) -> None:
@@ -138,6 +139,7 @@ def test_a_long_program_is_stopped_and_cannot_go_on_by_itself(table: int, source
     assert execution.waited_seconds >= 20 * turns.LOOK_SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_least_share")
 def test_a_program_that_sleeps_is_not_stopped_and_holds_up_no_other(table: int) -> None:
     is_long = []

@@ -65,6 +65,7 @@ def difference(policy: Policy, engine: VllmServerEngine) -> float:
     return largest
 
 
+@pytest.mark.slow
 def test_a_server_samples_with_the_newest_adapter_and_gets_its_base_once(
     task: Path, tmp_path: Path, roomy: tuple[str, Sampler]
 ) -> None:
@@ -102,6 +103,7 @@ def test_an_adapter_that_another_run_replaced_is_an_error(
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("room", "lora", "reason"),
     [

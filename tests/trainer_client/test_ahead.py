@@ -75,6 +75,7 @@ def whole(task: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> 
     return settings.output_dir
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_run_resumed_after_two_steps_ends_with_the_same_weights_bit_for_bit(
     task: Path, whole: Path, server: str, tmp_path: Path, keeps: bool
@@ -128,6 +129,7 @@ def digits(completions, **columns):
 """
 
 
+@pytest.mark.slow
 def test_functions_run_in_the_main_thread(
     task: Path, whole: Path, server: str, tmp_path: Path
 ) -> None:

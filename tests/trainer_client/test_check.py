@@ -107,6 +107,7 @@ def test_a_sound_configuration_has_facts_alone(config: Path) -> None:
     assert names == ["data", "model", "memory", "service"]
 
 
+@pytest.mark.slow
 def test_the_command_lists_every_problem_and_ends_with_status_1(
     config: Path, tmp_path: Path
 ) -> None:
@@ -132,6 +133,7 @@ def test_the_command_lists_every_problem_and_ends_with_status_1(
     assert len(lines) == 4
 
 
+@pytest.mark.slow
 def test_neither_check_nor_the_beginning_of_train_imports_torch(config: Path) -> None:
     code = (
         "import sys\nfrom trainer_client.cli import run\n"

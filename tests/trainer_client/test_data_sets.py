@@ -365,6 +365,7 @@ def curriculum(task: Path, run_dir: Path, **sections: Any) -> Any:
     return run_config(task, run_dir, "accuracy", dataset=values, train={"steps": 6, **sections})
 
 
+@pytest.mark.slow
 def test_a_resumed_run_chooses_as_if_it_had_not_stopped(task: Path, tmp_path: Path) -> None:
     train(curriculum(task, tmp_path / "whole", checkpoint_every_steps=3))
     train(curriculum(task, tmp_path / "part", checkpoint_every_steps=3))
@@ -392,6 +393,7 @@ def test_a_resumed_run_chooses_as_if_it_had_not_stopped(task: Path, tmp_path: Pa
             assert 0.2 <= sum(p for p, _ in before) / sum(j for _, j in before) <= 0.8
 
 
+@pytest.mark.slow
 def test_two_processes_mix_choose_and_refill_together(task: Path, tmp_path: Path) -> None:
     """Every group is dropped, so each of two steps takes its four problems and two refills."""
     config = run_config(

@@ -446,6 +446,7 @@ def places(rollout: Rollout) -> list[int]:
     return [start + place for place, own in enumerate(rollout.sampled or ()) if own]
 
 
+@pytest.mark.slow
 def test_an_episode_does_not_depend_on_what_is_sampled_beside_it(
     policy: Policy, configured: Callable[..., Config]
 ) -> None:

@@ -139,6 +139,7 @@ def test_one_completion_is_greedy_unless_something_else_is_asked(
     assert (ended.value.code, asked) == (0, [temperature])
 
 
+@pytest.mark.slow
 def test_completions_are_shown_before_a_service_that_is_not_there_is_waited_for(
     task: Path, tmp_path: Path
 ) -> None:

@@ -62,6 +62,7 @@ def assert_equal(left: Mapping[str, torch.Tensor], right: Mapping[str, torch.Ten
     assert all(torch.equal(left[name], right[name]) for name in left)
 
 
+@pytest.mark.slow
 def test_a_run_with_given_objects_is_the_run_with_their_files(task: Path, tmp_path: Path) -> None:
     """The trained weights are equal, and those of the given model, which was trained in place."""
     by_path = train(run_config(task, tmp_path / "paths"))
@@ -106,6 +107,7 @@ def test_each_step_is_told_and_an_error_of_the_callback_saves_the_run(
     assert [reward for _, reward in told] == [one["reward/total"] for one in logged]
 
 
+@pytest.mark.slow
 def test_a_run_with_a_reference_and_given_objects_is_resumed_bit_for_bit(
     task: Path, tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_run_that_drifted_goes_on_from_its_last_good_step_with_other_settings(
     assert [row["policy/learning_rate"] for row in rows] == [1e-3] * good + [1e-6] * 3
 
 
+@pytest.mark.slow
 def test_going_back_twice_keeps_both(task: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     config = run_config(task, run_dir, train={"steps": 2, **EVERY})

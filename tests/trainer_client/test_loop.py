@@ -258,6 +258,7 @@ def test_a_reference_that_is_synced_makes_the_kl_small_again(task: Path, tmp_pat
     assert fixed[2] > 1e-6
 
 
+@pytest.mark.slow
 def test_a_synced_reference_survives_a_resumption(task: Path, tmp_path: Path) -> None:
     sections: dict[str, Any] = {
         "loss": {"kl_coefficient": 0.1, "reference_sync_steps": 1},
@@ -519,6 +520,7 @@ def test_a_second_signal_ends_the_run_at_once() -> None:
         assert process.returncode == -number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")]
 )

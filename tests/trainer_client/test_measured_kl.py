@@ -22,6 +22,7 @@ def kls(run_dir: Path) -> dict[int, float]:
     return {int(row["step"]): row[key] for row in rows if key in row}
 
 
+@pytest.mark.slow
 def test_it_is_measured_every_so_many_steps_and_changes_nothing(
     task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,6 +50,7 @@ def test_it_is_the_value_that_a_kl_in_the_loss_has(
         assert value == pytest.approx(in_loss[number], rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [{}, {"lora": {"rank": 4}}], ids=["all", "lora"])
 def test_a_resumed_run_measures_to_the_same_start(
     task: Path, tmp_path: Path, model: dict[str, Any]

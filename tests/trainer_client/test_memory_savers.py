@@ -243,6 +243,7 @@ print("closed")
 """
 
 
+@pytest.mark.slow
 def test_a_process_ends_while_its_sampler_hangs() -> None:
     """Groups that are being sampled ahead are given up, as after SIGTERM."""
     result = subprocess.run(

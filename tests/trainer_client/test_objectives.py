@@ -225,6 +225,7 @@ def test_gdpo_with_another_scale_is_refused() -> None:
         make_config({**values, "advantage": {"aggregation": "normalize_first", "scale": "none"}})
 
 
+@pytest.mark.slow
 def test_a_run_with_all_of_them_resumes_as_if_it_had_not_stopped(
     task: Path, tmp_path: Path
 ) -> None:

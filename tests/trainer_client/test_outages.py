@@ -160,6 +160,7 @@ def check_rewards_and_advantages(run_dir: Path, steps: int, *, fails: bool = Tru
     assert num_unjudged > 0
 
 
+@pytest.mark.slow
 def test_busy_answers_and_dropped_connections_change_nothing(task: Path, tmp_path: Path) -> None:
     def misbehave(number: int) -> str | None:
         return {0: "busy", 1: "drop"}.get(number % 5)
@@ -174,6 +175,7 @@ def test_busy_answers_and_dropped_connections_change_nothing(task: Path, tmp_pat
     assert same(weights(tmp_path / "calm" / "model"), weights(tmp_path / "stormy" / "model"))
 
 
+@pytest.mark.slow
 def test_a_verifier_that_stays_away_leaves_a_checkpoint_that_resumes_exactly(
     task: Path, tmp_path: Path
 ) -> None:

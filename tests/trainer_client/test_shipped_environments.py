@@ -454,6 +454,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_feedback_tells_why_and_ends_at_the_right_answer(service: str) -> None:
     feedback = VerifierFeedback(clients_of(service), num_tries=3)
     feedback.reset(PROBLEM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from tests.trainer_client.runs import run_python
@@ -17,6 +18,7 @@ def gradients(task: Path, output: Path, processes: int) -> dict[str, torch.Tenso
     return loaded
 
 
+@pytest.mark.slow
 def test_two_processes_have_the_gradient_of_one(task: Path, tmp_path: Path) -> None:
     one = gradients(task, tmp_path / "one.pt", 1)
     two = gradients(task, tmp_path / "two.pt", 2)

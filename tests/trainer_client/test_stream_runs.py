@@ -78,6 +78,7 @@ def prompts(run_dir: Path, steps: int = STEPS) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_run_has_all_its_steps_with_their_staleness_and_idle_times(whole: Path) -> None:
     rows = metrics(whole)
     assert [row["step"] for row in rows] == list(range(1, STEPS + 1))
@@ -146,6 +147,7 @@ def test_functions_score_refills_and_evaluations_go_beside_a_stream(
     assert all(len(rollouts(settings.output_dir, step)) >= 4 * PER_STEP for step in (1, 2))
 
 
+@pytest.mark.slow
 def test_a_stop_keeps_the_groups_of_the_step_that_was_not_finished(
     task: Path, tmp_path: Path
 ) -> None:
@@ -217,6 +219,7 @@ def test_two_processes_train_on_the_stream_of_the_first(
     assert len(prompts(settings.output_dir)) == STEPS * PER_STEP
 
 
+@pytest.mark.slow
 def test_without_staleness_a_run_is_the_synchronous_one_bit_for_bit(
     task: Path, server: tuple[str, Sampler], tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def distilled(task: Path, run_dir: Path, teacher: Path, **sections: Any) -> Conf
     )
 
 
+@pytest.mark.slow
 def test_a_policy_comes_nearer_to_its_teacher_and_a_resumed_one_as_near(
     task: Path, teacher: Path, tmp_path: Path
 ) -> None:

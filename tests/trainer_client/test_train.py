@@ -74,6 +74,7 @@ def finished_run(task: Path, service_url: str, tmp_path_factory: pytest.TempPath
     return run_dir
 
 
+@pytest.mark.slow
 def test_a_run_leaves_model_metrics_curves_and_checkpoints(finished_run: Path) -> None:
     assert (finished_run / "model" / "config.json").exists()
     assert list((finished_run / "tensorboard").iterdir())
@@ -115,6 +116,7 @@ def test_the_weights_change(finished_run: Path, task: Path) -> None:
     assert any(not start[name].equal(value) for name, value in weights(finished_run).items())
 
 
+@pytest.mark.slow
 def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(
     finished_run: Path, task: Path, service_url: str, tmp_path: Path
 ) -> None:

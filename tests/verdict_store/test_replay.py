@@ -130,6 +130,7 @@ def test_a_proof_in_lean_is_judged_by_the_server_of_the_settings(
     assert "proof: 1 judged again, 1 as before, other scores: 0" in result.out
 
 
+@pytest.mark.slow
 def test_a_checker_or_model_that_is_absent_changes_no_verdict(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_checker_or_model_that_is_absent_changes_no_verdict(
     assert "accuracy: 1 judged again, 1 as before" in result.out
 
 
+@pytest.mark.slow
 def test_a_text_that_was_too_long_to_keep_is_counted_as_that(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +180,7 @@ def test_calls_with_one_id_of_their_client_are_judged_each_by_its_reference(
     assert "accuracy: 2 judged again, 2 as before, other scores: 0" in result.out
 
 
+@pytest.mark.slow
 def test_verifiers_and_times_can_be_chosen(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

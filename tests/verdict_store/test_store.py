@@ -78,6 +78,7 @@ def test_every_verdict_is_stored_and_none_of_its_texts(tmp_path: Path) -> None:
     assert b"swordfish" not in files
 
 
+@pytest.mark.slow
 def test_texts_are_stored_where_the_operator_asks_for_them(tmp_path: Path) -> None:
     with storing(tmp_path / "store", *LATE, "--store-texts", "text") as (http, _):
         score(http, f"{SECRET}: 2")
@@ -86,6 +87,7 @@ def test_texts_are_stored_where_the_operator_asks_for_them(tmp_path: Path) -> No
     assert (row["reference"], row["extracted"]) == ('{"answer":"2"}', "2")
 
 
+@pytest.mark.slow
 def test_large_requests_and_other_protocols_are_stored(tmp_path: Path) -> None:
     texts = [f"It is {number}." for number in range(1500)]
     label = {"ground_truth": "7"}
@@ -99,6 +101,7 @@ def test_large_requests_and_other_protocols_are_stored(tmp_path: Path) -> None:
     assert r"\boxed{7}" in {row["completion"] for row in rows}
 
 
+@pytest.mark.slow
 def test_calls_with_one_id_have_records_of_their_own(tmp_path: Path) -> None:
     with storing(tmp_path / "store", *LATE) as (http, _):
         http.headers["X-Request-ID"] = "mine"
@@ -109,6 +112,7 @@ def test_calls_with_one_id_have_records_of_their_own(tmp_path: Path) -> None:
     assert len({row["record_id"] for row in rows}) == 2
 
 
+@pytest.mark.slow
 def test_programs_that_are_not_judged_are_not_stored(tmp_path: Path) -> None:
     more = ("--store-texts", "text", "--enabled", "accuracy,format,code", "--code-workers", "1")
     with storing(tmp_path / "store", *LATE, *more) as (http, _):
@@ -121,6 +125,7 @@ def test_programs_that_are_not_judged_are_not_stored(tmp_path: Path) -> None:
     assert {row["verifier"] for row in rows} == {"accuracy", "format"}
 
 
+@pytest.mark.slow
 def test_groups_with_verifiers_of_their_own_keep_their_places(tmp_path: Path) -> None:
     own = [{"type": "format"}]
     groups = [
@@ -138,6 +143,7 @@ def test_groups_with_verifiers_of_their_own_keep_their_places(tmp_path: Path) ->
     assert places == {(0, 0, "accuracy"), (1, 0, "format"), (1, 1, "format"), (2, 0, "accuracy")}
 
 
+@pytest.mark.slow
 def test_a_killed_service_loses_nothing_that_its_writer_has(tmp_path: Path) -> None:
     """The writer outlives the service by as long as it needs."""
     with storing(tmp_path / "store", *LATE) as (http, service):
@@ -156,6 +162,7 @@ def _is_dead(pid: int) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_writer_killed_at_any_moment_loses_no_file_and_is_replaced(
     tmp_path: Path, seed: int
@@ -200,6 +207,7 @@ def _is_writer(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_full_disk_fails_no_request(tmp_path: Path) -> None:
     """A folder that has become a file refuses every write, root's too."""
     folder = tmp_path / "store"
@@ -214,6 +222,7 @@ def test_a_full_disk_fails_no_request(tmp_path: Path) -> None:
         wait_until(lambda: counted(http, "written") == 2)
 
 
+@pytest.mark.slow
 def test_beyond_the_rate_verdicts_are_dropped_and_counted(tmp_path: Path) -> None:
     with storing(tmp_path / "store", *LATE, "--store-max-rate", "0.4") as (http, _):
         score(http, "2", "3")  # four verdicts, which are the burst of ten seconds
@@ -298,6 +307,7 @@ def test_after_its_end_a_store_counts_what_it_drops(tmp_path: Path) -> None:
     assert asyncio.run(run()).num_verdicts["no_writer"] == 3
 
 
+@pytest.mark.slow
 def test_without_the_setting_nothing_is_stored(http: httpx.Client) -> None:
     assert "verifier_store" not in http.get("/metrics").text
 

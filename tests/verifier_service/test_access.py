@@ -84,6 +84,7 @@ def lines_of(log: Path, request_id: str) -> list[dict[str, Any]]:
     return [line for line in lines if line.get("request_id") == request_id]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [KEY, OTHER_KEY], ids=["first", "second"])
 def test_a_key_opens_the_service(guarded: httpx.Client, key: str) -> None:
     assert guarded.post("/v1/score", json=BODY, headers=bearer(key)).status_code == 200

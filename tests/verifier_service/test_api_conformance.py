@@ -51,6 +51,7 @@ def test_scoring_conforms(service_url: str, mode: GenerationMode) -> None:
     generate(service_url, "/v1/score", "POST", mode, NUM_CASES // 2, check)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/", "/v1/verifiers", "/v1/profiles", "/healthz", "/readyz", "/metrics"]
 )

@@ -33,6 +33,7 @@ def check(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_solutions_that_pass_end_with_status_0(tmp_path: Path) -> None:
     rows = [
         {"solution": SUCCESSOR, "tests": asserts("assert f(1) == 2")},
@@ -43,6 +44,7 @@ def test_solutions_that_pass_end_with_status_0(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "3 rows: 3 passed\n")
 
 
+@pytest.mark.slow
 def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
     rows = [
         {"id": "right", "solution": SUCCESSOR, "tests": asserts("assert f(1) == 2")},
@@ -113,6 +115,7 @@ def test_what_is_wrong_with_many_rows_is_said_once(tmp_path: Path) -> None:
     assert str(raised.value) == "row 1 and 2 more: no column 'sol'; there are solution, tests"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(tmp_path: Path) -> None:
     missing = check(tmp_path / "nowhere.jsonl")
     empty = check(write(tmp_path, []))
@@ -139,6 +142,7 @@ def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
     rows = [
         {
@@ -152,6 +156,7 @@ def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
     assert (result.stdout, result.returncode) == ("164 rows: 164 passed\n", 0)
 
 
+@pytest.mark.slow
 def test_at_most_4_exercism_tasks_are_misfits_all_unsupported(tmp_path: Path) -> None:
     rows = [
         {

@@ -394,6 +394,7 @@ def test_a_program_does_not_answer_for_tests_that_sleep(grader: Grader) -> None:
     assert grader("def f(): return 1", tests, IDLE_PLAN).reason == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["while True: pass", "import time\ntime.sleep(60)"])
 def test_a_special_judge_has_as_much_time_for_all_cases(grader: Grader, judge: str) -> None:
     plan = Plan(Limits(cpu_seconds=0.5, wall_seconds=3.0), 0.8, 4.0, run_all=True)
@@ -420,12 +421,14 @@ def test_a_special_judge_that_is_no_program_is_the_tests_fault(grader: Grader) -
     assert "SyntaxError" in found.expected
 
 
+@pytest.mark.slow
 def test_a_special_judge_that_fails_accepts_nothing(grader: Grader) -> None:
     """A completion could provoke it."""
     for judge in ("1 / 0", "while True: pass", "x = ' ' * 10**12"):
         assert grader("print(9)", {**SQUARE, "program": judge}).reason == "wrong_answer"
 
 
+@pytest.mark.slow
 def test_cases_of_a_program_compile_it_once(grader: Grader) -> None:
     """Its source takes long to compile, and leaves next to nothing to run."""
     source = "if 0:\n" + "    f(1, 2, x=[3, 4])\n" * 50_000 + "print(1)"
@@ -857,6 +860,7 @@ def test_a_right_program_is_not_wrong_because_its_changes_cannot_be_seen(grader:
     assert found.reason == "unsupported_test"
 
 
+@pytest.mark.slow
 def test_long_test_code_is_read_in_time_linear_in_it() -> None:
     """Quadratic time would be minutes."""
     code = "a = [1]\n" + "assert f(a) == 1\na = [1]\nf(a)\na = [1]\n" * 5000
@@ -873,6 +877,7 @@ class Test(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "arguments", "result"),
     [
@@ -998,6 +1003,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_variants_of_humaneval_fail(grader: Grader, name: str) -> None:
     rows = humaneval()
@@ -1046,6 +1052,7 @@ def module_of(row: Row) -> str:
     return str(row["id"]).split("/")[1].replace("-", "_")
 
 
+@pytest.mark.slow
 def test_exercism_tasks_get_their_labels_or_are_unsupported(grader: Grader) -> None:
     rows = shared_data("code/exercism.jsonl.gz")
     asked: list[tuple[str, Tests]] = [

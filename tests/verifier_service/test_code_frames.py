@@ -160,6 +160,7 @@ def findings_of(channel: socket.socket, tests: dict[str, Any]) -> Findings:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", [FUNCTION_CASES, ASSERTIONS], ids=["function", "asserts"])
 @settings(max_examples=150, deadline=None)
 @given(drawing=st.data())
@@ -217,6 +218,7 @@ def mutated(draw: st.DrawFn) -> Any:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(data | mutated())
 def test_a_value_is_of_a_built_in_type_or_a_handle(data: Any) -> None:

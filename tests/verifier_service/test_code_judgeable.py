@@ -377,6 +377,7 @@ def findings_of(
     return grader.all([(program, tests) for program in programs], plan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", JUDGED, ids=lambda case: case.code)
 def test_no_program_chooses_to_have_no_verdict_or_to_be_believed(
     grader: Grader, case: Case

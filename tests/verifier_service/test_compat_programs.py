@@ -450,6 +450,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
@@ -508,6 +509,7 @@ def test_a_client_is_answered_before_it_gives_up(busy: str) -> None:
         assert http.post("/run_code", json=body).status_code in (200, 504)
 
 
+@pytest.mark.slow
 def test_protocols_can_be_switched_off(tmp_path: Path) -> None:
     flags = ("--workers", "1", "--enabled", "accuracy", "--compat", "slime")
     with running_service(tmp_path / "log", *flags) as url:
@@ -539,6 +541,7 @@ def test_every_protocol_is_named() -> None:
     assert "run_program" not in VERIFIERS
 
 
+@pytest.mark.slow
 def test_api_keys_protect_the_protocols_and_may_be_in_a_url(tmp_path: Path) -> None:
     flags = ("--workers", "1", "--code-workers", "1", "--api-key-hashes", hash_of("secret"))
     with running_service(tmp_path / "log", *flags) as url:
@@ -553,6 +556,7 @@ def test_api_keys_protect_the_protocols_and_may_be_in_a_url(tmp_path: Path) -> N
         assert httpx.get(f"{url}/v1/ping", headers=bearer, timeout=600).text == '"pong"'
 
 
+@pytest.mark.slow
 def test_a_body_that_is_too_large_is_413(tmp_path: Path) -> None:
     flags = ("--workers", "1", "--enabled", "accuracy", "--max-body-bytes", "1000")
     with running_service(tmp_path / "log", *flags) as url:
@@ -605,6 +609,7 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
     assert asyncio.run(ask()).status_code == status
 
 
+@pytest.mark.slow
 def test_a_right_program_waits_for_no_loop_and_no_sleeper(tmp_path: Path) -> None:
     """One program runs at a time; those that loop or sleep would hold that place for minutes."""
 

@@ -210,6 +210,7 @@ def test_a_failure_of_a_statement_without_a_check_is_no_full_score(judge: Judge)
     assert judge("def f(x): return x", tests).passed == 2
 
 
+@pytest.mark.slow
 def test_long_test_code_is_counted_in_time_linear_in_it() -> None:
     """Quadratic time would be minutes."""
     code = "".join(
@@ -338,6 +339,7 @@ def test_an_endless_loop_has_failed_what_it_did_not_reach(judge: Judge, form: st
     assert found.reason == "time_limit_exceeded"
 
 
+@pytest.mark.slow
 def test_a_program_that_sleeps_has_failed_what_it_did_not_reach(judge: Judge) -> None:
     """Waiting for a processor does not count, so the tests before are reached at any load."""
     found = judge(dying("time.sleep(10**6)"), FORMS["asserts"], limited(wall_seconds=4.0))
@@ -585,6 +587,7 @@ def test_test_code_that_takes_too_long_to_read_is_bad_for_every_program(judge: J
 # The journal
 
 
+@pytest.mark.slow
 def test_a_journal_has_room_for_the_results_of_all_tests(judge: Judge) -> None:
     num_tests = 27_000
     assert num_tests * (MAX_RESULT_BYTES - 2) > MAX_COMPILED_BYTES  # the least room of a result

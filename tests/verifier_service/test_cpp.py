@@ -96,6 +96,7 @@ def judged(http: httpx.Client, *sources: str, **options: Any) -> list[dict[str, 
     return verdicts(http, verifier, *map(block, sources), tests=tests)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_gets_its_reason(http: httpx.Client, name: str) -> None:
@@ -129,6 +130,7 @@ int main() {{
 """
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("num_threads", "stack_bytes", "reason"),
@@ -152,6 +154,7 @@ def test_programs_of_a_group_are_judged_each(http: httpx.Client) -> None:
     assert reasons == ["passed", "wrong_answer", "compile_error", "passed"]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_fraction_counts_the_cases(http: httpx.Client) -> None:
     source = SUM.replace("cin >> n;", "cin >> n; if (n == 3) return 1;")

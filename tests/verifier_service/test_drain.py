@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.processes import pid_in, tree, until
 from tests.verifier_service.poison import POISON
@@ -50,6 +51,7 @@ def test_a_call_under_way_is_finished_and_a_new_one_refused(tmp_path: Path) -> N
         until(lambda: not any(Path(f"/proc/{pid}/fd").exists() for pid in started[1:]))
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_longer_than_the_limit_is_given_up(tmp_path: Path) -> None:
     log = tmp_path / "service.log"
     flags = ("--workers", "1", "--enabled", "accuracy", "--drain-seconds", "0.1")
@@ -65,6 +67,7 @@ def test_a_call_that_takes_longer_than_the_limit_is_given_up(tmp_path: Path) -> 
         assert (answer.status_code, answer.json()["error"]["type"]) == (503, "draining")
 
 
+@pytest.mark.slow
 def test_the_work_of_a_client_that_is_gone_is_dropped(tmp_path: Path) -> None:
     """One worker, a queue of minutes: when its client is gone, the next one need not wait."""
     log = tmp_path / "service.log"

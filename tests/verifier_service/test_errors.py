@@ -296,6 +296,7 @@ def test_unusual_completions_get_verdicts(http: httpx.Client, text: str) -> None
     assert [verdict["outcome"] for verdict in found.values()] == ["scored"] * 4
 
 
+@pytest.mark.slow
 def test_a_body_over_the_limit_is_refused(small: httpx.Client) -> None:
     found = error(small.post("/v1/score", json=body(["x" * 2000])), 413)
     assert found["message"] == "the body is larger than 2000 bytes"
@@ -314,6 +315,7 @@ def test_too_many_completions_are_refused(small: httpx.Client) -> None:
     assert found["message"] == "the request has 4 completions; at most 3 are taken at once"
 
 
+@pytest.mark.slow
 def test_a_full_queue_is_told_with_its_state_and_when_to_come_back(small: httpx.Client) -> None:
     group = {"reference": {"answer": "2"}, "completions": [POISON]}
     pending = {"verifiers": [{"type": "accuracy"}], "groups": [group]}

@@ -82,6 +82,7 @@ def test_a_file_gets_the_verdicts_of_the_service(
     assert "accuracy: 3 scored/equal, 1 scored/different" in result.stdout
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> None:
     """The last line was being written; one verdict had failed."""
     row = {"id": LINE_ENDS, "completion": rf"\boxed{{2 {LINE_ENDS}}}", "answer": "2"}
@@ -103,6 +104,7 @@ def test_an_interrupted_run_goes_on_where_it_was(rows: Path, tmp_path: Path) -> 
     assert without_seconds(found) == without_seconds(expected)
 
 
+@pytest.mark.slow
 def test_a_weight_follows_its_verifier(rows: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     result = score(rows, out, "--verifier", "accuracy=0.5,format=0", "--verifier", "tag_count")
@@ -112,6 +114,7 @@ def test_a_weight_follows_its_verifier(rows: Path, tmp_path: Path) -> None:
     assert rewards == [0.5, 0.0, 0.5, 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -135,6 +138,7 @@ def test_a_wrong_wish_ends_with_status_2(
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_each_message_is_about_its_own_file(rows: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     out = score(rows, nowhere / "out.jsonl")
@@ -191,6 +195,7 @@ def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
     assert sum(scored) == len(lines_of(out)) == 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--out", "-")])
 def test_without_a_file_the_verdicts_go_to_standard_output(
     rows: Path, tmp_path: Path, flags: tuple[str, ...]
@@ -209,6 +214,7 @@ def test_without_a_file_the_verdicts_go_to_standard_output(
     assert list(tmp_path.iterdir()) == [rows]
 
 
+@pytest.mark.slow
 def test_a_file_of_which_nothing_can_be_judged_says_why(tmp_path: Path) -> None:
     rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
     rows.write_text('{"completion": "2", "anwser": "2"}\n{"completion": "3", "answre": "2"}\n')
@@ -240,6 +246,7 @@ def test_a_result_of_something_else_is_not_overwritten(tmp_path: Path, line: str
     assert out.read_text() == line + "\n"
 
 
+@pytest.mark.slow
 def test_rows_choose_their_verifiers(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     chosen = [

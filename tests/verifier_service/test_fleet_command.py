@@ -18,6 +18,7 @@ def test_without_ray_the_command_says_what_to_install() -> None:
     assert result.stderr == "Ray is missing: pip install 'reward-verifier[service,ray]'\n"
 
 
+@pytest.mark.slow
 def test_a_wrong_number_of_judges_ends_with_its_name() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "verifier_service", "fleet", "--judges", "0"],

@@ -75,6 +75,7 @@ def rows_in(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_command_finds_defects_resumes_and_writes_what_is_usable(tmp_path: Path) -> None:
     """Every kind of finding has its rows in test_planted_defects."""
     data = write(
@@ -126,6 +127,7 @@ def test_a_command_finds_defects_resumes_and_writes_what_is_usable(tmp_path: Pat
     assert "2 rows: 0 unusable, 2 kept" in alone.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -429,6 +431,7 @@ def inspected(data: Path) -> Inspection:
     return asyncio.run(judged())
 
 
+@pytest.mark.slow
 def test_what_rows_hold_harms_nothing(tmp_path: Path) -> None:
     """A terminal does not obey what is shown of them, either."""
     inspection = inspected(write(tmp_path / "rows.jsonl", *(one for one, _ in ATTACKS.values())))
@@ -518,6 +521,7 @@ def test_a_reference_with_nothing_in_it_is_told_apart_from_an_unknown_column(
 ODD = ("see the book", "TODO", "12 or 13", "nan")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_words", [4, 12])
 def test_words_are_odd_where_nearly_all_answers_are_numbers(tmp_path: Path, num_words: int) -> None:
     """Formulas are no words; where words are usual none of them is odd."""

@@ -204,6 +204,7 @@ def test_a_large_program_in_cpp_is_told_the_version_of_its_compiler(http: httpx.
     assert [answer["run"]["code"] for answer in answers] == [0, 0]
 
 
+@pytest.mark.slow
 def test_the_death_of_a_calls_process_costs_nothing(http: httpx.Client, service_pid: int) -> None:
     body = {"verifiers": [], "query": [f"call {POISON}", RIGHT], "labels": ["2", "4"]}
     with ThreadPoolExecutor(1) as thread:
@@ -250,6 +251,7 @@ def small_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
         yield url, pid_in(log)
 
 
+@pytest.mark.slow
 def test_a_body_without_a_length_is_refused_when_it_is_too_large(
     small_service: tuple[str, int],
 ) -> None:
@@ -269,6 +271,7 @@ def resident_bytes(pid: int) -> int:
     return int(found[1]) * 1024
 
 
+@pytest.mark.slow
 def test_a_flood_of_bodies_is_refused_and_leaves_no_memory(
     small_service: tuple[str, int],
 ) -> None:
@@ -294,6 +297,7 @@ def test_a_flood_of_bodies_is_refused_and_leaves_no_memory(
     assert resident_bytes(pid) < before + 100 * 2**20
 
 
+@pytest.mark.slow
 def test_slow_senders_are_gone_on_every_route(tmp_path: Path) -> None:
     """Senders of a byte now and then are gone, too."""
     flags = ("--workers", "1", "--enabled", "format", "--body-seconds", "0.5")
@@ -378,6 +382,7 @@ def test_the_connection_of_a_call_without_a_key_does_not_wait_for_its_body(
     assert b"connection" not in exchange(CloseUnread(refuse), scope, []).headers
 
 
+@pytest.mark.slow
 def test_a_route_that_knows_nothing_of_the_door_gets_no_large_body() -> None:
     app = create_app(Settings(workers=1, enabled=("format",), compat=()))
     taken = []

@@ -299,6 +299,7 @@ def test_an_interactor_at_fault_without_a_program_has_no_score(http: httpx.Clien
     assert (found["score"], found["reason"]) == (0.0, "wrong_answer")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_programs_and_interactors_may_be_in_cpp(http: httpx.Client) -> None:
     program = """
@@ -325,6 +326,7 @@ def test_programs_and_interactors_may_be_in_cpp(http: httpx.Client) -> None:
     assert python["score"] == 1.0
 
 
+@pytest.mark.slow
 def test_the_notes_of_a_conversation_are_bounded() -> None:
     talk = Conversation()
     for number in range(100_000):
@@ -368,6 +370,7 @@ SUBTASK_PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_subtasks_give_the_points_of_their_worst_case(http: httpx.Client) -> None:
     sources = [source for source, _ in SUBTASK_PROGRAMS.values()]
     found = judged(http, SUBTASKS, *sources, scoring="fraction", cpu_seconds=0.7)

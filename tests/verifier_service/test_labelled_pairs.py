@@ -33,6 +33,7 @@ def found() -> dict[str, Rates]:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MATH_VERIFY)
 def test_no_set_is_judged_worse_than_by_math_verify(found: dict[str, Rates], name: str) -> None:
     refused, accepted = MATH_VERIFY[name]

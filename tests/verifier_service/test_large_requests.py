@@ -330,6 +330,7 @@ def test_a_deadline_holds_for_large_requests(http: httpx.Client) -> None:
     assert {tuple(verdict) for verdict in verdicts} == {("accuracy", "format")}
 
 
+@pytest.mark.slow
 def test_the_death_of_a_requests_process_costs_nothing(
     service_pid: int, http: httpx.Client
 ) -> None:
@@ -355,6 +356,7 @@ def test_the_death_of_a_requests_process_costs_nothing(
     assert num_deaths(http) == before + 1
 
 
+@pytest.mark.slow
 def test_the_death_of_a_streams_process_repeats_no_line(
     service_pid: int, http: httpx.Client
 ) -> None:
@@ -411,6 +413,7 @@ def num_deaths(http: httpx.Client) -> float:
     return float(found[1])
 
 
+@pytest.mark.slow
 def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -430,6 +433,7 @@ def test_a_request_whose_process_does_not_answer_is_to_be_asked_again(
     assert answer.headers["retry-after"] == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "in lines"])
 def test_a_group_of_long_completions_needs_no_process(
     monkeypatch: pytest.MonkeyPatch, stream: bool

@@ -305,6 +305,7 @@ def test_a_group_with_an_uncounted_completion_has_no_lengths() -> None:
 # through the service
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", [{"type": "length"}, {"type": "cosine_length"}])
 def test_a_completion_that_cannot_be_judged_gains_nothing(
     http: httpx.Client, verifier: dict[str, Any]

@@ -84,6 +84,7 @@ spellings = st.builds(
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
 
+@pytest.mark.slow
 @given(spellings)
 @settings(max_examples=1000, deadline=None)
 def test_a_light_body_is_the_request_of_the_whole(body: bytes) -> None:

@@ -11,6 +11,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from trainer_client.service_process import running_service
 
 NUM_CLIENTS = 256
@@ -48,6 +50,7 @@ def ask(connection: HTTPConnection, content: bytes) -> Answer:
     return Answer(response.status, response.getheader("Retry-After"), rewards)
 
 
+@pytest.mark.slow
 def test_clients_beyond_the_bound_are_told_when_to_return_and_nobody_waits_in_vain(
     tmp_path: Path,
 ) -> None:

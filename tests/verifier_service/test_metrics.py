@@ -51,6 +51,7 @@ def post(http: httpx.Client, *texts: str, **fields: object) -> httpx.Response:
     return http.post("/v1/score", json=body)
 
 
+@pytest.mark.slow
 def test_verdicts_are_counted_by_reason_and_timed(own: httpx.Client) -> None:
     before = samples(own)
     post(own, *(rf"{text} \boxed{{{n}}}" for text, n in (("a", 2), ("b", 2), ("a", 2), ("c", 3))))

@@ -110,6 +110,7 @@ def f(x): return {}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "right"),
     [

@@ -98,6 +98,7 @@ INJECTIONS = [
 SLOW = [pytest.param(mode, marks=pytest.mark.slow) for mode in ("math_verify", "open_r1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["default", *SLOW])
 def test_numbers_are_all_that_is_ever_evaluated(mode: str) -> None:
     found = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def is_right(reference: str, answer: str) -> bool:
     return same_answer(read_answer(reference), read_answer(answer), RULES) is True
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(values, near, ways_to_write, ways_to_write, ways_to_write, ways_to_place, near)
 def test_no_completion_is_right_for_two_references(

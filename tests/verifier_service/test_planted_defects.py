@@ -38,6 +38,7 @@ async def inspect_all(folder: Path) -> dict[str, Inspection]:
         return found
 
 
+@pytest.mark.slow
 def test_planted_defects_are_found_and_sound_rows_are_not_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,7 @@ def post(http: httpx.Client, text: str, reference: object, **options: object) ->
 WORDS = {"words": ["Paris", "Seine"]}
 
 
+@pytest.mark.slow
 def test_it_judges_with_its_options(http_with_plugin: httpx.Client) -> None:
     for options, expected in (({}, 1.0), ({"case_sensitive": True}, 0.5)):
         answer = post(http_with_plugin, "paris on the Seine", WORDS, **options)
@@ -89,6 +90,7 @@ def test_its_reference_is_missing_or_bad_as_for_any(http_with_plugin: httpx.Clie
         assert found["verdicts"]["contains_words"]["reason"] == reason
 
 
+@pytest.mark.slow
 def test_it_is_held_to_the_limits_of_an_item(python: Path, tmp_path: Path) -> None:
     """300,000 words to fold take several times the 30 ms that an item has here."""
     words = " ".join(f"\N{LATIN CAPITAL LETTER SHARP S}{n:x}" for n in range(340_000))
@@ -114,6 +116,7 @@ def listed(python: Path, setting: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "is_loaded"), [("Contains_Words, ", True), ("contains.words", True), ("", False)]
 )
@@ -126,6 +129,7 @@ def test_only_packages_that_are_named_are_loaded(
     assert "accuracy" in found.stdout
 
 
+@pytest.mark.slow
 def test_a_named_package_that_has_no_verifiers_is_an_error(python: Path) -> None:
     found = listed(python, "contains-words,httpx")
     assert found.returncode != 0
@@ -133,6 +137,7 @@ def test_a_named_package_that_has_no_verifiers_is_an_error(python: Path) -> None
     assert found.stderr.strip() == f"VERIFIER_PLUGINS: {expected}"
 
 
+@pytest.mark.slow
 def test_the_start_says_where_verifiers_come_from(python: Path, tmp_path: Path) -> None:
     with service_with_plugin(python, tmp_path / "log"):
         pass
@@ -147,6 +152,7 @@ class WrongName(TextVerifier):
     purpose: ClassVar[str] = "nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

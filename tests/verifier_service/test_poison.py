@@ -54,12 +54,14 @@ def test_a_completion_that_hangs_has_had_its_whole_cpu_time(http: httpx.Client) 
     assert verdict["seconds"] > 1.5  # of two; a processor's time is counted in steps
 
 
+@pytest.mark.slow
 def test_a_reference_that_hangs_is_unverifiable(http: httpx.Client) -> None:
     for verdict in verdicts(http, {"type": "accuracy"}, RIGHT, WRONG, answer=POISON):
         assert (verdict["outcome"], verdict["score"]) == ("unverifiable", None)
         assert verdict["reason"] == "bad_reference"
 
 
+@pytest.mark.slow
 def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
     limits = ("--item-memory-bytes", str(256 * 2**20), "--item-cpu-seconds", "60", "--workers", "1")
     with (
@@ -105,6 +107,7 @@ def test_every_hostile_answer_gets_a_verdict_with_its_reason(
         assert verdict["reason"] in REASONS, name
 
 
+@pytest.mark.slow
 def test_hostile_references_are_the_fault_of_the_data(impatient: httpx.Client) -> None:
     groups = [
         {"reference": {"answer": text}, "completions": [r"\boxed{2}", r"\boxed{x}"]}

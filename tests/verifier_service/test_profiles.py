@@ -71,6 +71,7 @@ def test_both_neither_and_an_unknown_profile_are_refused(
     assert message in error["message"]
 
 
+@pytest.mark.slow
 def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
     path = tmp_path / "profiles.yaml"
     path.write_text(

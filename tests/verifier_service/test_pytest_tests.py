@@ -258,6 +258,7 @@ NEAR = [
 ]
 
 
+@pytest.mark.slow
 def test_nearness_is_pytests(http: httpx.Client) -> None:
     imports = "from fractions import Fraction\nfrom decimal import Decimal\nimport numpy as np\n"
     for found, expected, near in NEAR:

@@ -72,6 +72,7 @@ def test_right_completions_get_their_reward_over_the_wire(http: httpx.Client) ->
     assert {name for name, (_, wrong) in scored.items() if wrong not in (0.0, 0)} == set()
 
 
+@pytest.mark.slow
 def test_the_command_reads_rows_too(tmp_path: Path) -> None:
     rows = [{**one.row, "completion": one.right} for one in JUDGED if one.verifier == "accuracy"]
     file, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"

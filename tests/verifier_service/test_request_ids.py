@@ -41,6 +41,7 @@ def lines_of(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 
+@pytest.mark.slow
 def test_the_first_line_of_the_log_has_the_version(service: httpx.Client, log: Path) -> None:
     assert lines_of(log)[0]["message"] == f"verifier-service {__version__}"
     ready = service.get("/readyz").json()
@@ -75,6 +76,7 @@ def test_a_connection_that_is_refused_has_an_id(service: httpx.Client, log: Path
     until(lambda: any(line.get("request_id") == call_id for line in lines_of(log)))
 
 
+@pytest.mark.slow
 def test_a_line_about_a_worker_has_the_id_of_its_call(caplog: pytest.LogCaptureFixture) -> None:
     """A worker that dies is no fault of the call, which gets its verdict from another one."""
 

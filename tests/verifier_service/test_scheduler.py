@@ -465,6 +465,7 @@ texts = st.sampled_from(["2", "3", OPEN, SAME_OPEN, r"\boxed{\int_0^6 1 dx}", "n
 groups = st.lists(st.tuples(st.sampled_from(["2", "6"]), st.lists(texts, max_size=5)), max_size=5)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(groups)
 def test_every_completion_gets_the_verdict_it_gets_alone(

@@ -87,6 +87,7 @@ def test_variables_of_others_and_settings_are_not_unknown(variable: str) -> None
     assert unknown_variables([variable]) == {}
 
 
+@pytest.mark.slow
 def test_a_variable_that_resembles_no_setting_is_logged(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_variable_that_resembles_no_setting_is_logged(
         assert "VERIFIER_URL: no setting of the service, ignored" in log.read_text()
 
 
+@pytest.mark.slow
 def test_the_limit_on_open_files_is_raised_for_the_service_and_not_for_its_workers(
     tmp_path: Path,
 ) -> None:

@@ -149,6 +149,7 @@ CALLS: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_ends_as_expected(python: Opened, name: str) -> None:
     code, reason, session = CALLS[name]
@@ -195,6 +196,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_an_endless_call_meets_its_limit(python: Opened, name: str) -> None:
     code, session = ENDLESS[name]
@@ -388,6 +390,7 @@ def test_a_call_under_way_can_be_joined_and_not_passed(python: Opened, service_u
     assert python.run("1")["call"] == 2
 
 
+@pytest.mark.slow
 def test_an_opening_that_nobody_waits_for_leaves_no_session(
     small_service: httpx.Client,
 ) -> None:
@@ -525,6 +528,7 @@ def command_of(pid: int) -> bytes:
     return b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", [signal.SIGTERM, signal.SIGKILL])
 def test_sessions_end_with_the_service(tmp_path: Path, kill: signal.Signals) -> None:
     log = tmp_path / "log"
@@ -542,6 +546,7 @@ def test_sessions_end_with_the_service(tmp_path: Path, kill: signal.Signals) -> 
 # Keys
 
 
+@pytest.mark.slow
 def test_a_session_belongs_to_the_key_that_opened_it(tmp_path: Path) -> None:
     keys = {name: new_key() for name in ("one", "two", "forms")}
     limits = {"forms": "  verifiers: [format]\n"}

@@ -40,6 +40,7 @@ def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.workers, settings.enabled) == (3, ("format", "accuracy"))
 
 
+@pytest.mark.slow
 def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("VERIFIER_ENABLED", "accuracy")
     monkeypatch.setenv("VERIFIER_MAX_COMPLETIONS", "1")

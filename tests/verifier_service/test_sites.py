@@ -143,6 +143,7 @@ def open_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Cli
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "status"), [("evil.example", 421), ("api", 200), ("localhost:1", 200)]
 )

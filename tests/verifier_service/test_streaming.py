@@ -87,6 +87,7 @@ def test_the_lines_are_the_groups_of_the_whole_answer(http: httpx.Client, num_gr
     assert last["stats"]["completions"] == whole["stats"]["completions"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padding", [0, SMALL_BODY_BYTES], ids=["here", "in a process"])
 def test_a_group_does_not_wait_for_one_that_takes_long(http: httpx.Client, padding: int) -> None:
     """Only what shares its task waits with it: at most one group more."""

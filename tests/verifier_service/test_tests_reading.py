@@ -128,6 +128,7 @@ def test_a_malformed_reading_is_none(line: str) -> None:
     assert read_journal(f"{line}\n".encode()).reading == ""
 
 
+@pytest.mark.slow
 def test_a_large_reading_is_not_kept(readings: Readings) -> None:
     code = "\n".join(f"assert f({number}) == {number}" for number in range(3_000))
     found = judge(["def f(x): return x"], {"type": "asserts", "code": code})

@@ -483,6 +483,7 @@ def test_a_lone_surrogate_matches_as_some_character() -> None:
     assert judge(schema({"pattern": "^a.$"}), {}, r'"a\ud800"').reason == "valid"
 
 
+@pytest.mark.slow
 def test_equal_items_are_found_in_time_linear_in_the_document() -> None:
     """Objects have no order, so that comparing each with each would not end."""
     objects = ", ".join(f'{{"a": [{number}]}}' for number in range(100_000))

@@ -83,6 +83,7 @@ async def _spans_of(*requests: dict[str, Any], **provider: Any) -> list[Readable
         return list(exporter.get_finished_spans())
 
 
+@pytest.mark.slow
 def test_a_call_has_a_span_with_children_for_queue_and_judges() -> None:
     headers = {"X-Request-Id": "step-7", "traceparent": CALLER}
     *children, call = spans_of({"json": ACCURACY, "headers": headers})
@@ -109,6 +110,7 @@ def test_a_call_has_a_span_with_children_for_queue_and_judges() -> None:
     assert "model" not in str([one.to_json() for one in (*children, call)])
 
 
+@pytest.mark.slow
 def test_refused_calls_and_probes() -> None:
     refused = {"json": {"groups": 3}}
     unknown = {"method": "GET", "url": "/v2"}
@@ -121,6 +123,7 @@ def test_refused_calls_and_probes() -> None:
     assert all(one.status.is_unset for one in found)  # the client's fault
 
 
+@pytest.mark.slow
 def test_calls_that_are_not_sampled_leave_nothing() -> None:
     assert spans_of({"json": ACCURACY}, sampler=ALWAYS_OFF) == []
 
@@ -135,6 +138,7 @@ def test_times_of_many_tasks_are_one_span() -> None:
     assert (judge.start, judge.end, judge.nanoseconds, judge.num_pieces) == (7, 20, 16, 2)
 
 
+@pytest.mark.slow
 def test_a_service_sends_its_spans_to_the_collector_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +202,7 @@ def test_without_the_extra_the_service_says_what_to_install(
     assert "pip install 'reward-verifier[otel]'" in caplog.text
 
 
+@pytest.mark.slow
 def test_nothing_of_opentelemetry_is_imported_where_nobody_asks() -> None:
     script = (
         "import sys, verifier_service.server as s, verifier_service.http.traces as t\n"

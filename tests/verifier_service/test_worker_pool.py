@@ -107,6 +107,7 @@ def resident_pages(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         judging = asyncio.create_task(judge(pool, task(POISON, "$2$", "$3$")))
@@ -131,12 +132,14 @@ def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() 
     assert reasons(in_pool(work)) == ["scored equal", "failed worker_died", "scored different"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_use_the_cpu_is_stuck_and_not_the_items_fault() -> None:
     limits = replace(LIMITS, stuck_seconds=0.3)
     found = in_pool(lambda pool: judge_poison(pool, signal.SIGSTOP), limits=limits)
     assert found == (["failed worker_died"], {"died": 4})
 
 
+@pytest.mark.slow
 def test_an_item_whose_every_run_dies_near_the_memory_limit_is_too_large() -> None:
     """The runs die as by the kernel's hand; the watch has not seen the limit passed."""
     limits = replace(LIMITS, memory_bytes=int(1.2 * resting_bytes()))
@@ -144,6 +147,7 @@ def test_an_item_whose_every_run_dies_near_the_memory_limit_is_too_large() -> No
     assert found == (["scored too_large"], {"died": 4})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "restarts"), [(1.5, {"worn": 1}), (2.5, {})])
 def test_a_worker_with_half_of_the_memory_of_an_item_is_replaced_after_its_task(
     share: float, restarts: dict[str, int]
@@ -156,6 +160,7 @@ def test_a_worker_with_half_of_the_memory_of_an_item_is_replaced_after_its_task(
     assert in_pool(work, limits=limits) == (["scored equal"], restarts)
 
 
+@pytest.mark.slow
 def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         judging = asyncio.create_task(judge(pool, task(POISON)))
@@ -171,6 +176,7 @@ def test_cancelled_work_is_ended_and_the_pool_goes_on() -> None:
     assert reasons(in_pool(work)) == ["scored equal"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 8])
 def test_the_pool_recovers_from_the_death_of_its_fork_server(size: int) -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
@@ -205,6 +211,7 @@ def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
     assert reasons(in_pool(work, size=8)) == ["scored equal"]
 
 
+@pytest.mark.slow
 def test_workers_share_the_work() -> None:
     async def work(pool: WorkerPool) -> list[list[Verdict]]:
         judging = asyncio.gather(*(judge(pool, task(POISON)) for _ in range(2)))
@@ -228,6 +235,7 @@ def test_a_worker_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPat
     assert all(b"s3cret" not in environment for environment in environments)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_the_pool_closes() -> None:
     async def work(pool: WorkerPool) -> list[int]:
         await judge(pool, task("$2$"))
@@ -240,6 +248,7 @@ def test_nothing_is_left_when_the_pool_closes() -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.mark.slow
 def test_a_moment_without_descriptors_costs_neither_limits_nor_workers() -> None:
     """While a worker is at work, and while one is to be replaced."""
 
@@ -264,6 +273,7 @@ def close(*workers: sources.StartedWorker) -> None:
         worker.position.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_left", [0, 1, 2, 3])
 def test_without_descriptors_a_fork_server_gives_no_worker_and_loses_none(num_left: int) -> None:
     source = sources.ForkServer("verifier_service.workers.text_worker", LIMITS.memory_bytes)
@@ -357,6 +367,7 @@ def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
         source.close()
 
 
+@pytest.mark.slow
 def test_a_pool_whose_own_work_ends_in_an_error_says_so() -> None:
     """It would wait for the worker for ever."""
 

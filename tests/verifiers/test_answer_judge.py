@@ -358,6 +358,7 @@ OPEN = "The answer is the capital of France."
 CLOSED = "The answer is Paris."
 
 
+@pytest.mark.slow
 def test_the_service_asks_once_for_equal_answers_and_counts(tmp_path: Path) -> None:
     judge = Judge()
     with service(judge, tmp_path / "log") as http:
@@ -377,6 +378,7 @@ def test_the_service_asks_once_for_equal_answers_and_counts(tmp_path: Path) -> N
     assert completion["verdicts"]["answer_judge"]["explanation"]["stage"] == "model"
 
 
+@pytest.mark.slow
 def test_a_large_request_asks_through_its_process(tmp_path: Path) -> None:
     judge = Judge(seconds=0.01)
     with service(judge, tmp_path / "log", "--judge-questions-per-request", "2") as http:
@@ -388,6 +390,7 @@ def test_a_large_request_asks_through_its_process(tmp_path: Path) -> None:
         assert judge.num_calls == 2
 
 
+@pytest.mark.slow
 def test_the_deadline_ends_a_question(tmp_path: Path) -> None:
     with service(Judge(mode="hangs"), tmp_path / "log") as http:
         found = scores(http, body(OPEN, CLOSED, deadline_seconds=2.0))

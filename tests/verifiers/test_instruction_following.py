@@ -33,6 +33,7 @@ def score(verifier: InstructionFollowing, reference: dict[str, Any], text: str) 
     return judge(verifier, reference, text).score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["source", "default"])
 @pytest.mark.parametrize("matching", ["strict", "loose"])
 def test_labels_of_ifeval_are_met(mode: Any, matching: Any) -> None:

@@ -40,6 +40,7 @@ def counts(http: httpx.Client, number: int) -> dict[str, float]:
             return found
 
 
+@pytest.mark.slow
 def test_rules_and_model_are_compared(tmp_path: Path) -> None:
     judge = Judge()
     right, wrong = "<answer>Paris</answer>", "<answer>7</answer>"
@@ -59,6 +60,7 @@ def test_rules_and_model_are_compared(tmp_path: Path) -> None:
     assert judge.num_calls > asked
 
 
+@pytest.mark.slow
 def test_a_model_that_disagrees_or_fails_changes_no_verdict(tmp_path: Path) -> None:
     judge = Judge(mode="says_no")
     with service(judge, tmp_path / "log") as http:
@@ -70,6 +72,7 @@ def test_a_model_that_disagrees_or_fails_changes_no_verdict(tmp_path: Path) -> N
     assert [(one["score"], one["details"]) for one in found + again] == [(1.0, {"by": "rules"})] * 2
 
 
+@pytest.mark.slow
 def test_a_verdict_does_not_wait_for_its_check(tmp_path: Path) -> None:
     with service(Judge(mode="hangs"), tmp_path / "log") as http:
         found = score(http, ["<answer>Paris</answer>"], 1.0)
@@ -120,6 +123,7 @@ def test_checks_beyond_the_bound_are_left_out(monkeypatch: pytest.MonkeyPatch) -
     assert asyncio.run(run()).counts == {("equal", "left_out"): 3}
 
 
+@pytest.mark.slow
 def test_without_a_fraction_nothing_is_asked(tmp_path: Path) -> None:
     judge = Judge()
     with service(judge, tmp_path / "log") as http:

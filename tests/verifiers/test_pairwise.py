@@ -215,6 +215,7 @@ def test_a_group_that_cannot_be_compared_is_told() -> None:
         Pairwise().prepare_group({"problem": "?"}, [Completion("a")] * 33)
 
 
+@pytest.mark.slow
 def test_the_service_compares_a_group(tmp_path: Path) -> None:
     group = {"reference": {"problem": "Write."}, "completions": [MIDDLE, BEST, WORST, BEST]}
     body = {"verifiers": [{"type": "pairwise"}], "groups": [group, group]}

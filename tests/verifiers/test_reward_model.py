@@ -219,6 +219,7 @@ def test_the_response_alone_is_asked_about() -> None:
     assert asked == OpenReward("It is\n\n  good.", "Write.", "42", -10.0, 10.0)
 
 
+@pytest.mark.slow
 def test_the_service_asks_the_reward_model(tmp_path: Path) -> None:
     endpoint = RewardEndpoint(protocol="openrlhf")
     verifiers = [{"type": "reward_model", "minimum": -2, "maximum": 2}, {"type": "tag_count"}]
