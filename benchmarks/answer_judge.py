@@ -1,10 +1,12 @@
 """Throughput of `answer_judge` where 5% are open, beside rules alone; and who decides about texts.
 
 A call costs CPU time of the API process, which is measured beside the same calls by httpx. Then one
-service with a stand-in endpoint that takes 100 ms for a reply judges 10,000 completions, in
-turn with and without open ones. The completions of each round are new, so that no cache helps. With
-the free-text set of shared/data beside the repository, the answers that rules leave open are
-counted by what people said of them.
+service with a stand-in endpoint that takes 100 ms for a reply judges 10,000 completions whose
+answers are words in one of twenty, in turn by `accuracy` (rules alone) and by `answer_judge` (a
+model is asked about the words): completions of 400 characters in one request, and of 6,000 in 40
+requests of which eight are under way. The completions of each round are new, so that no cache
+helps. With the free-text set of shared/data beside the repository, the answers that rules leave
+open are counted by what people said of them.
 
     python benchmarks/answer_judge.py
 """
@@ -12,6 +14,7 @@ counted by what people said of them.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
 import subprocess
@@ -20,6 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -48,6 +52,8 @@ from verifier_service.verifiers.answer_judge import AnswerJudge
 NUM_COMPLETIONS = 10_000
 GROUP_SIZE = 10
 OPEN_SHARE = 0.05
+LOADS = {(20, 1): 1, (350, 40): 8}
+"""Steps of reasoning in a completion and requests that they come in: how many are under way."""
 ROUNDS = 5
 REPLY_SECONDS = 0.1
 CALLS_AT_ONCE = 256
@@ -55,8 +61,8 @@ NUM_CALLS = 1000
 STANDIN = "tests.judge_endpoint"
 
 
-def request(number: int, *, open_share: float) -> dict[str, Any]:
-    """A request whose completions no other round has: right, wrong, and open ones."""
+def requests(number: int, verifier: str, num_steps: int, num_requests: int) -> list[bytes]:
+    """Bodies of requests whose completions no other round has: right, wrong, and in words."""
     draw = random.Random(number)
     groups = []
     for index in range(NUM_COMPLETIONS // GROUP_SIZE):
@@ -65,11 +71,17 @@ def request(number: int, *, open_share: float) -> dict[str, Any]:
         for place in range(GROUP_SIZE):
             name = f"{number}-{index}-{place}"
             given = answer if draw.random() < 0.5 else answer + 1
-            text = f"the number of the house {name}" if draw.random() < open_share else given
-            steps = " ".join(f"Step {step}: add {draw.randrange(99)}." for step in range(20))
+            text = f"the number of the house {name}" if draw.random() < OPEN_SHARE else given
+            steps = " ".join(f"Step {step}: add {draw.randrange(99)}." for step in range(num_steps))
             completions.append(f"<think>{name} {steps}</think> <answer>{text}</answer>")
         groups.append({"reference": {"answer": str(answer)}, "completions": completions})
-    return {"verifiers": [{"type": "answer_judge"}], "groups": groups}
+    size = len(groups) // num_requests
+    return [
+        msgspec.json.encode(
+            {"verifiers": [{"type": verifier}], "groups": groups[first : first + size]}
+        )
+        for first in range(0, len(groups), size)
+    ]
 
 
 def cpu_seconds(marker: str) -> float:
@@ -94,15 +106,24 @@ def cpu_seconds(marker: str) -> float:
     return total
 
 
-def seconds_of(http: httpx.Client, content: dict[str, Any]) -> tuple[float, float, Counter[str]]:
-    """Wall and CPU seconds of a request in the service, and its verdicts by who decided."""
-    body = msgspec.json.encode(content)
+def seconds_of(
+    http: httpx.Client, verifier: str, bodies: list[bytes], at_once: int
+) -> tuple[float, float]:
+    """Wall and CPU seconds of requests in the service; prints who decided."""
+    headers = {"Content-Type": "application/json"}
     start, before = time.perf_counter(), cpu_seconds(STANDIN)
-    response = http.post("/v1/score", content=body, headers={"Content-Type": "application/json"})
+    with ThreadPoolExecutor(at_once) as pool:
+        responses = list(
+            pool.map(lambda body: http.post("/v1/score", content=body, headers=headers), bodies)
+        )
     seconds, cpu = time.perf_counter() - start, cpu_seconds(STANDIN) - before
-    completions = [one for group in response.json()["groups"] for one in group["completions"]]
-    found = [one["verdicts"]["answer_judge"] for one in completions]
-    return seconds, cpu, Counter(f"{one['outcome']} by {one['details']['by']}" for one in found)
+    groups = [group for response in responses for group in response.json()["groups"]]
+    found = [one["verdicts"][verifier] for group in groups for one in group["completions"]]
+    deciders = Counter(
+        f"{one['outcome']} by {one.get('details', {}).get('by', 'rules')}" for one in found
+    )
+    print(f"{verifier:>12}: {seconds:.2f} s, {cpu:.2f} s of CPU  {dict(deciders)}")
+    return seconds, cpu
 
 
 def measure_calls() -> None:
@@ -188,30 +209,31 @@ def standin(seconds: float) -> Iterator[str]:
 def measure_throughput() -> None:
     """Print the completions a second of each kind of request, and their ratio."""
     with standin(REPLY_SECONDS) as url, tempfile.TemporaryDirectory() as folder:
-        flags = [*("--judge-url", url, "--judge-model", "standin", "--enabled", "answer_judge")]
+        flags = [*("--judge-url", url, "--judge-model", "standin")]
         flags += ["--judge-calls-at-once", str(CALLS_AT_ONCE)]
         with running_service(Path(folder, "log"), *flags) as base_url:
             _measure(base_url)
 
 
 def _measure(base_url: str) -> None:
-    seconds: dict[float, list[float]] = {0.0: [], OPEN_SHARE: []}
-    cpus: dict[float, list[float]] = {0.0: [], OPEN_SHARE: []}
+    rounds = itertools.count()
     with httpx.Client(base_url=base_url, timeout=600) as http:
-        for number in range(ROUNDS + 1):
-            for share, times in seconds.items():
-                content = request(2 * number + (share > 0), open_share=share)
-                taken, cpu, verdicts = seconds_of(http, content)
-                print(f"{share:4.0%} open: {taken:.2f} s, {cpu:.2f} s of CPU  {dict(verdicts)}")
-                if number > 0:  # the first round warms up
-                    times.append(taken)
-                    cpus[share].append(cpu)
-    rules, both = (NUM_COMPLETIONS / median(times) for times in seconds.values())
-    ratios = [one / other for one, other in zip(*seconds.values(), strict=True)]
-    print(f"rules alone {rules:,.0f} completions/s, with {OPEN_SHARE:.0%} open {both:,.0f}/s")
-    print(f"ratio {median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})")
-    of_cpu = [one / other for one, other in zip(*cpus.values(), strict=True)]
-    print(f"ratio of CPU {median(of_cpu):.2f} (from {min(of_cpu):.2f} to {max(of_cpu):.2f})")
+        for (num_steps, num_requests), at_once in LOADS.items():
+            print(f"{num_steps} steps in a completion; requests: {num_requests}, {at_once} at once")
+            found: dict[str, list[tuple[float, float]]] = {"accuracy": [], "answer_judge": []}
+            for _ in range(ROUNDS + 1):
+                for verifier, times in found.items():
+                    bodies = requests(next(rounds), verifier, num_steps, num_requests)
+                    times.append(seconds_of(http, verifier, bodies, at_once))
+            _print_ratios(*(times[1:] for times in found.values()))  # the first round warms up
+
+
+def _print_ratios(rules: list[tuple[float, float]], both: list[tuple[float, float]]) -> None:
+    rates = (NUM_COMPLETIONS / median(seconds for seconds, _ in times) for times in (rules, both))
+    print("rules alone {:,.0f} completions/s, with a model {:,.0f}/s".format(*rates))
+    for place, kind in enumerate(("of completions/s", "of CPU time")):
+        found = [one[place] / other[place] for one, other in zip(rules, both, strict=True)]
+        print(f"ratio {kind} {median(found):.2f} (from {min(found):.2f} to {max(found):.2f})")
 
 
 def count_deciders() -> None:

@@ -9,7 +9,7 @@ math-verify.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -183,8 +183,21 @@ class Accuracy(SettlingVerifier):
             return self._judge_as_peer(self.mode, acceptable_answers(reference))
         from verifier_service.mathematics import comparison  # noqa: PLC0415
 
-        rules = self.rules
         references = [comparison.read_answer(text) for text in self.answer_texts(reference)]
+        judgement_of = self.judge_of_answers(references)
+
+        def judge(completion: Completion) -> Judgement | Undecided:
+            return judgement_of(self.final_answer(completion.text, references))
+
+        return judge
+
+    def judge_of_answers(
+        self, references: Sequence[AnswerReading]
+    ) -> Callable[[Extraction | None], Judgement | Undecided]:
+        """The judge of what `final_answer` finds; it keeps its judgements."""
+        from verifier_service.mathematics import comparison  # noqa: PLC0415
+
+        rules = self.rules
         all_readable = all(one.values or _can_be_read(one.text) for one in references)
         kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
@@ -210,8 +223,7 @@ class Accuracy(SettlingVerifier):
                 return Judgement(0.0, AccuracyReason.AMBIGUOUS_ANSWER, extracted)
             return Judgement(0.0, AccuracyReason.DIFFERENT, extracted)
 
-        def judge(completion: Completion) -> Judgement | Undecided:
-            found = self.final_answer(completion.text, references)
+        def judge(found: Extraction | None) -> Judgement | Undecided:
             if found is None:
                 return Judgement(0.0, AccuracyReason.NO_ANSWER)
             answer = (found.statements, found.joint)

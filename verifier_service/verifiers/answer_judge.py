@@ -37,10 +37,12 @@ from verifier_service.verifier import (
     Undecided,
     Unverifiable,
 )
-from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.accuracy import MAX_KEPT_JUDGEMENTS, Accuracy
 
 if TYPE_CHECKING:
+    from verifier_service.mathematics.closing_statement import Joint
     from verifier_service.mathematics.comparison import AnswerReading
+    from verifier_service.mathematics.extraction import Extraction
 
 MAX_SENTENCE_CHARACTERS = 1000
 """Longest text after the reasoning that is the answer as a whole."""
@@ -73,35 +75,48 @@ class AnswerJudge(AskingVerifier):
 
     @property
     def task_size(self) -> int:
-        """A small task: math-verify takes milliseconds for some answers."""
-        return 64
+        """A task of a few groups: math-verify takes milliseconds for some answers."""
+        return 256
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
         from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
 
-        rules = _RULES.prepare(reference)
         texts = _RULES.answer_texts(reference)
         readings = [read_answer(text) for text in texts]
+        by_rules = _RULES.judge_of_answers(readings)
         problem, given = _problem(reference), _given(texts)
+        kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
         @cache
         def settler() -> Settler:
             return _RULES.settle(reference)
 
-        def judge(completion: Completion) -> Judgement | Undecided:
+        def judgement_of(text: str, found: Extraction | None) -> Judgement | Undecided:
             try:
-                found = rules(completion)
-                judgement = settler()(found.question) if isinstance(found, Undecided) else found
+                judged = by_rules(found)
+                judgement = settler()(judged.question) if isinstance(judged, Undecided) else judged
             except Unverifiable:
                 judgement = _UNREAD
             if judgement.reason not in (JudgeReason.DIFFERENT, JudgeReason.NO_ANSWER):
                 return self._audited(replace(judgement, details={**BY_RULES}), given, problem)
-            answer = _statement(completion.text, readings)
-            by_rules = _refuted(answer, readings)
-            if by_rules is not None:
-                return self._audited(by_rules, given, problem)
+            answer = _statement(text, found, readings)
+            refuted = _refuted(answer, readings)
+            if refuted is not None:
+                return self._audited(refuted, given, problem)
             return Undecided(msgspec.json.encode(OpenAnswer(given, answer, problem)).decode())
+
+        def judge(completion: Completion) -> Judgement | Undecided:
+            found = _RULES.final_answer(completion.text, readings)
+            if found is None or not _is_stated(found):
+                return judgement_of(completion.text, found)
+            answer = (found.statements, found.joint)
+            judgement = kept.get(answer)
+            if judgement is None:
+                judgement = judgement_of(completion.text, found)
+                if len(kept) < MAX_KEPT_JUDGEMENTS:
+                    kept[answer] = judgement
+            return judgement
 
         return judge
 
@@ -135,7 +150,12 @@ _UNREAD = Judgement(0.0, JudgeReason.DIFFERENT)
 """The judgement where rules cannot read the reference: the answer differs, as far as they see."""
 
 
-def _statement(text: str, readings: list[AnswerReading]) -> str:
+def _is_stated(found: Extraction) -> bool:
+    """Whether the completion presents it as its answer: then nothing else in it is one."""
+    return found.source != "last_expression"
+
+
+def _statement(text: str, found: Extraction | None, readings: list[AnswerReading]) -> str:
     """The text that states the answer, cleaned; empty without one.
 
     Mostly it is the final answer of `accuracy`. An answer in a sentence is none there, or its last
@@ -144,9 +164,8 @@ def _statement(text: str, readings: list[AnswerReading]) -> str:
     """
     from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
 
-    found = _RULES.final_answer(text, readings)
     extracted = "" if found is None else cleaned(found.text)
-    is_stated = found is not None and found.source != "last_expression"
+    is_stated = found is not None and _is_stated(found)
     if is_stated or _is_other_number(extracted, readings):
         return extracted
     try:
