@@ -1034,7 +1034,7 @@ def test_labelled_programs_get_their_labels(grader: Grader, one_in: int) -> None
         for row in rows
     ]
     found = grader.all(
-        asked, Plan(Limits(cpu_seconds=10, wall_seconds=60), 10.0, 100.0, run_all=False)
+        asked, Plan(Limits(cpu_seconds=3, wall_seconds=60), 10.0, 100.0, run_all=False)
     )
     differing = [
         row["id"]
