@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack, ExitStack
@@ -28,6 +29,7 @@ from reward_verifier.streaming import GroupScores, Line, StreamedConversation
 Step = TypeVar("Step")
 T = TypeVar("T")
 
+LOG = logging.getLogger("reward_verifier")
 CONNECT_SECONDS = 10.0
 """Time limit for a connection."""
 MAX_CONNECTIONS = 64
@@ -57,6 +59,7 @@ def converse(conversation: Conversation[T], http: httpx.Client) -> T:
     progress = _Progress(conversation)
     while (step := progress.next_step()) is not None:
         if isinstance(step, Wait):
+            _tell(step)
             time.sleep(step.seconds)
             continue
         try:
@@ -69,7 +72,14 @@ def converse(conversation: Conversation[T], http: httpx.Client) -> T:
 
 async def sleep(wait: Wait) -> None:
     """Pause before the next attempt."""
+    _tell(wait)
     await asyncio.sleep(wait.seconds)
+
+
+def _tell(wait: Wait) -> None:
+    """Log why there is another attempt: ten silent seconds look like a hang."""
+    if wait.trouble is not None:
+        LOG.warning("verifier service: %s; trying again in %.1f s", wait.trouble, wait.seconds)
 
 
 async def converse_async(
@@ -108,6 +118,7 @@ def converse_streaming(
                 yield step
                 continue
             if isinstance(step, Wait):
+                _tell(step)
                 time.sleep(step.seconds)
                 continue
             try:

@@ -167,7 +167,10 @@ class ScoreRequest(_Request):
         choosing = self.choosing_groups
         is_chosen = bool(choosing) and len(choosing) == len(self.groups)
         if self.profile is None and not has_verifiers and not is_chosen:
-            raise ValueError("give either `verifiers` or `profile`, here or in every group")
+            raise ValueError(
+                "give either `verifiers` or `profile`, here or in every group, such as "
+                '"verifiers": [{"type": "accuracy"}]'
+            )
         for index in choosing:
             group = self.groups[index]
             if group.profile is not None and group.verifiers is not None:

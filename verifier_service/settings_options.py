@@ -46,13 +46,19 @@ def takes_settings(
             parameter
             for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
             if name != "settings"
-        ] + [_parameter(name, field) for name, field in model.model_fields.items()]
+        ] + [_parameter(name, model.model_fields[name]) for name in _own_first(model)]
         # Typer reads both, and `wraps` has copied those of the command.
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run
 
     return decorate
+
+
+def _own_first(model: type[SettingsType]) -> list[str]:
+    """The names of a model's settings: its own, then those of the classes that it extends."""
+    declared = (name for one in model.__mro__ for name in vars(one).get("__annotations__", ()))
+    return [name for name in dict.fromkeys(declared) if name in model.model_fields]
 
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:

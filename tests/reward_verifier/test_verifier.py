@@ -313,11 +313,14 @@ def test_a_loop_that_is_left_early_ends_its_stream() -> None:
 
 
 @every
-def test_trouble_is_tried_again(call: Call) -> None:
+def test_trouble_is_tried_again_and_told(call: Call, caplog: pytest.LogCaptureFixture) -> None:
     is_stream = call not in (waiting, awaiting)
     good = streamed(line(0, completion()), LAST) if is_stream else whole([completion()])
     service = Service(httpx.ConnectError("refused"), refused(503, "the queue is full"), good)
     assert scores(call(verifier(service), groups(1))) == [[1.0]]
+    first, second = (one.getMessage() for one in caplog.records if one.name == "reward_verifier")
+    assert first.startswith("verifier service: ConnectError: refused; trying again in 0.0")
+    assert "the queue is full; trying again in" in second
 
 
 @every

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+import verifier_service.app  # noqa: F401  every module that has errors of its own
 from tests.verifier_service.poison import POISON
 from trainer_client.service_process import running_service
 from verifier_service import errors
@@ -182,7 +183,8 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
     [
         (
             {"groups": []},
-            "body: give either `verifiers` or `profile`, here or in every group",
+            "body: give either `verifiers` or `profile`, here or in every group, such as "
+            '"verifiers": [{"type": "accuracy"}]',
         ),
         ({"verifiers": [{}], "groups": []}, "verifiers.0: it has no 'type'"),
         (
