@@ -33,6 +33,12 @@ SIDE_BY_SIDE := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 SOAK_EXECUTIONS ?= 100000
 SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 	api_conformance.py chaos.py code_soak.py)
+# Images of Python often set it. Then each of the thousand processes that the tests start would compile
+# again all that it imports: torch and transformers alone take six seconds.
+unexport PYTHONDONTWRITEBYTECODE
+# One thread of torch for each pytest and each process that it starts: threads that wait for each
+# other on busy cores take more time than they save.
+test test-slow soak: export OMP_NUM_THREADS := 1
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
 	test-fleet docs install clean peers
