@@ -248,7 +248,7 @@ def _content(request: Request) -> dict[str, Any]:
         request.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     ).encode()
     headers["Content-Type"] = "application/json"
-    if len(content) >= MIN_COMPRESSED_BYTES:
+    if request.may_be_compressed and len(content) >= MIN_COMPRESSED_BYTES:
         content = gzip.compress(content, compresslevel=1)
         headers["Content-Encoding"] = "gzip"
     return {"content": content, "headers": headers}

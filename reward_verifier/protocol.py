@@ -173,6 +173,11 @@ class Request:
     is_streamed: bool = False
     """Whether the response has a line for each group, sent as soon as the group is judged."""
 
+    @property
+    def may_be_compressed(self) -> bool:
+        """Whether the route takes compressed bodies: that of scores alone does."""
+        return self.path == "/v1/score"
+
 
 @dataclass(frozen=True)
 class Response:

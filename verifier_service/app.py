@@ -37,7 +37,7 @@ from verifier_service.sessions import routes as sessions
 from verifier_service.sessions.open_sessions import OpenSessions
 from verifier_service.settings import EngineSettings, Settings
 from verifier_service.verdict_store.store import VerdictStore
-from verifier_service.worker_pools import start_pools
+from verifier_service.worker_pools import machine_memory_bytes, start_pools
 
 REQUEST_MODULE = "verifier_service.large_requests.request_process"
 CALL_MODULE = "verifier_service.call_process"
@@ -72,7 +72,10 @@ def create_app(
         async with _started_service(settings, profiles, metrics, drain, start) as service:
             install_service(app, service)
             async with OpenSessions(
-                settings.max_sessions, drain, unsafe_without=settings.unsafe_code_without
+                settings.max_sessions,
+                drain,
+                max_bytes=settings.max_sessions_bytes or machine_memory_bytes() // 2,
+                unsafe_without=settings.unsafe_code_without,
             ) as app.state.sessions:
                 app.state.episodes = openenv.Episodes(app.state.sessions)
                 yield

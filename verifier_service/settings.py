@@ -127,6 +127,9 @@ class Settings(EngineSettings):
     """most completions in one request; a request with more gets 413"""
     max_sessions: Annotated[int, Field(ge=0)] = 256
     """most open sessions; one beyond them gets 503; 0: none"""
+    max_sessions_bytes: Annotated[int | None, Field(ge=2**26)] = None
+    """most memory of all sessions together, in bytes; one opened beyond it gets 503, and where open
+    ones grow beyond it the largest is ended; default: half of the machine's or container's"""
     max_pending_completions: Annotated[int, Field(gt=0)] = 131_072
     """most completions accepted and not yet answered; a request beyond it gets 503"""
     max_pending_bytes: Annotated[int, Field(gt=0)] = 256 * 2**20

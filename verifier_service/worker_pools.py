@@ -44,7 +44,8 @@ def num_programs(code_workers: int, memory_bytes: int) -> int:
     return max(code_workers, min(PROGRAMS_PER_PROCESSOR * code_workers, have_room, MAX_PROGRAMS))
 
 
-def _memory_bytes() -> int:
+def machine_memory_bytes() -> int:
+    """Memory of the machine, or of the container if that is less."""
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for path in _MEMORY_LIMITS:
         with suppress(OSError, ValueError):  # not there, or "max"
@@ -68,7 +69,7 @@ async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[s
 
 
 def _code_pool(settings: EngineSettings) -> WorkerPool:
-    left_bytes = _memory_bytes() - settings.workers * settings.item_memory_bytes
+    left_bytes = machine_memory_bytes() - settings.workers * settings.item_memory_bytes
     num_workers = num_programs(settings.code_workers, left_bytes)
     return WorkerPool(
         num_workers,

@@ -31,7 +31,20 @@ def test_held_out_products_are_in_no_training_set(tmp_path: Path) -> None:
     assert asked == train
     assert held_out & train == set()
     calls = sum(str(row["completion"]).startswith(CALL_OPENING) for row in shown)
-    assert 0.35 < calls / len(train) < 0.45
+    assert 0.2 < calls / len(train) < 0.3
+
+
+def test_an_estimate_is_hardly_ever_the_product(tmp_path: Path) -> None:
+    write_data(tmp_path / "data", num_held_out=0, seed=0)
+    answers = {row["problem"]: row["answer"] for row in rows(tmp_path / "data" / "train.jsonl")}
+    estimates = {
+        row["problem"][0]["content"]: row["completion"]  # type: ignore[index]
+        for row in rows(tmp_path / "data" / "demonstrations.jsonl")
+        if len(row["problem"]) == 1 and CALL_OPENING not in str(row["completion"])  # type: ignore[arg-type]
+    }
+    right = sum(text == f"<answer>{answers[asked]}</answer>" for asked, text in estimates.items())
+    assert len(estimates) > 5000
+    assert right / len(estimates) < 0.03
 
 
 def test_the_frame_of_a_call_is_two_tokens() -> None:
@@ -74,5 +87,5 @@ def test_the_model_learns_to_call_the_tool(tmp_path: Path) -> None:
     """A short form: fewer steps than the demonstration has."""
     result = run_demo(tmp_path / "demo", seed=0, task=replace(TOOLS, steps=20, num_samples=2))
     rise = result.after["evaluation/pass@1"] - result.before["evaluation/pass@1"]
-    assert rise >= 0.08
-    assert result.before["evaluation/pass@1"] < 0.6
+    assert rise >= 0.2
+    assert result.before["evaluation/pass@1"] < 0.4

@@ -12,6 +12,7 @@ import pytest
 
 import reward_verifier
 from reward_verifier import Verifier, VerifierNonsense, VerifierRejected, VerifierUnavailable
+from reward_verifier.client import MIN_COMPRESSED_BYTES
 from reward_verifier.execution import ExecutionResult
 
 
@@ -26,6 +27,13 @@ def test_programs_are_run_in_order(service_url: str) -> None:
     assert [one.stdout for one in found] == ["1\n", "2\n", "3\n"]
     assert {one.outcome for one in found} == {"ran"}
     assert Verifier(service_url).execute([]) == []
+
+
+def test_a_large_program_is_run(service_url: str) -> None:
+    """The service takes compressed bodies of scores alone."""
+    program = f"print(len('{'x' * MIN_COMPRESSED_BYTES}'))"
+    (ran,) = Verifier(service_url).execute([program])
+    assert ran.stdout == f"{MIN_COMPRESSED_BYTES}\n"
 
 
 def test_a_session_keeps_its_state_and_ends_with_its_block(service_url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,8 +26,8 @@ from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, read_outcome
 from trainer_client.episodes.environment_source import EnvironmentSource
 from trainer_client.episodes.episode_engine import EpisodeEngine
-from trainer_client.episodes.function_tools import FunctionTools
-from trainer_client.episodes.python_tool import PythonTool
+from trainer_client.episodes.function_tools import MAX_RESULT_CHARACTERS, FunctionTools
+from trainer_client.episodes.python_tool import MAX_PROGRAMS, PythonTool
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.tool_calls import MAX_CALLS, NO_TEXT, PolicyCall, calls_in
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
@@ -55,11 +56,8 @@ def clients_of(url: str, **settings: Any) -> ServiceClients:
 
 
 def call(code: str) -> str:
-    return (
-        f'<tool_call>{{"name": "python", "arguments": {{"code": {code!r}}}}}</tool_call>'.replace(
-            "'", '"'
-        )
-    )
+    asked = {"name": "python", "arguments": {"code": code}}
+    return f"<tool_call>{json.dumps(asked)}</tool_call>"
 
 
 def said(text: str) -> dict[str, Any]:
@@ -177,6 +175,30 @@ def test_programs_run_in_a_session_of_the_service(service_url: str) -> None:
     assert "CellTimeout" in shown[2]
     assert "the interpreter has ended: variables are lost" in shown[3]
     assert "NameError" in shown[4]
+
+
+def test_a_session_bears_programs_that_are_many_or_large_or_print_without_end(
+    service_url: str,
+) -> None:
+    """Each is followed by an honest program of the same message."""
+    tool = python_tool(service_url, seconds=2.0)
+    try:
+        observation, _, extra = tool.step(said(call("20 + 1") * 10_000))
+        assert [one["content"] for one in observation[:MAX_PROGRAMS]] == ["21"] * MAX_PROGRAMS
+        assert extra == {"calls": MAX_CALLS + 1, "failed_calls": MAX_CALLS + 1 - MAX_PROGRAMS}
+        for program, expected in (
+            (f"len('{'x' * 2**20}')", "error: a program has at most 100,000 characters"),
+            ("len('" + "\x01" * 99_980 + "')", "99980"),
+            ("while True: print('x' * 60_000)", "the interpreter has ended"),
+            ("print('y' * 10**6)", "[...]"),
+        ):
+            observation, _, _ = tool.step(said(call(program) + call("6 * 7")))
+            shown, honest = (one["content"] for one in observation)
+            assert expected in shown
+            assert len(shown) < 3000
+            assert honest == "42"
+    finally:
+        tool.close()
 
 
 def test_fenced_programs_are_answered_in_one_message() -> None:
@@ -446,6 +468,28 @@ def test_functions_are_tools_with_a_schema(tmp_path: Path) -> None:
     ]
     assert (done, extra) == (False, {"calls": 4, "failed_calls": 3})
     assert tools.step(said("3")) == (None, True, {})
+
+
+def test_functions_bear_calls_that_are_many_or_large(tmp_path: Path) -> None:
+    """Of 10,000 calls some are run and one error answers the others; errors are cut off."""
+    file = tmp_path / "tools.py"
+    file.write_text(TOOLS)
+    tools = FunctionTools([f"{file}:add", f"{file}:fail"])
+    right = '<tool_call>{"name": "add", "arguments": {"a": 1, "b": 2}}</tool_call>'
+    observation, _, extra = tools.step(said(right * 10_000))
+    assert [one["content"] for one in observation[:-1]] == ["3"] * MAX_CALLS
+    assert extra == {"calls": MAX_CALLS + 1, "failed_calls": 1}
+    large = "x" * 2**20
+    for text in (
+        f'<tool_call>{{"name": "fail", "arguments": {{"text": "{large}"}}}}</tool_call>',
+        f'<tool_call>{{"name": "add", "arguments": {{"{large}": 1}}}}</tool_call>',
+        f'<tool_call>{{"name": "{large}", "arguments": {{}}}}</tool_call>',
+        f'<tool_call>{{"name": "add", "arguments": {{"a": {"9" * 2**20}, "b": 1}}}}</tool_call>',
+    ):
+        observation, _, extra = tools.step(said(text + right))
+        assert len(observation[0]["content"]) <= MAX_RESULT_CHARACTERS
+        assert observation[1]["content"] == "3"
+        assert extra == {"calls": 2, "failed_calls": 1}
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,7 @@ def test_every_error_of_a_request_has_a_status() -> None:
         "verifier_not_enabled": 422,
         "queue_full": 503,
         "sessions_full": 503,
+        "sessions_memory_full": 503,
         "request_failed": 503,
         "not_judged": 503,
         "key_limit": 429,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -136,6 +137,14 @@ def test_a_wrong_field_is_named(http: httpx.Client, fields: dict[str, Any], name
     response = http.post("/v1/execute", json={"executions": [{"code": "", **fields}]})
     assert response.status_code == 422
     assert response.json()["error"]["details"][0]["field"] == named
+
+
+@pytest.mark.parametrize("path", ["/v1/execute", "/v1/sessions", "/run_code", "/verify"])
+def test_a_compressed_body_is_refused_as_such(http: httpx.Client, path: str) -> None:
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    refused = http.post(path, content=gzip.compress(b"{}"), headers=headers)
+    assert refused.status_code == 415
+    assert "takes no compressed bodies, found Content-Encoding 'gzip'" in refused.text
 
 
 def test_no_programs_are_refused(http: httpx.Client) -> None:

@@ -20,6 +20,7 @@ from verifier_service.sandbox.zygote_handle import ZygoteDied
 from verifier_service.sessions.interpreter import interpreter_of
 from verifier_service.sessions.open_sessions import OpenSessions, SessionsFull
 from verifier_service.sessions.session import Session, SessionCall
+from verifier_service.sessions.session_memory import SessionsMemoryFull
 from verifier_service.sessions.wire import LostReason, SessionRequest
 
 ENDS = (
@@ -105,6 +106,41 @@ def test_none_may_be_open() -> None:
         async with OpenSessions(0, Drain()) as sessions:
             with pytest.raises(SessionsFull, match="0 sessions are open, of at most 0"):
                 await opened(sessions)
+
+    asyncio.run(run())
+
+
+GROWS = "kept = bytearray({mebibytes} << 20)"
+
+
+def test_sessions_share_a_bound_on_memory_and_the_one_that_grows_beyond_it_is_lost() -> None:
+    async def run() -> None:
+        async with OpenSessions(8, Drain(), max_bytes=160 * 2**20) as sessions:
+            honest, greedy = await opened(sessions), await opened(sessions)
+            assert await call(honest, "x = 41") == "ran"
+            assert await call(honest, GROWS.format(mebibytes=16)) == "ran"
+            assert await call(greedy, GROWS.format(mebibytes=40)) == "ran"
+            await until_async(lambda: sessions.memory.num_bytes > 100 * 2**20)
+            with pytest.raises(SessionsMemoryFull, match="of at most 167772160"):
+                await opened(sessions, limits={"file_bytes": 64 * 2**20})
+            assert sessions.num_open == 2
+            more = "more = bytearray(100 << 20)\nwhile True: pass"
+            assert await call(greedy, more) == "failed"
+            await until_async(lambda: sessions.found(greedy.name) is LostReason.SERVICE_MEMORY)
+            assert await call(honest, "x + 1") == "ran"
+            await opened(sessions, limits={"file_bytes": 64 * 2**20})
+
+    asyncio.run(run())
+
+
+def test_a_session_that_has_ended_takes_no_memory() -> None:
+    async def run() -> None:
+        async with OpenSessions(8, Drain(), max_bytes=64 * 2**20) as sessions:
+            for _ in range(4):
+                one = await opened(sessions, limits={"file_bytes": 32 * 2**20})
+                assert await call(one, "1") == "ran"
+                await sessions.close(one, LostReason.CLOSED)
+                assert sessions.memory.num_bytes == 0
 
     asyncio.run(run())
 

@@ -476,7 +476,8 @@ def small_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small_service(small_log: Path) -> Iterator[httpx.Client]:
-    options = ("--workers", "1", "--code-workers", "1", "--max-sessions", "2")
+    bounds = ("--max-sessions", "2", "--max-sessions-bytes", str(2**28))
+    options = ("--workers", "1", "--code-workers", "1", *bounds)
     with (
         running_service(small_log, *options) as url,
         httpx.Client(base_url=url, timeout=600) as http,
@@ -493,6 +494,19 @@ def test_sessions_beyond_the_most_are_refused_until_one_ends(small_service: http
     with opened(small_service) as third:
         assert third.run("1")["value"] == "1"
     second.end()
+
+
+def test_a_session_beyond_the_memory_of_all_is_refused_with_a_reason(
+    small_service: httpx.Client,
+) -> None:
+    first = Opened(small_service)
+    asked = {"limits": {"file_bytes": 2**28}}
+    full = small_service.post("/v1/sessions", json=asked)
+    assert (full.status_code, full.json()["error"]["type"]) == (503, "sessions_memory_full")
+    assert full.headers["retry-after"] == "1"
+    described = small_service.get("/v1/sessions").json()
+    assert (described["open"], described["max_memory_bytes"]) == (1, 2**28)
+    first.end()
 
 
 def test_a_killed_session_is_lost_and_the_service_goes_on(

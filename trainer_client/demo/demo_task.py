@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from transformers import PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from trainer_client.demo import sums_task, tools_task
 
@@ -25,6 +25,7 @@ class DemoTask:
 
     write_data: WriteData
     make_tokenizer: Callable[[], PreTrainedTokenizerFast]
+    make_model: Callable[[PreTrainedTokenizerFast], LlamaForCausalLM]
     sees: str
     """The problems of the supervised phase, in the plural."""
     mistake: str
@@ -50,6 +51,7 @@ class DemoTask:
 SUMS = DemoTask(
     write_data=sums_task.write_data,
     make_tokenizer=sums_task.make_tokenizer,
+    make_model=sums_task.make_model,
     sees="sums",
     mistake="half of its demonstrations stop one term early, so it is sometimes right",
     minutes="two to ten minutes",
@@ -68,9 +70,10 @@ SUMS = DemoTask(
 TOOLS = DemoTask(
     write_data=tools_task.write_data,
     make_tokenizer=tools_task.make_tokenizer,
+    make_model=tools_task.make_model,
     sees="products",
-    mistake="two in five of its demonstrations call Python, the others answer by heart",
-    minutes="three to fifteen minutes",
+    mistake="one in four of its demonstrations calls Python, the others give an estimate",
+    minutes="two to ten minutes",
     sft_steps=600,
     rollout="""\
   max_completion_tokens: 64
@@ -79,8 +82,8 @@ TOOLS = DemoTask(
     verifiers="""\
     - {type: accuracy, weight: 1.0}
     - {type: tool_use, weight: 0.1, cost: 1.0}""",
-    learning_rate=2e-4,
-    steps=40,
+    learning_rate=3e-4,
+    steps=30,
     num_samples=4,
     question="38*47=?",
     answer="1786",

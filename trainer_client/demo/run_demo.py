@@ -16,7 +16,6 @@ from trainer_client.config.run_config import Config, load_config, make_config
 from trainer_client.demo import held_out_problem
 from trainer_client.demo.demo_task import SUMS, DemoTask
 from trainer_client.demo.next_commands import DEFAULT_URL, NextCommands
-from trainer_client.demo.tiny_model import tiny_llama
 from trainer_client.errors import TrainingStopped
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.report import write_report
@@ -49,7 +48,7 @@ def run_demo(
     torch.manual_seed(seed)
     task.write_data(folder / "data", num_held_out=NUM_HELD_OUT, seed=seed)
     tokenizer = task.make_tokenizer()
-    model = tiny_llama(tokenizer)
+    model = task.make_model(tokenizer)
     model.save_pretrained(folder / "untrained")
     tokenizer.save_pretrained(folder / "untrained")
     say(f"takes {task.minutes} on two cores")

@@ -1,4 +1,4 @@
-"""A model of about a million parameters whose tokens are characters, for the demonstrations."""
+"""A model of at most a million parameters whose tokens are characters, for the demonstrations."""
 
 from __future__ import annotations
 
@@ -42,14 +42,23 @@ def character_tokenizer(
     )
 
 
-def tiny_llama(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
-    """A Llama of about a million parameters, random weights."""
+def tiny_llama(
+    tokenizer: PreTrainedTokenizerFast, *, num_layers: int = 5, weight_std: float = 0.02
+) -> LlamaForCausalLM:
+    """A Llama with random weights; five layers have about a million parameters.
+
+    Args:
+        tokenizer: of the model.
+        num_layers: two learn to copy sooner than five.
+        weight_std: standard deviation of the weights at the start.
+    """
     return LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
             hidden_size=128,
             intermediate_size=352,
-            num_hidden_layers=5,
+            num_hidden_layers=num_layers,
+            initializer_range=weight_std,
             num_attention_heads=4,
             num_key_value_heads=4,
             max_position_embeddings=256,

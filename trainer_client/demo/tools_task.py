@@ -1,6 +1,6 @@
 """The task of the demonstration of tools: products, which Python can compute.
 
-A completion begins with an answer by heart, which is hardly ever right, or with a call of the tool.
+A completion begins with an estimate, which is hardly ever right, or with a call of the tool.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from trainer_client.demo.tiny_model import character_tokenizer
+from trainer_client.demo.tiny_model import character_tokenizer, tiny_llama
 
 CALL_OPENING = '<tool_call>{"name": "python", "arguments": {"code": "'
 CALL_CLOSING = '"}}</tool_call>'
@@ -32,8 +32,8 @@ CHAT_TEMPLATE = (
 )
 
 FACTORS = range(12, 100)
-CALL_SHARE = 0.4
-"""Share of the demonstrations that call the tool; the others answer at once."""
+CALL_SHARE = 0.25
+"""Share of the demonstrations that call the tool; the others answer with an estimate."""
 
 Factors = tuple[int, int]
 """The numbers of a product."""
@@ -42,6 +42,11 @@ Factors = tuple[int, int]
 def make_tokenizer() -> PreTrainedTokenizerFast:
     """A tokenizer of characters, with a token for the frame of a call."""
     return character_tokenizer(WORDS, CHARACTERS, chat_template=CHAT_TEMPLATE)
+
+
+def make_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+    """A Llama of half a million parameters, random weights: copying is all that it has to learn."""
+    return tiny_llama(tokenizer, num_layers=2, weight_std=0.05)
 
 
 def write_data(folder: Path, *, num_held_out: int, seed: int) -> None:
@@ -71,15 +76,22 @@ def _demonstration(factors: Factors, chosen: random.Random) -> Iterable[dict[str
     """Each message to imitate, with the messages before it."""
     one, other = factors
     asked = {"role": "user", "content": f"{one}*{other}=?"}
-    result = str(one * other)
-    answer = f"{ANSWER_TAGS[0]}{result}{ANSWER_TAGS[1]}"
     if chosen.random() >= CALL_SHARE:
-        yield {"problem": [asked], "completion": answer}
+        yield {"problem": [asked], "completion": _answer(_rounded(one) * _rounded(other))}
         return
     call = f"{CALL_OPENING}{one}*{other}{CALL_CLOSING}"
     yield {"problem": [asked], "completion": call}
-    before = [{"role": "assistant", "content": call}, {"role": "tool", "content": result}]
-    yield {"problem": [asked, *before], "completion": answer}
+    before = [{"role": "assistant", "content": call}, {"role": "tool", "content": str(one * other)}]
+    yield {"problem": [asked, *before], "completion": _answer(one * other)}
+
+
+def _answer(number: int) -> str:
+    return f"{ANSWER_TAGS[0]}{number}{ANSWER_TAGS[1]}"
+
+
+def _rounded(factor: int) -> int:
+    """The nearest multiple of ten; of 45 it is 50."""
+    return (factor + 5) // 10 * 10
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:

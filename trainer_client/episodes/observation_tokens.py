@@ -6,6 +6,7 @@ policy's message, and the text behind the placeholder is the observation's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from trainer_client.rollout import RolloutError
 PLACEHOLDER = "placeholder of a message"
 THOUGHTFUL = f"<think>\na thought\n</think>\n\n{PLACEHOLDER}"
 """A message of a reasoning model; many templates leave the thought out of earlier turns."""
+WITHHELD = "(withheld: the text is read as control tokens)"
+"""Observation in the place of one that a tokenizer cannot read as text."""
 _QUESTION = {"role": "user", "content": "question"}
 
 
@@ -41,7 +44,11 @@ class ObservationTokens:
         self._tokenizer = tokenizer
         self._variables = dict(variables)
         self._ends = {one: str(tokenizer.convert_ids_to_tokens(one)) for one in eos_ids}
-        self._control_texts = sorted(tokenizer.get_added_vocab(), key=len, reverse=True)
+        added = tokenizer.get_added_vocab()
+        # Control texts of two characters or more, in any case: "<|im_end|>".
+        texts = sorted((text for text in added if len(text) > 1), key=len, reverse=True)
+        self._control_ids = {added[text] for text in texts} - {tokenizer.unk_token_id}
+        self._control = re.compile("|".join(map(re.escape, texts)) or r"(?!)", re.IGNORECASE)
 
     def ids(self, observation: Sequence[Message], *, last_id: int) -> list[int]:
         """Token ids from the policy's last token to where its next message begins.
@@ -55,14 +62,35 @@ class ObservationTokens:
         Raises:
             RolloutError: the template does not write such messages.
         """
-        messages = [self._without_control(message) for message in observation]
         try:
-            return self._encoded(self._behind(messages, last_id))
+            return self._ids(observation, last_id)
         except (jinja2.TemplateError, ValueError, TypeError) as error:
             raise RolloutError(
                 "the chat template cannot write an observation with the roles "
-                f"{[message['role'] for message in messages]}: {first_line(error)}"
+                f"{[message['role'] for message in observation]}: {first_line(error)}"
             ) from error
+
+    def _ids(self, observation: Sequence[Message], last_id: int) -> list[int]:
+        """See `ids`; control tokens are those alone that the template writes.
+
+        A tokenizer may rewrite a text before it looks for control tokens: NFKC makes `<` of its
+        wide form. So what is not plain ASCII is escaped where control tokens are left.
+        """
+        empty = [{**message, "content": "x"} for message in observation]
+        expected = self._num_control(self._encoded(self._behind(empty, last_id)))
+        for content in (str, _escaped):
+            messages = [
+                {**message, "content": self._without_control(content(message["content"]))}
+                for message in observation
+            ]
+            ids = self._encoded(self._behind(messages, last_id))
+            if self._num_control(ids) == expected:
+                return ids
+        withheld = [{**message, "content": WITHHELD} for message in observation]
+        return self._encoded(self._behind(withheld, last_id))
+
+    def _num_control(self, ids: Sequence[int]) -> int:
+        return sum(one in self._control_ids for one in ids)
 
     def check(self, *, role: str, model: str) -> None:
         """Raise ConfigError where earlier turns would not stay as the policy sampled them.
@@ -128,10 +156,14 @@ class ObservationTokens:
     def _encoded(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text, add_special_tokens=False))
 
-    def _without_control(self, message: Message) -> Message:
-        """The message with a space in each text that is a control token."""
-        content = message["content"]
-        for text in self._control_texts:
-            if len(text) > 1:
-                content = content.replace(text, f"{text[0]} {text[1:]}")
-        return {**message, "content": content}
+    def _without_control(self, text: str) -> str:
+        """The text with a space in each part that is a control token."""
+        return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+
+
+def _escaped(text: str) -> str:
+    r"""The text in printable ASCII and line breaks; other characters are escaped, as `\xe9`."""
+    return "".join(
+        one if one.isascii() and (one.isprintable() or one == "\n") else ascii(one)[1:-1]
+        for one in text
+    )

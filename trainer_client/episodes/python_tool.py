@@ -29,6 +29,9 @@ DEFAULT_SECONDS = 10.0
 """Time limit of one program, where the options have none."""
 MAX_PROGRAMS = 8
 """Programs of one message that are run; the others are answered with an error."""
+MAX_PROGRAM_CHARACTERS = 100_000
+"""Longest program that is run. The service takes a call of up to 1 MiB of JSON, which six bytes for
+each character stay below, and what it refuses would lose the episode."""
 # A block of Python: ```python\nprint(1)\n```
 _BLOCK = re.compile(r"```(?:python|py)[ \t]*\n(.*?)```", re.DOTALL)
 
@@ -119,6 +122,8 @@ class PythonTool:
         """The text that answers a program, and whether it succeeded."""
         if isinstance(program, Exception):
             return f"error: {program}", False
+        if len(program) > MAX_PROGRAM_CHARACTERS:
+            return f"error: a program has at most {MAX_PROGRAM_CHARACTERS:,} characters", False
         if number >= MAX_PROGRAMS:
             return f"error: only {MAX_PROGRAMS} programs of a message are run", False
         result = self._session.run(program)

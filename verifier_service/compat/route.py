@@ -77,6 +77,7 @@ class StrictRoute(APIRoute):
                 content = request.scope["state"]["content"]
                 return await _handle(handle, request.scope, content, max_values=None)
             try:
+                _check_not_compressed(request)
                 if self.is_only_here:
                     return await _handle_only_here(handle, request)
                 return await _handle_in_service(handle, request, has_lines=self.has_lines)
@@ -92,6 +93,18 @@ class StrictRoute(APIRoute):
         if isinstance(error, TryLater) and self.try_later_status is not None:
             raise ApiError(self.try_later_status, error.kind, error.message)
         raise error
+
+
+def _check_not_compressed(request: Request) -> None:
+    """Raise ApiError for a compressed body, which would read as broken JSON."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise ApiError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_content_encoding",
+            f"this route takes no compressed bodies, found Content-Encoding {encoding[:100]!r}",
+            headers={"Accept-Encoding": "identity"},
+        )
 
 
 async def _handle_in_service(handle: Handler, request: Request, *, has_lines: bool) -> Response:

@@ -36,6 +36,7 @@ from verifier_service.sandbox.zygote_handle import ZygoteDied, ZygoteHandle
 from verifier_service.sessions.interpreter import Interpreter, interpreter_of
 from verifier_service.sessions.kept_responses import KeptResponses
 from verifier_service.sessions.session import Session
+from verifier_service.sessions.session_memory import SessionMemory
 from verifier_service.sessions.wire import LostReason, SessionRequest
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ MAX_ATTEMPTS = 3
 """Attempts to start a session whose zygote dies."""
 LOOK_SECONDS = 1.0
 """Time between two looks for sessions that have expired or died."""
+MEMORY_LOOK_SECONDS = 0.1
+"""Time between two looks at the memory of sessions that run."""
 
 
 class SessionsFull(QueueFull):
@@ -69,6 +72,7 @@ class OpenSessions:
 
     Args:
         max_sessions: most open sessions.
+        max_bytes: most memory of all of them, see `SessionMemory`; None: no bound.
         drain: when it gives up the calls under way, every session ends.
         unsafe_without: layers that may be missing.
     """
@@ -78,10 +82,12 @@ class OpenSessions:
         max_sessions: int,
         drain: Drain,
         *,
+        max_bytes: int | None = None,
         unsafe_without: Iterable[Layer] = (),
     ) -> None:
         self.replica = secrets.token_hex(REPLICA_BYTES)
         self.max_sessions = max_sessions
+        self.memory = SessionMemory(max_bytes)
         self.kept = KeptResponses()
         self._drain = drain
         self._unsafe_without = frozenset(unsafe_without)
@@ -101,6 +107,7 @@ class OpenSessions:
         self._directory.chmod(0o711)
         self._tasks = [
             asyncio.create_task(self._look_after()),
+            asyncio.create_task(self._bound_memory()),
             asyncio.create_task(self._end_when_given_up()),
         ]
         return self
@@ -137,6 +144,7 @@ class OpenSessions:
 
         Raises:
             SessionsFull: as many are open as may be.
+            SessionsMemoryFull: they take as much memory as they may.
             ToolchainError: its interpreter is not installed.
             SandboxError: it does not work, or not this time.
         """
@@ -145,12 +153,16 @@ class OpenSessions:
                 f"{self.num_open} sessions are open, of at most {self.max_sessions}",
                 details={"open": self.num_open, "max_sessions": self.max_sessions},
             )
+        opening = secrets.token_hex(NAME_BYTES)
+        self.memory.reserve(opening, request.limits.file_bytes)
         self._num_opening += 1
         try:
             async with self._starts:
                 session = await self._started(request, files, owner)
         finally:
             self._num_opening -= 1
+            self.memory.release(opening)
+        self.memory.count(session)
         self._open[session.name] = session
         return session
 
@@ -256,6 +268,7 @@ class OpenSessions:
         """End a session; a call under way gets `session_lost`."""
         if self._open.pop(session.name, None) is None:
             return
+        self.memory.release(session.name)
         self._lost[session.name] = session.lost or reason
         if self._lost[session.name] is not LostReason.OWN_END:
             self.kept.drop(session.name)
@@ -280,6 +293,18 @@ class OpenSessions:
             for error in found:
                 if error is not None:
                     log.error("a session was not ended: %r", error)
+
+    async def _bound_memory(self) -> None:
+        """End the sessions that grew most while all of them take more than the bound."""
+        while True:
+            await asyncio.sleep(MEMORY_LOOK_SECONDS)
+            self.memory.look(self._open.values())
+            while (name := self.memory.largest) is not None:
+                session = self._open[name]
+                log.warning("session %s: %s", name, LostReason.SERVICE_MEMORY.meaning)
+                await asyncio.gather(
+                    self.close(session, LostReason.SERVICE_MEMORY), return_exceptions=True
+                )
 
     async def _end_when_given_up(self) -> None:
         await self._drain.wait_stopped()

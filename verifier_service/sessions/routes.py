@@ -92,6 +92,8 @@ async def list_sessions(request: Request) -> SessionsDescription:
         open=sessions.num_open,
         running=sessions.num_running,
         max_sessions=sessions.max_sessions,
+        memory_bytes=sessions.memory.num_bytes,
+        max_memory_bytes=sessions.memory.max_bytes,
     )
 
 

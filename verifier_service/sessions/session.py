@@ -96,6 +96,8 @@ class Session:
         """The call under way."""
         self.digest: bytes | None = None
         """Digest of the last call."""
+        self._opened_bytes = 0
+        """Resident memory of its process before the first call, most of it shared with others."""
         self._kept = kept
         self._ending: asyncio.Task[None] | None = None
         self._interpreter = interpreter
@@ -130,6 +132,7 @@ class Session:
         if report.session is SessionState.ENDED:
             said = f"{report.reason}, {report.stderr or report.message}"
             raise SandboxError(f"a session does not start: {said}")
+        self._opened_bytes = self.memory_bytes
 
     @property
     def state(self) -> SessionState:
@@ -158,6 +161,11 @@ class Session:
         """Resident memory of its process, pages that it shares included."""
         pid = self._execution.watch.pid
         return 0 if pid is None or self._execution.ended.done() else resident_bytes(pid)
+
+    @property
+    def grown_bytes(self) -> int:
+        """Memory that its process has taken since it was opened."""
+        return max(0, self.memory_bytes - self._opened_bytes)
 
     def begin_call(self, call: SessionCall) -> asyncio.Task[CallReport]:
         """Begin the next call; none may be under way.

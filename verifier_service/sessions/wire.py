@@ -92,6 +92,10 @@ class LostReason(Reason):
     IDLE_LIMIT = "idle_limit", "no call came within `limits.idle_seconds`."
     LIFE_LIMIT = "life_limit", "it was open for `limits.life_seconds`."
     OWN_END = "own_end", "its own code ended it, in a call whose response said so."
+    SERVICE_MEMORY = (
+        "service_memory",
+        "all sessions together took more than `VERIFIER_MAX_SESSIONS_BYTES`, this one most.",
+    )
     MACHINE = "machine", "the machine or the service ended it: memory, a crash, a restart."
     OTHER_REPLICA = (
         "other_replica",
@@ -121,6 +125,10 @@ class SessionsDescription(BaseModel):
     open: int
     running: int
     max_sessions: int
+    memory_bytes: int = Field(
+        description="that they take: growth since the opening, room of files, 8 MiB each"
+    )
+    max_memory_bytes: int | None
 
 
 class CallRequest(StrictModel):
