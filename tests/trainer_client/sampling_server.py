@@ -13,6 +13,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -76,6 +77,15 @@ class Gate:
             self._changed.notify_all()
 
 
+@dataclass(frozen=True)
+class SampledGroup:
+    """A request and its completions."""
+
+    seed: int
+    prompt_ids: list[int]
+    choices: list[dict[str, Any]]
+
+
 class Sampler:
     """The model, its version, and the paths that were asked for."""
 
@@ -83,9 +93,13 @@ class Sampler:
         self, model: str, pace: Callable[[], None], max_lora_rank: int | None = None
     ) -> None:
         self.paths: list[str] = []
+        self.groups: list[SampledGroup] = []
+        """All groups that were sampled, whoever had gone away meanwhile."""
         self.adapter: str | None = None
         self._max_lora_rank = max_lora_rank
         self.version = ""
+        self.runs: list[str] = []
+        """The runs whose weights came, by the first part of their versions."""
         self._pace = pace
         self._gate = Gate()
         self._model = AutoModelForCausalLM.from_pretrained(model).eval()
@@ -110,6 +124,8 @@ class Sampler:
             self._model = AutoModelForCausalLM.from_pretrained(folder).eval()
         if path == "/update_weight_version":
             self.version = body["new_version"]
+            if (run := self.version.partition(".")[0]) not in self.runs:
+                self.runs.append(run)
         if path == "/inference/v1/generate":
             if body and body.get("model") != self.adapter:
                 return 404
@@ -135,12 +151,12 @@ class Sampler:
         parameters = body["sampling_params"]
         generator = torch.Generator().manual_seed(parameters["seed"])
         with self._gate.request():
-            return {
-                "choices": [
-                    self._choice(body["token_ids"], parameters, generator)
-                    for _ in range(parameters["n"])
-                ]
-            }
+            choices = [
+                self._choice(body["token_ids"], parameters, generator)
+                for _ in range(parameters["n"])
+            ]
+        self.groups.append(SampledGroup(parameters["seed"], body["token_ids"], choices))
+        return {"choices": choices}
 
     @torch.no_grad()
     def _choice(

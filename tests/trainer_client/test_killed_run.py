@@ -63,6 +63,11 @@ def start(task: Path, run_dir: Path, *flags: str) -> Run:
     """The 30-step run: KL, evaluations, refills, minibatches, everything that has a state."""
     path = run_dir.parent / f"{run_dir.name}.yaml"
     path.write_text(dump_config(config_of(task, run_dir)))
+    return started(path, *flags)
+
+
+def started(path: Path, *flags: str) -> Run:
+    """`trainer-client train` with this configuration."""
     command = ("-m", "trainer_client", "train", str(path), *flags)
     reader, writer = os.pipe()
     process = fork_python(*command, stdout=writer, stderr=writer, environment={})

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -13,14 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.trainer_client.forked import fork_python
 from tests.trainer_client.runs import metrics, rollouts, run_config, run_python, same, weights
 from tests.trainer_client.sampling_server import Sampler, sampling_server
-from tests.trainer_client.test_killed_run import Run
 from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
-from trainer_client.data_sets import load_data_sets
 from trainer_client.errors import TrainingStopped
-from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.rollout.stream_state import FILE
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
@@ -168,40 +162,6 @@ def test_a_stop_keeps_the_groups_of_the_step_that_was_not_finished(
         train(settings, resume=True)
     assert max(Counter(prompts(settings.output_dir)).values()) == 1
     assert len(prompts(settings.output_dir)) == STEPS * PER_STEP
-
-
-@pytest.mark.slow
-def test_five_kills_lose_no_problem_and_repeat_none(
-    task: Path, server: tuple[str, Sampler], tmp_path: Path
-) -> None:
-    """Which step a problem falls into, and the weights of its tokens, may differ; no more."""
-    settings = streamed(task, tmp_path / "run", server[0], train={"steps": 16})
-    path = tmp_path / "run.yaml"
-    path.write_text(dump_config(settings))
-    command = ("-m", "trainer_client", "train", str(path))
-    chosen = random.Random()
-    run = started(*command)
-    for _ in range(5):
-        assert run.kill_after(1, chosen.uniform(0, 1)), "ended too early"
-        run = started(*command, "--resume")
-    run.finish()
-    mix = ProblemMix(load_data_sets(settings), per_step=PER_STEP, seed=settings.train.seed)
-    expected, position = [], MixPosition()
-    for _ in range(16):
-        problems, position = mix.take(position, PER_STEP)
-        expected += [problem.id for problem in problems]
-    rows = metrics(settings.output_dir)
-    assert [row["step"] for row in rows] == list(range(1, 17))
-    assert sum(row["staleness/dropped_groups"] for row in rows) == 0
-    assert sorted(prompts(settings.output_dir, 16)) == sorted(expected)
-    assert all(row["policy/updates"] == 1 and row["staleness/max"] <= 2 for row in rows)
-
-
-def started(*command: str) -> Run:
-    reader, writer = os.pipe()
-    process = fork_python(*command, stdout=writer, stderr=writer, environment={})
-    os.close(writer)
-    return Run(process, os.fdopen(reader))
 
 
 @pytest.mark.slow
