@@ -84,7 +84,12 @@ def _with_fields(problem: dict[str, Any], fields: Fields) -> str:
     names = fields.get(place)
     if message != NO_SUCH_FIELD or names is None:
         return message
-    return f"{message}; there are {', '.join(names)}{did_you_mean(str(location[-1]), names)}"
+    return _with_known(message, did_you_mean(str(location[-1]), names), ", ".join(names))
+
+
+def _with_known(message: str, nearest: str, known: str) -> str:
+    """A message with the nearest name, if any, before all known ones, whose end may be cut off."""
+    return f"{message}{nearest} There are {known}" if nearest else f"{message}; there are {known}"
 
 
 def first_problem(
@@ -169,11 +174,10 @@ def _in_plain_words(
     message = problem["msg"].removeprefix("Value error, ")
     if kind == "union_tag_invalid":
         name, tag = context["discriminator"].strip("'"), str(context["tag"])
-        message = f"no {name} {tag[:MAX_EXCERPT_CHARACTERS]!r}; there are "
-        message += str(context["expected_tags"])
-        message += did_you_mean(
-            tag, [one.strip("' ") for one in context["expected_tags"].split(",")]
-        )
+        known = str(context["expected_tags"])
+        message = f"no {name} {tag[:MAX_EXCERPT_CHARACTERS]!r}"
+        nearest = did_you_mean(tag, [one.strip("' ") for one in known.split(",")])
+        message = _with_known(message, nearest, known)
     elif kind == "union_tag_not_found":
         message = f"it has no {context['discriminator']}"
     elif kind.endswith("_type") and location[-2:-1] == ("verifiers",):

@@ -166,7 +166,7 @@ def test_a_run_that_nobody_killed_has_the_same_metrics_from_the_same_groups(
 
 
 def recorded(config: Config, run_dir: Path) -> Config:
-    """The same training without a server."""
+    """A configuration of the same training without a server."""
     settings = config.model_dump(mode="json")
     settings["output_dir"] = str(run_dir)
     settings["rollout"] |= {"engine": "transformers"}

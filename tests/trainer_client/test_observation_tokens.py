@@ -1,4 +1,4 @@
-"""What a tool writes stays text: it makes no control token, whatever the tokenizer does to it."""
+"""A tool's output stays text: it makes no control token, whatever the tokenizer does to it."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ def test_the_summary_compares_the_first_evaluation_and_the_first_steps_with_the_
     change_rows(run, lambda row: row.update({"reward/accuracy": row["step"] / 100}))
     assert summarise_run(LoggedRun.read(run.folder)) == [
         "30 of 30 steps.",
-        "evaluation/pass@1: 0.400 at step 0, 0.850 at step 30 (+0.450).",
+        "Held-out pass@1: 0.400 at step 0, 0.850 at step 30 (+0.450).",
         "reward/accuracy: 0.020 in the first 5 steps, 0.280 in the last (+0.260).",
-        "Mean advantage std: 0.897.",
+        "Mean std of a step's advantages: 0.897.",
         "KL did not stay below 0.05: at most 0.0640 nats per token.",
     ]
 
@@ -108,6 +108,20 @@ def test_a_run_under_way_has_no_number_after_yet(make_run: MakeRun) -> None:
     assert (headline(run)["before"], headline(run)["after"]) == (0.4, None)
     assert facts(run)[4] == ("Steps", "0 of 40, each 4 problems of 8 completions")
     assert "0 of 40 steps." in summarise_run(run)
+
+
+def test_a_run_that_was_stopped_says_so_until_it_goes_on(make_run: MakeRun) -> None:
+    folder = make_run(finished=False).folder
+    path, last = folder / "warnings.jsonl", LoggedRun.read(folder).last_step
+    for is_stop in (False, True):
+        warning = {"step": last, "message": "stopped: SIGTERM", "stopped": is_stop}
+        path.write_text(json.dumps(warning) + "\n")
+        data = report_data(LoggedRun.read(folder))
+        assert data["stopped"] is is_stop
+        assert ("Stopped: SIGTERM." in data["summary"]) is is_stop
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({"step": last + 1}) + "\n")
+    assert not report_data(LoggedRun.read(folder))["stopped"]
 
 
 def test_the_facts_name_model_data_rewards_machine_and_version(make_run: MakeRun) -> None:

@@ -471,7 +471,7 @@ def test_functions_are_tools_with_a_schema(tmp_path: Path) -> None:
 
 
 def test_functions_bear_calls_that_are_many_or_large(tmp_path: Path) -> None:
-    """Of 10,000 calls some are run and one error answers the others; errors are cut off."""
+    """Some of 10,000 calls are run and one error answers the others; errors are cut off."""
     file = tmp_path / "tools.py"
     file.write_text(TOOLS)
     tools = FunctionTools([f"{file}:add", f"{file}:fail"])

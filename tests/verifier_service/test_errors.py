@@ -212,8 +212,8 @@ def test_messages_use_the_words_of_the_wire(
 def test_an_unknown_field_of_the_request_is_named(http: httpx.Client) -> None:
     found = error(http.post("/v1/score", json=body([], verifers=[])), 422)
     assert found["message"] == (
-        "verifers: there is no such field; there are verifiers, profile, groups, "
-        "deadline_seconds, explain; did you mean 'verifiers'?"
+        "verifers: there is no such field; did you mean 'verifiers'? There are verifiers, profile, "
+        "groups, deadline_seconds, explain"
     )
 
 

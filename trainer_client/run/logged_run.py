@@ -31,7 +31,7 @@ class LoggedRun:
     history: list[dict[str, float]]
     """Rows of `metrics.jsonl`, oldest first; step 0 is the evaluation before training."""
     warnings: list[dict[str, Any]]
-    """`step` and `message` of each."""
+    """`step` and `message` of each; that of a stop has `stopped`."""
     starts: list[dict[str, Any]]
     """Rows of `starts.jsonl`; empty for a run of an older version."""
     finished: bool
@@ -67,6 +67,15 @@ class LoggedRun:
     def last_step(self) -> int:
         """The newest finished step; 0 before the first."""
         return int(self.history[-1]["step"]) if self.history else 0
+
+    @property
+    def stop(self) -> str | None:
+        """Why the run ended before its last step; None while it may still be going on."""
+        if self.finished or not self.warnings:
+            return None
+        last = self.warnings[-1]
+        is_newest = last.get("stopped", False) and last["step"] >= self.last_step
+        return str(last["message"]) if is_newest else None
 
     def values(self, name: str) -> dict[int, float]:
         """The values of a metric by step."""

@@ -139,13 +139,20 @@ class MetricsLog:
 
     def warn(self, step: int, message: str) -> None:
         """Show a warning and keep it in `warnings.jsonl`."""
-        with self._warnings_path.open("a") as file:
-            file.write(json.dumps({"step": step, "message": message}) + "\n")
+        self._keep_warning({"step": step, "message": message})
         self._progress.console.print(
             f"[yellow]warning[/yellow] after step {step}: {escape(message)}",
             highlight=False,
             soft_wrap=True,
         )
+
+    def note_stop(self, step: int, reason: str) -> None:
+        """Keep in `warnings.jsonl` why the run ends before its last step."""
+        self._keep_warning({"step": step, "message": f"stopped: {reason}", "stopped": True})
+
+    def _keep_warning(self, warning: Mapping[str, Any]) -> None:
+        with self._warnings_path.open("a") as file:
+            file.write(json.dumps(warning) + "\n")
 
     def _draw(self, step: int, metrics: Mapping[str, float]) -> None:
         for name in list(self._boards):

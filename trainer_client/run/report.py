@@ -48,6 +48,7 @@ def report_data(run: LoggedRun) -> dict[str, Any]:
         "last_step": run.last_step,
         "num_steps": run.config.train.steps,
         "finished": run.finished,
+        "stopped": run.stop is not None,
         "main": run.config.main.key,
         "passing_score": PASSING_SCORE,
         "headline": headline(run),

@@ -34,7 +34,8 @@ def headline(run: LoggedRun) -> dict[str, Any]:
         counted = f"{problems:,.0f} problems, " if problems else ""
         samples = f"{counted}{_count(evaluation.num_samples, 'completion')} each"
         if first == last:
-            note = f"{samples}; evaluated at step {first}, not again yet"
+            again = "not again yet" if run.stop is None else "not again"
+            note = f"{samples}; evaluated at step {first}, {again}"
             return {"name": shown, "before": values[first], "after": None, "note": note}
         note = f"{samples}; at step {first} and at step {last}{_best(values)}"
         return {"name": shown, "before": values[first], "after": values[last], "note": note}
@@ -147,31 +148,37 @@ def summarise_run(run: LoggedRun) -> list[str]:
     """Sentences on steps, evaluations, scores, advantage std, and KL."""
     config = run.config
     sentences = [f"{run.last_step} of {config.train.steps} steps."]
+    if run.stop is not None:
+        sentences.append(f"{run.stop[0].upper()}{run.stop[1:]}.")
     for evaluation in config.evaluation:
         for k in evaluation.k:
             name = f"{evaluation.prefix}/pass@{k}"
-            sentences += _evaluation_sentences(name, run.values(name))
+            sentences += _evaluation_sentences(name, run.values(name), is_over=run.stop is not None)
     if not run.steps:
         return sentences
     main = f"reward/{config.main.key}"
     sentences += _training_sentences(main, list(run.values(main).values()))
     stds = list(run.values("advantage/std").values())
     if stds:
-        sentences.append(f"Mean advantage std: {sum(stds) / len(stds):.3f}.")
+        sentences.append(f"Mean std of a step's advantages: {sum(stds) / len(stds):.3f}.")
     kls = list(run.values("policy/kl_divergence").values())
     return [*sentences, _kl_sentence(kls, config.guards.warn_if_kl_above)]
 
 
-def _evaluation_sentences(name: str, values: Mapping[int, float]) -> Iterable[str]:
+def _evaluation_sentences(
+    name: str, values: Mapping[int, float], *, is_over: bool
+) -> Iterable[str]:
     if not values:
         return
+    shown = f"Held-out {name.removeprefix('evaluation/')}"
     first, last = min(values), max(values)
     if first == last:
-        yield f"{name}: {values[first]:.3f} at step {first}, not evaluated again yet."
+        again = "not evaluated again" if is_over else "not evaluated again yet"
+        yield f"{shown}: {values[first]:.3f} at step {first}, {again}."
         return
     change = values[last] - values[first]
     yield (
-        f"{name}: {values[first]:.3f} at step {first}, {values[last]:.3f} at step {last} "
+        f"{shown}: {values[first]:.3f} at step {first}, {values[last]:.3f} at step {last} "
         f"({change:+.3f})."
     )
 

@@ -264,6 +264,8 @@ class TrainingRun:
         """Save the run at its position, and raise."""
         checkpoint = self.learner.save(self.config.output_dir, self.position)
         self._store(checkpoint)
+        if self.learner.processes.leads:
+            self.log.note_stop(self.position.step, reason)
         raise error(
             f"stopped after step {self.position.step}: {reason}. Saved {checkpoint.folder}; "
             "`--resume` goes on from there"
