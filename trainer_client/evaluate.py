@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import comb
 
 import torch
 
@@ -12,6 +11,7 @@ from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.sections import RolloutConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
+from trainer_client.pass_at_k import pass_at_k
 from trainer_client.reward.group_scoring import (
     ScoredGroup,
     Scorer,
@@ -48,21 +48,6 @@ class EvaluationResult:
             f"{prefix}/problems": self.num_problems,
             f"{prefix}/unjudged_fraction": self.unjudged_fraction,
         }
-
-
-def pass_at_k(num_samples: int, num_passed: int, k: int) -> float:
-    """1 - C(n - c, k) / C(n, k): the chance that at least one of k samples passes.
-
-    The unbiased estimate from n samples of which c passed (Chen et al., arXiv 2107.03374, eq. 1).
-
-    >>> pass_at_k(10, 3, 1)
-    0.3
-    >>> pass_at_k(2, 1, 2)
-    1.0
-    """
-    if not 0 <= num_passed <= num_samples or not 1 <= k <= num_samples:
-        raise ValueError(f"pass@{k} of {num_passed} passed in {num_samples} samples")
-    return round(1 - comb(num_samples - num_passed, k) / comb(num_samples, k), 12)
 
 
 def evaluate(
@@ -202,14 +187,3 @@ class Evaluations:
         sampling = Sampling.configured(self._rollout)
         for _ in self.due(step):
             engine.generate([], sampling, lambda index, group: None)
-
-
-def pass_at_k_changes(
-    metrics: Mapping[str, float], before: Mapping[str, float]
-) -> dict[str, float]:
-    """`pass@k_change` for each `pass@k`: its difference to the value before training."""
-    return {
-        f"{name}_change": value - before[name]
-        for name, value in metrics.items()
-        if "/pass@" in name and name in before
-    }

@@ -26,7 +26,7 @@ from verifier_service.current_call import enter_call
 from verifier_service.engine.response_json import PIECE_BYTES
 from verifier_service.errors import BodyTooLarge, RequestError
 from verifier_service.executions import routes as executions
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.large_requests.messages import Done, LargeCall, Refusal, ResponsePiece
 from verifier_service.large_requests.request_process import (
     TOO_MUCH_MEMORY,

@@ -16,7 +16,7 @@
         |-- NotReady            a kind of workers is not running
         '-- Draining            the service is ending
 
-`http.errors` gives each its status.
+`http.error_statuses` gives each its status.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from tests.trainer_client.runs import run_config
 from trainer_client.cli import app
 from trainer_client.config.run_config import dump_config
 from trainer_client.dataset import Problem
-from trainer_client.evaluate import NothingJudged, pass_at_k, summarise
+from trainer_client.evaluate import NothingJudged, summarise
+from trainer_client.pass_at_k import pass_at_k
 from trainer_client.reward.group_scoring import ScoredGroup
 from trainer_client.rollout import RolloutGroup
 

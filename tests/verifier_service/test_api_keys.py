@@ -18,7 +18,7 @@ from verifier_service.engine.admission import Admission, PendingBounds
 from verifier_service.engine.allowance import Allowance, KeyLimits
 from verifier_service.errors import KeyLimitReached, QueueFull, VerifierNotEnabled
 from verifier_service.http.api_keys import hash_of, new_key
-from verifier_service.http.errors import headers_of, status_of
+from verifier_service.http.error_statuses import headers_of, status_of
 from verifier_service.settings import Settings
 
 NAMES = ("training", "slow", "small", "forms")

@@ -16,7 +16,7 @@ from tests.verifier_service.poison import POISON
 from trainer_client.service_process import running_service
 from verifier_service import errors
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.http.errors import status_of
+from verifier_service.http.error_statuses import status_of
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers import VERIFIERS
 

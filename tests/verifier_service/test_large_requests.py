@@ -29,7 +29,7 @@ from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.errors import RequestFailed
 from verifier_service.http import score_call
-from verifier_service.http.errors import status_of
+from verifier_service.http.error_statuses import status_of
 from verifier_service.http.intake import LIGHT_BODY_BYTES, SMALL_BODY_BYTES, Body
 from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestProcesses

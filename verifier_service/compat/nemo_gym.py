@@ -48,7 +48,7 @@ from verifier_service.compat.completions import (
 from verifier_service.compat.nemo_gym_plan import OtherRule, TaskPlan
 from verifier_service.compat.nemo_gym_tasks import call_in_tags, plan_for
 from verifier_service.compat.route import StrictRoute
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 
 DEADLINE_SECONDS = 25.0
 JUDGE_FAILED = "judge_failed"

@@ -19,7 +19,7 @@ from verifier_service import strict_json
 from verifier_service.compat.completions import RewardedCompletion, rewarded
 from verifier_service.compat.packed_tests import packed_value
 from verifier_service.compat.route import StrictRoute
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.plain_pickle import UnreadablePickle
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem

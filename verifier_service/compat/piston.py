@@ -45,7 +45,7 @@ from verifier_service.compat.scheduling import NotNow
 from verifier_service.current_call import request_id
 from verifier_service.errors import RequestError
 from verifier_service.http.error_handlers import refused
-from verifier_service.http.errors import status_of
+from verifier_service.http.error_statuses import status_of
 from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import ExitReason
 

@@ -27,7 +27,7 @@ from verifier_service.current_call import request_id
 from verifier_service.engine.request_body import check_json
 from verifier_service.engine.response import EncodedResponse
 from verifier_service.errors import BodyTooLarge, RequestError, RequestFailed, TryLater
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.intake import (
     LIGHT_BODY_BYTES,
     Intake,

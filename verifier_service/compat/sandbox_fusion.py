@@ -32,7 +32,7 @@ from verifier_service.compat.programs import (
 )
 from verifier_service.compat.route import StrictRoute
 from verifier_service.compat.scheduling import NotNow
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.schemas import ErrorResponse
 
 

@@ -20,7 +20,7 @@ from verifier_service.errors import Draining, KeyLimitReached, RequestError, Try
 from verifier_service.http.api_keys import KeyRing
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import internal_error, refused
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.page import asks_for_page
 from verifier_service.http.service import ALLOWANCE

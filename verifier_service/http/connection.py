@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from verifier_service.current_call import new_request_id
-from verifier_service.http.errors import RETRY_AFTER_SECONDS
+from verifier_service.http.error_statuses import RETRY_AFTER_SECONDS
 from verifier_service.http.framing import StrictFraming
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.plain_exchange import PlainExchange, PlainHead, plain_head

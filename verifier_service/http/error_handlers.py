@@ -1,4 +1,4 @@
-"""Every response with an error has the same body; its status is in `http.errors`."""
+"""Every response with an error has the same body; its status is in `http.error_statuses`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from verifier_service.errors import RequestError
-from verifier_service.http.errors import ApiError, headers_of, status_of
+from verifier_service.http.error_statuses import ApiError, headers_of, status_of
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.service import service_of
 from verifier_service.schemas import ErrorBody, ErrorResponse

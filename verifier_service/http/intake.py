@@ -29,7 +29,7 @@ from verifier_service.engine.request_body import CONTENT_ENCODINGS
 from verifier_service.errors import BodyTooLarge, Draining, RequestError, RequestFailed, TryLater
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import refused
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.service import Service, service_of
 
 SMALL_BODY_BYTES = 2**15

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 
 ANY = "*"
 MAX_SHOWN_CHARACTERS = 100

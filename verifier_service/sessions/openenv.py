@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from verifier_service.code.toolchains import ToolchainError
 from verifier_service.errors import RequestFailed, VerdictFailed
 from verifier_service.executions.reasons import EndReason
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sessions.open_sessions import OpenSessions

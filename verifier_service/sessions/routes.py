@@ -15,7 +15,7 @@ from verifier_service.compat.programs import check_files
 from verifier_service.compat.route import StrictRoute
 from verifier_service.errors import RequestFailed
 from verifier_service.executions.wire import FileContent, file_bytes
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.intake import intake_of
 from verifier_service.http.routes import SCORE_ERRORS, STRANGER_ERRORS
 from verifier_service.http.score_call import JSON_MEDIA_TYPE

@@ -28,7 +28,7 @@ from verifier_service.compat.data_sets.messages import (
 from verifier_service.compat.sandbox_fusion import RunCodeRoute
 from verifier_service.compat.scheduling import NotNow
 from verifier_service.errors import QueueFull
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.schemas import ErrorResponse
 
 _RESPONSES: dict[int | str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from verifier_service import strict_json
 from verifier_service.compat.data_sets.messages import DataSetConfig, DataSetRow
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 
 
 class UnusableRow(ApiError):
