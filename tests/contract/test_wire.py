@@ -124,6 +124,7 @@ def test_the_api_process_loads_neither_a_mathematics_parser_nor_torch() -> None:
     script = (
         "import sys, verifier_service.app;"
         "heavy = {'sympy', 'math_verify', 'latex2sympy2_extended', 'torch', 'transformers'};"
+        "heavy |= {'numpy', 'pyarrow'};"
         "print(*sorted(heavy & {*sys.modules}))"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "\n"

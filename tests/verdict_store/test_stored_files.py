@@ -24,12 +24,12 @@ from verifier_service.verdict_store.records import RequestRecord, StoredVerifier
 from verifier_service.verdict_store.store_error import StoreError
 from verifier_service.verdict_store.stored_files import (
     STALE_SECONDS,
-    StoreBounds,
     delete_beyond,
     read_rows,
     stored_files,
     time_of,
 )
+from verifier_service.verdict_store.writer_messages import StoreBounds
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 UNBOUNDED = StoreBounds(max_bytes=2**40, max_days=None)

@@ -26,7 +26,7 @@ import msgspec
 from verifier_service import frame_stream, frames
 from verifier_service.verdict_store.records import COUNT_BYTES, StoredTexts
 from verifier_service.verdict_store.store_error import NEEDS_STORE
-from verifier_service.verdict_store.writer_process import WriterOptions, WriterReport
+from verifier_service.verdict_store.writer_messages import WriterOptions, WriterReport
 
 log = logging.getLogger(__name__)
 

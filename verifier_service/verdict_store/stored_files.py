@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,20 +18,12 @@ from typing import Any
 from verifier_service.verdict_store.record_columns import COLUMNS, table_of
 from verifier_service.verdict_store.records import RequestRecord
 from verifier_service.verdict_store.store_error import StoreError, arrow
+from verifier_service.verdict_store.writer_messages import StoreBounds
 
 PREFIX, SUFFIX, PART_SUFFIX = "verdicts-", ".parquet", ".part"
 STALE_SECONDS = 3600.0
 """Age from which an unfinished file is that of a writer that died."""
 TIME_FORMAT = "%Y%m%dT%H%M%S.%fZ"
-
-
-@dataclass(frozen=True)
-class StoreBounds:
-    """Bounds on the files of a store."""
-
-    max_bytes: int
-    max_days: float | None
-    """Age at which files are deleted; None: they are kept."""
 
 
 def write_file(folder: Path, records: Sequence[RequestRecord], writer_id: str) -> Path:

@@ -25,7 +25,8 @@ from verifier_service import frames
 from verifier_service.verdict_store.record_columns import table_of
 from verifier_service.verdict_store.records import COUNT_BYTES, RequestRecord, record_decoder
 from verifier_service.verdict_store.store_error import arrow
-from verifier_service.verdict_store.stored_files import StoreBounds, delete_beyond, write_file
+from verifier_service.verdict_store.stored_files import delete_beyond, write_file
+from verifier_service.verdict_store.writer_messages import WriterOptions, WriterReport
 
 MAX_ROWS = 50_000
 """Verdicts after which a file is finished."""
@@ -34,31 +35,6 @@ MAX_BYTES = 64 * 2**20
 MIN_SECONDS_BETWEEN_DELETIONS = 60.0
 PRIORITY = 10
 """Niceness: judging goes first."""
-
-
-class WriterOptions(msgspec.Struct, frozen=True):
-    """The options of a writer."""
-
-    folder: str
-    max_bytes: int
-    max_days: float | None
-    flush_seconds: float
-    """Longest time that a verdict waits in memory."""
-
-    @property
-    def bounds(self) -> StoreBounds:
-        """The bounds on the files."""
-        return StoreBounds(self.max_bytes, self.max_days)
-
-
-class WriterReport(msgspec.Struct, frozen=True):
-    """Message to the service about verdicts that have left the writer's memory."""
-
-    num_written: int = 0
-    num_lost: int = 0
-    stored_bytes: int | None = None
-    problem: str | None = None
-    """Why verdicts were lost."""
 
 
 class Writer:
