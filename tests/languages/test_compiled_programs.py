@@ -6,13 +6,14 @@ import asyncio
 import multiprocessing
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from verifier_service.code import compiled_programs, languages
 from verifier_service.code.compiled_programs import CompiledPrograms
 from verifier_service.code.languages import LANGUAGES, CompileFailure
-from verifier_service.sandbox.execution import Execution, Limits, Program
+from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
 from verifier_service.sandbox.runner import Runner
 
 
@@ -100,12 +101,36 @@ def test_a_source_is_compiled_once(
     async def build_twice() -> list[tuple[int, bool]]:
         async with _CountingRunner(1, tools=languages.tools) as runner:
             found = []
-            for source in (b"int main(void) { return 0; }", b"int main(void) { return 0; }", b"x"):
+            right, wrong = b"int main(void) { return 0; }", b"x"
+            for source in (right, right, wrong, wrong):
                 built = await LANGUAGES["c"].build(runner, source)
                 found.append((runner.num_runs, isinstance(built, CompileFailure)))
             return found
 
-    assert asyncio.run(build_twice()) == [(3, False), (3, False), (4, True)]
+    assert asyncio.run(build_twice()) == [(3, False), (3, False), (4, True), (4, True)]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc: apt install gcc libc6-dev")
+def test_a_failure_is_kept_with_its_message_and_only_if_the_compiler_decided_it(
+    programs: CompiledPrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(languages, "compiled_programs", programs)
+    language = LANGUAGES["c"]
+    no_time = replace(language.compile_limits, cpu_seconds=0.01, wall_seconds=0.01)
+
+    async def build_all() -> list[object]:
+        async with _CountingRunner(1, tools=languages.tools) as runner:
+            source = b"int main(void) { return unknown; }"
+            out_of_time = await language.build(runner, source, no_time)
+            first, second = [await language.build(runner, source) for _ in range(2)]
+            assert isinstance(out_of_time, CompileFailure)
+            assert isinstance(first, CompileFailure)
+            return [out_of_time.execution.reason, first == second, first.message, runner.num_runs]
+
+    reason, are_equal, message, num_runs = asyncio.run(build_all())
+    assert reason in (ExitReason.CPU_LIMIT, ExitReason.WALL_LIMIT)
+    assert (are_equal, num_runs) == (True, 2)
+    assert "unknown" in str(message)
 
 
 @pytest.mark.parametrize("name", ["c", "perl"])

@@ -181,6 +181,67 @@ def test_a_payload_that_is_no_program_is_its_own_fault(sandbox: Sandbox) -> None
     assert execution.stdout == b""
 
 
+STATE = """
+#include <cstdio>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main() {
+    for (int kind = 0; kind < 16; kind++) {
+        struct rlimit limit = {};
+        syscall(SYS_getrlimit, kind, &limit);
+        std::printf("limit %d %lu %lu\\n", kind, limit.rlim_cur, limit.rlim_max);
+    }
+    std::printf("ids %d %d %d %d\\n", getuid(), geteuid(), getgid(), getegid());
+    std::printf("session %d %d\\n", getpid() == getsid(0), getpid() == getpgrp());
+    std::printf("umask %o\\n", umask(0));
+    for (int number = 0; number < 64; number++)
+        std::printf("%d", fcntl(number, F_GETFD) >= 0);
+    struct sigaction action;
+    for (int number = 1; number < 32; number++)
+        std::printf(" %d", sigaction(number, nullptr, &action) ? -1 : action.sa_handler != SIG_DFL);
+    sigset_t mask;
+    sigprocmask(SIG_BLOCK, nullptr, &mask);
+    for (int number = 1; number < 32; number++)
+        std::printf(" %d", sigismember(&mask, number));
+    std::printf("\\nexec %d\\n", (int)syscall(SYS_execveat, 4, "", nullptr, nullptr, 0x1000, 0));
+}
+"""
+
+
+@pytest.mark.parametrize("has_files", [False, True])
+def test_a_program_begins_in_the_same_state_however_its_process_is_made(
+    sandbox: Sandbox, *, has_files: bool
+) -> None:
+    """By the launcher, or where that is missing by a fork of the zygote."""
+    made = built(sandbox, STATE)
+    assert isinstance(made, Program)
+    limits = replace(LIMITS, file_bytes=2**20 if has_files else 0)
+
+    async def run_both() -> list[Execution]:
+        found = []
+        whole = LANGUAGES["cpp"].toolchain().tools
+        assert whole.launcher
+        for given in (whole, replace(whole, launcher=b"")):
+            async with Runner(1, tools=lambda _, given=given: given) as runner:  # type: ignore[misc]
+                found += [await runner.run(replace(made, stdin=b"x"), limits) for _ in range(2)]
+        return found
+
+    by_launcher, again, by_fork, _ = asyncio.run(run_both())
+    assert by_launcher.stdout.endswith(b"exec -1\n"), by_launcher
+    assert _without_user(by_launcher) == _without_user(again) == _without_user(by_fork)
+
+
+def _without_user(execution: Execution) -> list[bytes]:
+    """Lines of `STATE` without the user, which is another one for each runner."""
+    lines = execution.stdout.splitlines()
+    return [line for line in lines if not line.startswith((b"ids", b"limit 9 "))]
+
+
 def test_a_tool_that_is_not_what_it_seems_can_only_write_its_file(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:

@@ -340,16 +340,18 @@ def test_no_path_seems_to_be_a_link(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_an_exec_needs_the_filter_that_permits_it_and_a_path_in_the_right_place(
+def test_an_exec_needs_the_filter_that_permits_it_and_the_secret(
     machine: str,
 ) -> None:
     number = numbers(machine, CALLS_OF_NATIVE)["execveat"]
     assert number is not None
     refused = REFUSE | errno.EPERM
-    assert decide(machine, number, -100, GATE) == refused
-    assert decide(machine, number, -100, GATE, permits="executes") == ALLOW
-    for address in (GATE + 1, GATE - 2**32, GATE & 0xFFFFFFFF, GATE | 2**63, 0):
-        assert decide(machine, number, -100, address, permits="executes") == refused
+    arguments = (-100, 1, 2, 3, 0)
+    assert decide(machine, number, *arguments, GATE) == refused
+    assert decide(machine, number, *arguments, GATE, permits="executes") == ALLOW
+    for other in (GATE + 1, GATE - 2**32, GATE & 0xFFFFFFFF, GATE | 2**63, 0):
+        assert decide(machine, number, *arguments, other, permits="executes") == refused
+    assert decide(machine, number, *(GATE,) * 5, 0, permits="executes") == refused
 
 
 def test_a_filter_that_permits_an_exec_permits_nothing_else_besides() -> None:

@@ -23,6 +23,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
+import msgspec
+
 from verifier_service.code import toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
 from verifier_service.code.reasons import CodeReason
@@ -197,8 +199,15 @@ class Language:
             return self._started(found.runtime, source, texts)
         kept = compiled_programs.get(self.name, source, files)
         if kept is None:
-            made = await self._compile(runner, found, source, limits, files, texts)
+            failed = f"{self.name} that does not compile"
+            if (said := compiled_programs.get(failed, source, files)) is not None:
+                made: bytes | Execution = msgspec.msgpack.decode(said, type=Execution)
+            else:
+                made = await self._compile(runner, found, source, limits, files, texts)
             if isinstance(made, Execution):
+                # Only what the compiler itself decided: a limit may be met once and not again.
+                if said is None and made.reason is ExitReason.EXITED:
+                    compiled_programs.keep(failed, source, files, msgspec.msgpack.encode(made))
                 return CompileFailure(_why(made), made)
             compiled_programs.keep(self.name, source, files, made)
             kept = made

@@ -35,6 +35,8 @@ CONFINED, COMPILE_ERROR, BEGUN, BROKEN = b"S", b"C", b"R", b"E"
 """Messages on the status socket: layers in force, not Python, about to run, a failure of ours."""
 
 PROGRAM_FILE = "main.py"
+PROGRAM_NAME = "main"
+"""First argument of a program that is not Python."""
 OUTPUT_FILE = "output"
 """The file in the scratch directory that a tool writes."""
 
@@ -43,7 +45,7 @@ MAX_COMPILED_BYTES = 2**18
 
 PAYLOAD_FD = 4
 _PR_SET_NAME, _PR_GET_NAME, _THREAD_NAME_BYTES = 15, 16, 16
-_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/"}
 NOT_STARTED = 126
 """Exit code of a process that could not become a program, the one that shells use."""
 
@@ -88,7 +90,7 @@ class EntryContext:
         # The exec closes the status socket. Inherited, it would let the program forge messages.
         self._status.set_inheritable(False)
         self._status.send(BEGUN)
-        self.gate.execute(program, arguments, {**_ENVIRONMENT, **environment})
+        self.gate.execute(program, arguments, {**ENVIRONMENT, **environment})
 
     def fail(self, why: str) -> NoReturn:
         """End the process for a failure of the service, not of the payload."""
@@ -163,7 +165,7 @@ def binary(context: EntryContext) -> None:
     """Become the payload, a program of this machine that needs no libraries."""
     os.set_inheritable(PAYLOAD_FD, False)  # the program cannot read its own file
     try:
-        context.execute(PAYLOAD_FD, ["main", *context.arguments])
+        context.execute(PAYLOAD_FD, [PROGRAM_NAME, *context.arguments])
     except OSError as error:  # not a program of this machine, or larger than its memory
         os.write(2, f"cannot be started: {error.strerror}\n".encode())
         os._exit(NOT_STARTED)

@@ -71,6 +71,8 @@ class Tools:
     """Name of more system calls, in `system_calls.CALLS_OF_RUNTIMES`; empty for none."""
     binary_calls: str = ""
     """Name of those of the programs that the tools make, which the entry `binary` starts."""
+    launcher: bytes = b""
+    """`launcher.c`, compiled, for programs of the entry `binary`; empty where GCC is not."""
     links: Mapping[str, str] = field(default_factory=dict)
     """Targets of links in the private root, by path: a stand-in for what /proc would have."""
 

@@ -103,7 +103,10 @@ class ExecutionHandle:
         """
         limit = self._limits.output_bytes
         descriptors.append(self._open_status())
-        descriptors.append(_sealed(program.payload, executable=program.entry == "binary"))
+        if program.entry == "binary":
+            descriptors.append(os.dup(self._zygote.executable(program.payload)))
+        else:
+            descriptors.append(sealed(program.payload))
         descriptors += [self._open_stream(limit), self._open_stream(limit)]
         optional = 0
         files = dict(program.files)
@@ -111,7 +114,7 @@ class ExecutionHandle:
             files[program.stdin_name] = program.stdin
         elif program.stdin:
             optional |= STDIN
-            descriptors.append(_sealed(program.stdin))
+            descriptors.append(sealed(program.stdin))
         if channel is not None:
             optional |= CHANNEL | (TALKS if program.talks else 0)
             descriptors.append(os.dup(channel.fileno()))
@@ -120,7 +123,7 @@ class ExecutionHandle:
             descriptors.append(self._open_stream(max(limit, entries.MAX_COMPILED_BYTES)))
         if program.arguments or files:
             optional |= WORKSPACE
-            descriptors.append(_sealed(pack_workspace(program.arguments, files)))
+            descriptors.append(sealed(pack_workspace(program.arguments, files)))
         return optional
 
     def _open_status(self) -> int:
@@ -148,6 +151,8 @@ class ExecutionHandle:
     def begin(self, pidfd: int) -> None:
         """Take the descriptor of the process, which exists from now on."""
         self._pidfd = pidfd
+        for stream in self._streams:
+            stream.watch()
         if self._killed_for is not None:
             self._send(signal.SIGKILL)
 
@@ -322,7 +327,11 @@ class ExecutionHandle:
 
 
 class OutputStream:
-    """The reading end of a pipe: its bytes are kept up to a limit, and counted beyond it."""
+    """The reading end of a pipe: its bytes are kept up to a limit, and counted beyond it.
+
+    Until `watch` they stay in the pipe: what a program that ends at once has written is read when
+    it has ended.
+    """
 
     def __init__(self, descriptor: int, limit: int, on_flood: Callable[[], None]) -> None:
         os.set_blocking(descriptor, False)
@@ -331,8 +340,13 @@ class OutputStream:
         self._limit = limit
         self._on_flood = on_flood
         self._chunks: list[bytes] = []
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(descriptor, self.read)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def watch(self) -> None:
+        """Read from now on whatever is written."""
+        if self._descriptor >= 0 and self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._descriptor, self.read)
 
     @property
     def kept(self) -> bytes:
@@ -357,7 +371,8 @@ class OutputStream:
     def close(self) -> None:
         """Close the descriptor. Closing twice does nothing."""
         if self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
+            if self._loop is not None:
+                self._loop.remove_reader(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -380,8 +395,8 @@ class OutputStream:
         return True
 
 
-def _sealed(content: bytes, *, executable: bool = False) -> int:
-    """A file in memory that holds the content and cannot be changed."""
+def sealed(content: bytes, *, executable: bool = False) -> int:
+    """The descriptor of a file in memory that holds the content and cannot be changed."""
     flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
     try:
         descriptor = os.memfd_create("payload", flags | (_MFD_EXEC if executable else 0))

@@ -133,6 +133,22 @@ class ChildLimits(NamedTuple):
         return cls._make(CHILD_LIMITS.unpack(data))
 
 
+ResourceLimit = tuple[int, tuple[int, int]]
+"""A limit of setrlimit(2): its kind, then its soft and its hard value."""
+
+
+class LayerParts(NamedTuple):
+    """The layers of one child, as data."""
+
+    user: int | None
+    """User to become; None to stay."""
+    resource_limits: tuple[ResourceLimit, ...]
+    drops_capabilities: bool
+    sets_no_new_privs: bool
+    ruleset: landlock.Ruleset | None
+    filter: seccomp.Filter | None
+
+
 class Layers:
     """The layers of the children of one zygote.
 
@@ -209,6 +225,26 @@ class Layers:
                 executable=tools.executable,
             )
 
+    def parts(self, limits: ChildLimits, *, is_tool: bool = False) -> LayerParts:
+        """What `apply` and `filter_calls` put on a child, as data.
+
+        Args:
+            limits: limits of this execution.
+            is_tool: whether the child is to become one of the tools, which may read more.
+        """
+        in_force = self._in_force
+        ruleset = None
+        if Layer.LANDLOCK in in_force:
+            ruleset = self._tool_ruleset if is_tool else self._rulesets[limits.file_bytes > 0]
+        return LayerParts(
+            user=self._user if Layer.USER in in_force else None,
+            resource_limits=self._resource_limits(limits) if Layer.RLIMITS in in_force else (),
+            drops_capabilities=Layer.CAPABILITIES in in_force,
+            sets_no_new_privs=bool(in_force & {Layer.NO_NEW_PRIVS, Layer.LANDLOCK, Layer.SECCOMP}),
+            ruleset=ruleset,
+            filter=self._filters.get(is_tool),
+        )
+
     def apply(self, limits: ChildLimits, *, is_tool: bool = False) -> None:
         """Confine this process. Raises OSError if a layer in force cannot be applied.
 
@@ -216,24 +252,23 @@ class Layers:
             limits: limits of this execution.
             is_tool: whether this process is to become one of the tools, which may read more.
         """
+        parts = self.parts(limits, is_tool=is_tool)
         os.setsid()
-        if Layer.USER in self._in_force:
-            become_user(self._user)
-        if Layer.RLIMITS in self._in_force:
-            self._limit_resources(limits)
+        if parts.user is not None:
+            become_user(parts.user)
+        for kind, values in parts.resource_limits:
+            resource.setrlimit(kind, values)
         die_with_parent()
         # If the zygote died before that call, the kernel will not kill this process.
         if os.getppid() != self._zygote_pid:
             os._exit(1)
         hide_process()
-        if Layer.CAPABILITIES in self._in_force:
+        if parts.drops_capabilities:
             _check("capset", _libc.capset(*self._no_capabilities))
-        if self._in_force & {Layer.NO_NEW_PRIVS, Layer.LANDLOCK, Layer.SECCOMP}:
+        if parts.sets_no_new_privs:
             _check("no_new_privs", _prctl(_PR_SET_NO_NEW_PRIVS, 1))
-        if Layer.LANDLOCK in self._in_force:
-            ruleset = self._tool_ruleset if is_tool else self._rulesets[limits.file_bytes > 0]
-            assert ruleset is not None
-            ruleset.restrict()
+        if parts.ruleset is not None:
+            parts.ruleset.restrict()
 
     def filter_calls(self, *, is_tool: bool = False) -> Gate | None:
         """Apply the last layer, the system call filter. Raises OSError.
@@ -246,11 +281,12 @@ class Layers:
         """
         gate = Gate() if self._executes else None
         if self._filters:
-            self._filters[is_tool].install(gate.address if gate else 0)
+            self._filters[is_tool].install(gate.secret if gate else 0)
         return gate
 
-    def _limit_resources(self, limits: ChildLimits) -> None:
+    def _resource_limits(self, limits: ChildLimits) -> tuple[ResourceLimit, ...]:
         num_threads = self._num_other_threads + limits.num_threads
+        found = []
         for kind, value in (
             (resource.RLIMIT_AS, self._address_space_bytes + limits.address_space_bytes),
             (resource.RLIMIT_CPU, limits.cpu_seconds),
@@ -265,11 +301,12 @@ class Layers:
             _, hard = resource.getrlimit(kind)
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             # With a lower soft limit the kernel would send a signal, which the program can catch.
-            resource.setrlimit(kind, (value, value))
+            found.append((kind, (value, value)))
         # Programs may raise this one limit: the stack counts as address space, which is limited.
         _, hard = resource.getrlimit(resource.RLIMIT_STACK)
         is_enough = hard == resource.RLIM_INFINITY or hard >= STACK_BYTES
-        resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES if is_enough else hard, hard))
+        found.append((resource.RLIMIT_STACK, (STACK_BYTES if is_enough else hard, hard)))
+        return tuple(found)
 
 
 def num_threads_of_user() -> int:

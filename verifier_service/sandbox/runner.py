@@ -15,6 +15,7 @@ second line of defence.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import dataclasses
 import logging
@@ -365,6 +366,7 @@ class Runner:
             calls=tools.calls,
             binary_calls=tools.binary_calls,
             links=dict(tools.links),
+            launcher=base64.b64encode(tools.launcher).decode(),
             entries=self._entries,
             directory=str(directory),
             user=user,

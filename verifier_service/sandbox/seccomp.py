@@ -5,7 +5,7 @@ call through another architecture's table kills. See seccomp(2) and the kernel's
 Documentation/userspace-api/seccomp_filter.rst.
 
 The BPF program is assembled once. Two values that rules compare with are filled in for each child:
-its pid, and the address at which the path of the one exec must lie.
+its pid, and the number that the one exec must name.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NR_OFFSET, _ARCH_OFFSET, _ARGUMENTS_OFFSET = 0, 4, 16
 _INSTRUCTION = struct.Struct("=HBBI")
 _VALUE_OFFSET = 4
 _LOW = 0xFFFFFFFF
-_OWN_PID, _GATE_LOW, _GATE_HIGH = range(0xFFFFFFFD, 0x100000000)
+OWN_PID, GATE_LOW, GATE_HIGH = range(0xFFFFFFFD, 0x100000000)
 """Values in comparisons that are replaced in each child."""
 
 _PR_SET_SECCOMP = 22
@@ -69,7 +69,7 @@ class Filter:
     """An assembled filter, ready to be installed in a child.
 
     Args:
-        executes: whether it permits one exec, of a path at the address of a gate.
+        executes: whether it permits one exec, which names the number of a gate.
         connects: whether it permits TCP, which another filter has to confine.
         runtime: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
     """
@@ -80,31 +80,34 @@ class Filter:
         code, positions = assemble(
             platform.machine(), executes=executes, connects=connects, runtime=runtime
         )
-        self._image = ctypes.create_string_buffer(code, len(code))
+        self.image = ctypes.create_string_buffer(code, len(code))
+        """The program, with blanks."""
         offsets = [position * _INSTRUCTION.size + _VALUE_OFFSET for position in positions]
-        self._blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
+        self.blanks = [(offset, *struct.unpack_from("=I", code, offset)) for offset in offsets]
+        """Places in it to fill in, each with what belongs there: `OWN_PID` and the like."""
         num_instructions = len(code) // _INSTRUCTION.size
-        self._program = _SockFprog(num_instructions, ctypes.addressof(self._image))
+        self.program = _SockFprog(num_instructions, ctypes.addressof(self.image))
+        """What prctl(2) takes."""
         self._prctl = ctypes.CDLL(None, use_errno=True).prctl
         self._arguments = (
             ctypes.c_int(_PR_SET_SECCOMP),
             ctypes.c_ulong(_SECCOMP_MODE_FILTER),
-            ctypes.byref(self._program),
+            ctypes.byref(self.program),
         )
 
     def install(self, gate: int = 0) -> None:
         """Confine this process, which must have no_new_privs. Raises OSError.
 
         Args:
-            gate: the address at which the path of the one exec must lie.
+            gate: the number that the one exec must name.
         """
         values = {
-            _OWN_PID: os.getpid(),
-            _GATE_LOW: gate & 0xFFFFFFFF,
-            _GATE_HIGH: gate >> 32,
+            OWN_PID: os.getpid(),
+            GATE_LOW: gate & 0xFFFFFFFF,
+            GATE_HIGH: gate >> 32,
         }
-        for offset, blank in self._blanks:
-            struct.pack_into("=I", self._image, offset, values[blank])
+        for offset, blank in self.blanks:
+            struct.pack_into("=I", self.image, offset, values[blank])
         if self._prctl(*self._arguments) != 0:
             error = ctypes.get_errno()
             raise OSError(error, f"seccomp: {os.strerror(error)}")
@@ -117,7 +120,7 @@ def assemble(
 
     Args:
         machine: as `platform.machine` names it.
-        executes: whether it permits one exec, of a path at the address of a gate.
+        executes: whether it permits one exec, which names the number of a gate.
         connects: whether it permits TCP.
         runtime: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
 
@@ -191,7 +194,7 @@ def _block(call: SystemCall, machine: str) -> tuple[list[Instruction], list[int]
         checks = [check for condition in alternative for check in _checks(condition, machine)]
         end = len(checks)
         for index, check in enumerate(checks):
-            if check.value in (_OWN_PID, _GATE_LOW, _GATE_HIGH) and check.operation != _AND:
+            if check.value in (OWN_PID, GATE_LOW, GATE_HIGH) and check.operation != _AND:
                 positions.append(len(block))
             failed = end - index  # over the RETURN, to the next alternative
             block.append((check.operation, *check.jumps(failed), check.value))
@@ -245,9 +248,9 @@ def _checks(condition: Condition, machine: str) -> list[_Check]:
         case AtMost(_, value):
             return [load, _Check(_IF_ABOVE, value, holds=False)]
         case IsOwnPid():
-            return [load, _Check(_IF_EQUAL, _OWN_PID)]
+            return [load, _Check(_IF_EQUAL, OWN_PID)]
         case IsGate():
             high = _Check(_LOAD, low + 4)
-            return [load, _Check(_IF_EQUAL, _GATE_LOW), high, _Check(_IF_EQUAL, _GATE_HIGH)]
+            return [load, _Check(_IF_EQUAL, GATE_LOW), high, _Check(_IF_EQUAL, GATE_HIGH)]
         case IsNull():
             return [load, _Check(_IF_EQUAL, 0), _Check(_LOAD, low + 4), _Check(_IF_EQUAL, 0)]

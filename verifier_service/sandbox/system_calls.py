@@ -89,7 +89,7 @@ class IsOwnPid:
 
 @dataclass(frozen=True)
 class IsGate:
-    """All 64 bits of an argument are the address that the child has chosen, see `gate.Gate`."""
+    """All 64 bits of an argument are the number that was drawn for the child, see `gate.Gate`."""
 
     argument: int
 
@@ -353,7 +353,7 @@ CALLS: dict[str, SystemCall] = {
 """The calls of every execution. All others are refused with EPERM."""
 
 CALLS_OF_NATIVE: dict[str, SystemCall] = {
-    "execveat": SystemCall(322, 281, "a zygote of the kind `native`, once", ((IsGate(1),),)),
+    "execveat": SystemCall(322, 281, "a zygote of the kind `native`, once", ((IsGate(5),),)),
     "arch_prctl": SystemCall(158, None, "start of a static program", ((Is(0, _ARCH_SET_FS),),)),
 }
 """More calls, in a zygote of the kind `native`."""

@@ -13,6 +13,7 @@ Where that is permitted, it lives in namespaces of its own and under a root dire
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes
 import dataclasses
@@ -46,12 +47,15 @@ from verifier_service.sandbox.entries import (
     BROKEN,
     CONFINED,
     ENTRIES,
+    ENVIRONMENT,
     NOT_STARTED,
     PAYLOAD_FD,
+    PROGRAM_NAME,
     Entry,
     EntryContext,
 )
 from verifier_service.sandbox.execution import Layer, Tools, ZygoteKind
+from verifier_service.sandbox.launcher import Launcher
 from verifier_service.sandbox.layers import (
     CHILD_LIMITS,
     NUM_SPARE_THREADS,
@@ -71,6 +75,10 @@ ENDED = struct.Struct("=iddQ")
 The message goes on with one byte for each fetched file that exists: its index in the order. The
 descriptors of these files come with the message."""
 STARTED = b"S"
+"""Message with the pidfd of a child that did not end within `SHORT_MILLISECONDS`."""
+SHORT_MILLISECONDS = 3
+"""Time in which many programs end. Nobody is told that they have started, which would wake the
+runner twice. Less than any limit on time, and less than the time between two looks at turns."""
 MAX_MESSAGE_BYTES = 2**15
 MAX_CONFIG_BYTES = 2**17
 MAX_DESCRIPTORS = 8
@@ -122,6 +130,8 @@ class ZygoteConfig:
     """`Tools.binary_calls`; used by the kind `native` only."""
     links: dict[str, str]
     """`Tools.links`; used by the kind `native` only."""
+    launcher: str = ""
+    """`Tools.launcher` in base64; used by the kind `native` only."""
     entries: dict[str, str]
     """Entries besides those of `ENTRIES`, as `module:function`."""
     directory: str
@@ -271,6 +281,7 @@ class _Zygote:
         self._resident_bytes = 0
         self._process_numbers: ProcessNumbers | None = None
         self._loopback: Loopback | None = None
+        self._launcher: Launcher | None = None
 
     def prepare(self) -> None:
         """Make ready what the children share: modules, root, scratch directory, layers, streams.
@@ -287,6 +298,7 @@ class _Zygote:
         self._try_loopback()
         tools = self._tools()
         self._open_process_numbers()
+        self._load_launcher()
         self._change_root([*packages, *tools.executable, *tools.readable] if tools else packages)
         self._try_user()
         self._drop_unavailable_layers()
@@ -345,6 +357,12 @@ class _Zygote:
             self._process_numbers = ProcessNumbers()
         except OSError as error:
             self._problems.append(f"process numbers tell of earlier executions: {error}")
+
+    def _load_launcher(self) -> None:
+        """Load the launcher, if there is one; without it the zygote forks."""
+        if self._config.launcher:
+            with contextlib.suppress(OSError):
+                self._launcher = Launcher(base64.b64decode(self._config.launcher))
 
     def _change_root(self, packages: list[Path]) -> None:
         """Move under a private root where namespaces permit that."""
@@ -450,14 +468,10 @@ class _Zygote:
             self._scratch_bytes = limits.file_bytes
         if self._process_numbers is not None:
             self._process_numbers.start_again()
-        pid = os.fork()
-        if pid == 0:
-            self._become_child(limits, entry, optional, descriptors)
+        pid = self._start_child(limits, entry, optional, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         pidfd = os.pidfd_open(pid)
-        with contextlib.suppress(ConnectionError):
-            socket.send_fds(self._control, [STARTED], [pidfd])
         if not self._wait(pidfd):
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
             os.wait4(pid, 0)  # or it would be left to the process that adopts orphans
@@ -483,12 +497,35 @@ class _Zygote:
         loopback = self._loopback
         if loopback is not None:
             poll.register(loopback.descriptor, select.POLLIN)
-        while (events := poll.poll()) and (pidfd, select.POLLIN) not in events:
+        short: int | None = SHORT_MILLISECONDS
+        while (pidfd, select.POLLIN) not in (events := poll.poll(short)):
+            if not events:
+                short = None
+                with contextlib.suppress(ConnectionError):
+                    socket.send_fds(self._control, [STARTED], [pidfd])
             if any(event & select.POLLHUP for _, event in events):
                 return False
             if loopback is not None and (loopback.descriptor, select.POLLIN) in events:
                 loopback.answer()
         return True
+
+    def _start_child(
+        self, limits: ChildLimits, entry: str, optional: int, descriptors: list[int]
+    ) -> int:
+        """The pid of a new child, which handles its payload."""
+        if self._launcher is not None and entry == "binary" and not optional & ~(STDIN | TALKS):
+            return self._launcher.start(
+                self._layers,
+                limits,
+                _numbered(optional, descriptors),
+                self._scratch if limits.file_bytes else Path("/"),
+                [PROGRAM_NAME],
+                ENVIRONMENT,
+            )
+        pid = os.fork()
+        if pid == 0:
+            self._become_child(limits, entry, optional, descriptors)
+        return pid
 
     def _become_child(
         self, limits: ChildLimits, entry_name: str, optional: int, descriptors: list[int]
@@ -684,6 +721,17 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
     elif not optional & STDIN:
         _open_no_input()
     return socket.socket(fileno=_STATUS_FD)
+
+
+def _numbered(optional: int, descriptors: list[int]) -> list[tuple[int, int]]:
+    """The descriptors of an order for a program with no other channel than standard streams."""
+    status, payload, stdout, stderr, *others = descriptors
+    found = [(stdout, 1), (stderr, 2), (status, _STATUS_FD), (payload, PAYLOAD_FD)]
+    if optional & STDIN:
+        found.append((others.pop(0), 0))
+    if optional & TALKS:
+        found += [(others[0], 0), (others[0], 1)]
+    return found
 
 
 def _open_no_input() -> None:

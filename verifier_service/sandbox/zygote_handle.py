@@ -33,6 +33,7 @@ from verifier_service.sandbox.execution_handle import (
     GRACE_SECONDS,
     MESSAGE_BYTES,
     ExecutionHandle,
+    sealed,
 )
 from verifier_service.sandbox.scratch import empty_directory, holds_more_than
 from verifier_service.sandbox.zygote import (
@@ -125,6 +126,7 @@ class ZygoteHandle:
         self._directory = directory
         self._execution: ExecutionHandle | None = None
         self._end: asyncio.Task[None] | None = None
+        self._executable: tuple[bytes, int] | None = None
         self._pidfd = -1
         self._loop = asyncio.get_running_loop()
         self._started: asyncio.Future[None] = self._loop.create_future()
@@ -198,6 +200,22 @@ class ZygoteHandle:
             execution.close()
             self._execution = None
 
+    def executable(self, content: bytes) -> int:
+        """The descriptor of a program as a file in memory, which this handle closes.
+
+        The last one is kept: a program is run once for each of its cases, and to write a program of
+        a megabyte takes as long as to run it.
+        """
+        if self._executable is not None:
+            kept, descriptor = self._executable
+            if kept == content:
+                return descriptor
+            os.close(descriptor)
+            self._executable = None
+        descriptor = sealed(content, executable=True)
+        self._executable = content, descriptor
+        return descriptor
+
     def is_scratch_full(self, num_bytes: int) -> bool:
         """Whether the scratch directory holds more than this many bytes, or too many files.
 
@@ -251,6 +269,9 @@ class ZygoteHandle:
 
     async def _finish(self) -> None:
         await asyncio.to_thread(self._wait)
+        if self._executable is not None:
+            os.close(self._executable[1])
+            self._executable = None
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
