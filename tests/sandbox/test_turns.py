@@ -88,6 +88,17 @@ def test_every_program_gets_a_share_however_many_short_ones_there_are(
     assert two.may_run(0.5)
 
 
+def test_a_program_gets_all_of_its_time_before_it_would_be_given_up() -> None:
+    """However many short ones there are: kept from the processor by turns, it has no verdict."""
+    for cpu, wall in ((1.0, 6.0), (4.0, 12.0), (3.0, 3.0), (30.0, 10.0), (300.0, 300.0)):
+        limits = Limits(cpu_seconds=cpu, wall_seconds=wall)
+        given_up = exit_reason.OVERLOAD_SHARE * max(cpu, wall)
+        assert turns.due_seconds(given_up * 0.8, limits) >= cpu
+        # Over `/run_code`, the share that ends a program at its limit by the clock.
+        assert turns.due_seconds(2 * max(cpu, wall), limits) >= exit_reason.SHARE * cpu
+        assert turns.due_seconds(0.3 * wall, limits) < 0.05 * cpu
+
+
 def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
 

@@ -58,7 +58,7 @@ class ExecutionHandle:
         self.ended: asyncio.Future[Execution] = loop.create_future()
         self._loop = loop
         self._zygote = zygote
-        self._limits = limits
+        self.limits = limits
         self._pidfd = -1
         self._killed_for: ExitReason | None = None
         self._killed_at: float | None = None
@@ -82,7 +82,7 @@ class ExecutionHandle:
         descriptors: list[int] = []
         try:
             optional = self._collect_descriptors(descriptors, program, channel, result=result)
-            order = ORDER.pack(optional) + ChildLimits.of(self._limits).pack()
+            order = ORDER.pack(optional) + ChildLimits.of(self.limits).pack()
             names = json.dumps([program.entry, program.fetched_files]).encode()
             socket.send_fds(control, [order + names], descriptors)
         finally:
@@ -101,7 +101,7 @@ class ExecutionHandle:
 
         They are added one by one, so that the caller can close those made before an OSError.
         """
-        limit = self._limits.output_bytes
+        limit = self.limits.output_bytes
         descriptors.append(self._open_status())
         if program.entry == "binary":
             descriptors.append(os.dup(self._zygote.executable(program.payload)))
@@ -155,11 +155,6 @@ class ExecutionHandle:
             stream.watch()
         if self._killed_for is not None:
             self._send(signal.SIGKILL)
-
-    @property
-    def output_bytes(self) -> int:
-        """Largest output of the process."""
-        return self._limits.output_bytes
 
     def kill(self, reason: ExitReason) -> None:
         """Kill the process; the first call decides the reason. An ended one is left alone."""
@@ -231,7 +226,7 @@ class ExecutionHandle:
 
     def _read_files(self, descriptors: Mapping[int, int]) -> dict[str, bytes]:
         """The contents of fetched files, together at most `Limits.file_bytes`."""
-        files, left = {}, self._limits.file_bytes
+        files, left = {}, self.limits.file_bytes
         for index, descriptor in descriptors.items():
             with open(descriptor, "rb") as file:
                 content = file.read(left)
@@ -255,14 +250,14 @@ class ExecutionHandle:
             killed_for=self._killed_for,
             cpu_seconds=cpu_seconds,
             own_memory_bytes=peak_bytes
-            - max(self._zygote.resident_bytes, self._limits.runtime_bytes),
+            - max(self._zygote.resident_bytes, self.limits.runtime_bytes),
             is_flooded=any(stream.is_flooded for stream in self._streams),
             is_compile_error=entries.COMPILE_ERROR in self._statuses,
             exit_code=code,
             signal=ended_by,
         )
         return Execution(
-            reason=exit_reason.exit_reason(end, self._limits),
+            reason=exit_reason.exit_reason(end, self.limits),
             exit_code=code,
             signal=ended_by,
             stdout=stdout.kept,
@@ -305,7 +300,7 @@ class ExecutionHandle:
             has_written = any([stream.read() for stream in self._streams])
             if (reason := self.watch.exceeded(has_written=has_written)) is not None:
                 self.kill(reason)
-            elif self._limits.file_bytes and self._zygote.is_scratch_full(self._limits.file_bytes):
+            elif self.limits.file_bytes and self._zygote.is_scratch_full(self.limits.file_bytes):
                 self.kill(ExitReason.OUTPUT_LIMIT)
 
     def _read_status(self) -> None:

@@ -423,7 +423,7 @@ def _passing(
             interactors,
             conversation,
             "program",
-            max_bytes=judged.output_bytes,
+            max_bytes=judged.limits.output_bytes,
             on_flood=lambda: judged.kill(flood),
         ),
         pass_on(
@@ -431,7 +431,7 @@ def _passing(
             programs,
             conversation,
             "interactor",
-            max_bytes=judging.output_bytes,
+            max_bytes=judging.limits.output_bytes,
             on_flood=lambda: judging.kill(flood),
         ),
     )

@@ -130,7 +130,7 @@ class SessionExecution(ExecutionHandle):
     def _has_exceeded_space(self) -> bool:
         if any(stream.num_bytes > FLOOD_BYTES for stream in self.output):
             return True
-        limit = self._limits.file_bytes
+        limit = self.limits.file_bytes
         return bool(limit) and self._zygote.is_scratch_full(limit)
 
     async def wait_ended(self) -> None:

@@ -27,13 +27,14 @@ from types import TracebackType
 from typing import Self
 
 from verifier_service.sandbox import thread_states
+from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.execution_handle import ExecutionHandle
 
 LOOK_SECONDS = 0.01
 """Time between two looks at the table, of a program that wants to run."""
 REST_SECONDS = 0.05
 """Time between two looks at a program that sleeps."""
-FIRST_QUANTUM_SECONDS = 0.02
+FIRST_QUANTUM_SECONDS = 0.01
 """CPU time after which a program is a long one: several times what most programs take."""
 QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
@@ -44,10 +45,18 @@ GAP_SECONDS = 0.005
 and long ones would be started and stopped between any two."""
 LEAST_SHARE = 1 / 16
 """Share of the time under way that every program gets, however many short ones there are."""
-GRACE_SECONDS = 0.5
-"""Time under way before that share counts."""
+GRACE_SECONDS = 5.0
+"""Time under way before that share counts. Short programs that are sent at once with long ones are
+done by then, on a machine that other work keeps busy too: there a sixteenth is all that anyone has,
+and long programs with a right to it would never be stopped."""
+PATIENCE = 3
+"""Times its wall or CPU limit, the larger, within which every program gets all of its CPU time.
+
+Less than `exit_reason.OVERLOAD_SHARE`: one that others' turns kept from the processor until then
+would be given up as if the machine were overloaded."""
 
 _PLACE = struct.Struct("=dd")
+_USUAL_LIMITS = Limits()
 
 
 class Turn:
@@ -109,18 +118,18 @@ class Turn:
         """Give up the place while the execution sleeps."""
         self._write(self._used_seconds, 0.0)
 
-    def may_run(self, cpu_seconds: float) -> bool:
+    def may_run(self, cpu_seconds: float, limits: Limits = _USUAL_LIMITS) -> bool:
         """Whether the program of this slot is among the first. Says in the table how it stands.
 
         One that is in its first quantum always may: most end in it, and sleepers stay in it.
 
         Args:
             cpu_seconds: CPU time of the execution so far.
+            limits: limits of the execution.
         """
         used = self._used_seconds + cpu_seconds
         self._write(used, VALID_SECONDS)
-        under_way = time.monotonic() - self._began
-        if _level(used) == 0 or used < LEAST_SHARE * (under_way - GRACE_SECONDS):
+        if _level(used) == 0 or used < due_seconds(time.monotonic() - self._began, limits):
             return True
         return self._num_before(used) < self._num_processors
 
@@ -150,10 +159,25 @@ class Turn:
         _PLACE.pack_into(self._table, self._index * _PLACE.size, cpu_seconds, until)
 
 
+def due_seconds(under_way: float, limits: Limits) -> float:
+    """CPU time that a program gets in some time, however many short ones there are.
+
+    It grows with the cube of the time, or by `LEAST_SHARE` where that is more: little at first,
+    when short programs that came with it are not done yet, and all of it within `PATIENCE`.
+
+    >>> limits = Limits(cpu_seconds=4, wall_seconds=12)
+    >>> [round(due_seconds(seconds, limits), 2) for seconds in (1, 6, 12, 21, 36)]
+    [0.0, 0.06, 0.44, 1.0, 4.0]
+    """
+    longest = PATIENCE * max(limits.wall_seconds, limits.cpu_seconds)
+    cubic = limits.cpu_seconds * (under_way / longest) ** 3
+    return max(cubic, LEAST_SHARE * (under_way - GRACE_SECONDS))
+
+
 def _level(cpu_seconds: float) -> int:
     """The quantum that a program is in: 0 is the first.
 
-    >>> [_level(seconds) for seconds in (0.0, 0.019, 0.02, 0.11, 0.31)]
+    >>> [_level(seconds) for seconds in (0.0, 0.009, 0.01, 0.11, 0.31)]
     [0, 0, 1, 2, 4]
     """
     if cpu_seconds < FIRST_QUANTUM_SECONDS:
@@ -206,7 +230,7 @@ class TurnTaking:
             turn.on_long()
         if not wants_to_run:
             turn.rest()
-        elif turn.may_run(self._cpu_seconds) is self._is_stopped:
+        elif turn.may_run(self._cpu_seconds, self._handles[0].limits) is self._is_stopped:
             self._change()
         self._look_after(LOOK_SECONDS if wants_to_run else REST_SECONDS)
 
