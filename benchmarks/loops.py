@@ -146,7 +146,8 @@ async def over_subprocesses(
             async with asyncio.timeout(wall_seconds):
                 output, _ = await process.communicate(b"3\n")
         except TimeoutError:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):  # it has ended just now
+                process.kill()
             await process.communicate()
         found = found_in(program, output.decode(), (process.returncode or 0) < 0)
         return Answer(program, found, time.perf_counter() - start)

@@ -13,7 +13,7 @@ from tests.sandbox.deployments import OWN, run_python, skip_unless_possible
 from verifier_service.sandbox.execution import COMMON_LAYERS, level
 
 HERE = Path(__file__).parent
-NATIVE, SOAK = ("test_native.py",), "test_soak.py"
+NATIVE, SOAK = ("test_native.py", "test_launcher.py"), "test_soak.py"
 RUNNER = (
     *("test_runner.py", "test_workspace.py", "test_idle.py", "test_renewal.py"),
     *("test_loopback.py", "test_turns.py"),

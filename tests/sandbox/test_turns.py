@@ -93,10 +93,33 @@ def test_a_program_gets_all_of_its_time_before_it_would_be_given_up() -> None:
     for cpu, wall in ((1.0, 6.0), (4.0, 12.0), (3.0, 3.0), (30.0, 10.0), (300.0, 300.0)):
         limits = Limits(cpu_seconds=cpu, wall_seconds=wall)
         given_up = exit_reason.OVERLOAD_SHARE * max(cpu, wall)
-        assert turns.due_seconds(given_up * 0.8, limits) >= cpu
+        assert turns.due_seconds(given_up * 0.8, 0.0, limits) >= cpu
         # Over `/run_code`, the share that ends a program at its limit by the clock.
-        assert turns.due_seconds(2 * max(cpu, wall), limits) >= exit_reason.SHARE * cpu
-        assert turns.due_seconds(0.3 * wall, limits) < 0.05 * cpu
+        assert turns.due_seconds(2 * max(cpu, wall), 0.0, limits) >= exit_reason.SHARE * cpu
+        assert turns.due_seconds(0.3 * wall, 0.0, limits) < 0.05 * cpu
+
+
+def test_the_share_is_of_the_time_that_programs_got_and_not_of_the_clocks(
+    table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = (Turn(table, index, 1) for index in range(2))
+    two.begin_program()
+    monkeypatch.setattr(two, "_began", time.monotonic() - 1.0)
+    monkeypatch.setattr(turns, "GRACE_SECONDS", 0.5)
+    one.enter(LONG)
+    assert not two.may_run(0.05)  # others wait as well: nobody had a processor in this second
+    one.leave(turns.FIRST_QUANTUM_SECONDS / 2)
+    for _ in range(130):
+        one.begin_program()
+        one.enter(LONG)
+        one.leave(turns.FIRST_QUANTUM_SECONDS / 2)
+    one.enter(LONG)
+    assert two.may_run(0.05)  # a sixteenth of 1.3 s, after half a second
+    assert not two.may_run(0.06)
+    again = Turn(table, 0, 1)  # the next owner of a place goes on counting
+    again.begin_program()
+    again.enter(LONG)
+    assert two.may_run(0.05)
 
 
 def state_of(pid: int) -> str:

@@ -1,7 +1,7 @@
 """Turns on the processors: which of the executions under way run now, and which are stopped.
 
-    place of each slot:  CPU seconds of its program | until when that counts
-    [0.000 | now + ..]  [0.412 | now + ..]  [sleeps]  [0.398 | now + ..]  [no program]
+    place of each slot:  CPU seconds of its program | until when that counts | of all its programs
+    [0.000 | now + .. | 7.1]  [0.412 | now + .. | 9.3]  [sleeps]  [0.398 | now + .. | 0.4]
 
 More programs may be under way than there are processors. Each slot has a place in a table that the
 processes of all sandboxes share. While a program lasts, its own runner looks at the table every
@@ -34,7 +34,7 @@ LOOK_SECONDS = 0.01
 """Time between two looks at the table, of a program that wants to run."""
 REST_SECONDS = 0.05
 """Time between two looks at a program that sleeps."""
-FIRST_QUANTUM_SECONDS = 0.01
+FIRST_QUANTUM_SECONDS = 0.02
 """CPU time after which a program is a long one: several times what most programs take."""
 QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
@@ -44,18 +44,19 @@ GAP_SECONDS = 0.005
 """Time for which a place counts after a short program has ended: the next often follows at once,
 and long ones would be started and stopped between any two."""
 LEAST_SHARE = 1 / 16
-"""Share of the time under way that every program gets, however many short ones there are."""
-GRACE_SECONDS = 5.0
-"""Time under way before that share counts. Short programs that are sent at once with long ones are
-done by then, on a machine that other work keeps busy too: there a sixteenth is all that anyone has,
-and long programs with a right to it would never be stopped."""
+"""Share of a processor's time that every program gets, however many short ones there are.
+
+That time is what programs got, and not the clock's: on a machine that other work keeps busy, a
+sixteenth of the clock's is all that anyone has, and no long program would ever be stopped."""
+GRACE_SECONDS = 0.5
+"""Time that programs got on each processor before that share counts."""
 PATIENCE = 3
 """Times its wall or CPU limit, the larger, within which every program gets all of its CPU time.
 
 Less than `exit_reason.OVERLOAD_SHARE`: one that others' turns kept from the processor until then
 would be given up as if the machine were overloaded."""
 
-_PLACE = struct.Struct("=dd")
+_PLACE = struct.Struct("=ddd")
 _USUAL_LIMITS = Limits()
 
 
@@ -81,8 +82,14 @@ class Turn:
         self._index = index
         self._num_processors = num_processors
         self.on_long = on_long
+        _, _, self._ended_seconds = _PLACE.unpack_from(self._table, self._offset)
+        """CPU time of all executions of this place that have ended, of earlier owners too."""
         self._used_seconds = 0.0
-        self._began = time.monotonic()
+        self._began, self._served_before = time.monotonic(), self._served_seconds()
+
+    @property
+    def _offset(self) -> int:
+        return self._index * _PLACE.size
 
     @staticmethod
     def create_file(num_places: int) -> int:
@@ -94,7 +101,7 @@ class Turn:
     def begin_program(self) -> None:
         """Count CPU time from 0 again: the executions that follow are another program's."""
         self._used_seconds = 0.0
-        self._began = time.monotonic()
+        self._began, self._served_before = time.monotonic(), self._served_seconds()
 
     def enter(self, seconds: float = VALID_SECONDS) -> None:
         """Take the place for an execution, or for something else that long programs wait for.
@@ -111,6 +118,7 @@ class Turn:
             cpu_seconds: CPU time of the execution.
         """
         self._used_seconds += cpu_seconds
+        self._ended_seconds += cpu_seconds
         is_short = _level(self._used_seconds) == 0
         self._write(self._used_seconds, GAP_SECONDS if is_short else 0.0)
 
@@ -128,8 +136,10 @@ class Turn:
             limits: limits of the execution.
         """
         used = self._used_seconds + cpu_seconds
-        self._write(used, VALID_SECONDS)
-        if _level(used) == 0 or used < due_seconds(time.monotonic() - self._began, limits):
+        self._write(used, VALID_SECONDS, cpu_seconds)
+        under_way = time.monotonic() - self._began
+        served = (self._served_seconds() - self._served_before) / self._num_processors
+        if _level(used) == 0 or used < due_seconds(under_way, served, limits):
             return True
         return self._num_before(used) < self._num_processors
 
@@ -151,33 +161,43 @@ class Turn:
         places = _PLACE.iter_unpack(self._table[:])
         return sum(
             until > now and (_level(seconds), index) < own
-            for index, (seconds, until) in enumerate(places)
+            for index, (seconds, until, _) in enumerate(places)
         )
 
-    def _write(self, cpu_seconds: float, valid_seconds: float) -> None:
+    def _served_seconds(self) -> float:
+        """CPU time that the programs of all places got so far."""
+        return float(sum(total for _, _, total in _PLACE.iter_unpack(self._table[:])))
+
+    def _write(self, used: float, valid_seconds: float, cpu_seconds: float = 0.0) -> None:
         until = time.monotonic() + valid_seconds if valid_seconds else 0.0
-        _PLACE.pack_into(self._table, self._index * _PLACE.size, cpu_seconds, until)
+        total = self._ended_seconds + cpu_seconds
+        _PLACE.pack_into(self._table, self._offset, used, until, total)
 
 
-def due_seconds(under_way: float, limits: Limits) -> float:
-    """CPU time that a program gets in some time, however many short ones there are.
+def due_seconds(under_way: float, served: float, limits: Limits) -> float:
+    """CPU time that a program has a right to, however many short ones there are.
 
-    It grows with the cube of the time, or by `LEAST_SHARE` where that is more: little at first,
-    when short programs that came with it are not done yet, and all of it within `PATIENCE`.
+    It is the larger of two: `LEAST_SHARE`, and a part of its limit that grows with the cube of the
+    time, little at first and all of it within `PATIENCE`.
+
+    Args:
+        under_way: time by the clock since the program began.
+        served: CPU time that all programs got meanwhile, for each processor.
+        limits: limits of the program.
 
     >>> limits = Limits(cpu_seconds=4, wall_seconds=12)
-    >>> [round(due_seconds(seconds, limits), 2) for seconds in (1, 6, 12, 21, 36)]
-    [0.0, 0.06, 0.44, 1.0, 4.0]
+    >>> [round(due_seconds(seconds, 0.0, limits), 2) for seconds in (1, 6, 12, 24, 36)]
+    [0.0, 0.02, 0.15, 1.19, 4.0]
     """
     longest = PATIENCE * max(limits.wall_seconds, limits.cpu_seconds)
     cubic = limits.cpu_seconds * (under_way / longest) ** 3
-    return max(cubic, LEAST_SHARE * (under_way - GRACE_SECONDS))
+    return max(cubic, LEAST_SHARE * (served - GRACE_SECONDS))
 
 
 def _level(cpu_seconds: float) -> int:
     """The quantum that a program is in: 0 is the first.
 
-    >>> [_level(seconds) for seconds in (0.0, 0.009, 0.01, 0.11, 0.31)]
+    >>> [_level(seconds) for seconds in (0.0, 0.019, 0.02, 0.11, 0.31)]
     [0, 0, 1, 2, 4]
     """
     if cpu_seconds < FIRST_QUANTUM_SECONDS:
