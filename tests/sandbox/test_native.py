@@ -217,7 +217,7 @@ int main() {
 def test_a_program_begins_in_the_same_state_however_its_process_is_made(
     sandbox: Sandbox, *, has_files: bool
 ) -> None:
-    """By the launcher, or where that is missing by a fork of the zygote."""
+    """The launcher makes it, or where that is missing a fork of the zygote."""
     made = built(sandbox, STATE)
     assert isinstance(made, Program)
     limits = replace(LIMITS, file_bytes=2**20 if has_files else 0)

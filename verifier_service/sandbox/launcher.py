@@ -126,7 +126,7 @@ class Launcher:
         return pid
 
     def _prepare(self, layers: Layers, limits: ChildLimits) -> tuple[_Launch, list[object]]:
-        """What executions with the same limits share, with the objects that it points to."""
+        """The order as far as executions with the same limits share it, and what it points to."""
         if limits in self._prepared:
             return self._prepared[limits]
         parts = layers.parts(limits)

@@ -226,7 +226,7 @@ class Layers:
             )
 
     def parts(self, limits: ChildLimits, *, is_tool: bool = False) -> LayerParts:
-        """What `apply` and `filter_calls` put on a child, as data.
+        """The layers that `apply` and `filter_calls` put on a child, as data.
 
         Args:
             limits: limits of this execution.

@@ -87,7 +87,7 @@ class Filter:
         """Places in it to fill in, each with what belongs there: `OWN_PID` and the like."""
         num_instructions = len(code) // _INSTRUCTION.size
         self.program = _SockFprog(num_instructions, ctypes.addressof(self.image))
-        """What prctl(2) takes."""
+        """The argument of prctl(2)."""
         self._prctl = ctypes.CDLL(None, use_errno=True).prctl
         self._arguments = (
             ctypes.c_int(_PR_SET_SECCOMP),
