@@ -10,7 +10,7 @@ generated together:
 | optimizer | 2 T w (AdamW's two moments, in the weights' format) |
 | reference | P w with a KL term and without LoRA, else 0 |
 | KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
-| sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the B prompts |
+| sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the prompts, each read once |
 | logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
 | activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
 
@@ -140,7 +140,7 @@ def estimate_memory(
         optimizer=2 * trained * trained_width,
         reference=reference_bytes,
         kv_cache=together * length * width * _kv_numbers(model),
-        sampling=together * (logit_bytes + prompt_tokens * layer),
+        sampling=together * logit_bytes + _prompts_together(config) * prompt_tokens * layer,
         logits=logit_bytes * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
         activations=rows * length * _activation_bytes_per_token(model, config, width, layer),
         # On a CPU the state stays in the same memory.
@@ -182,6 +182,16 @@ def _generated_together(config: Config) -> int:
     rollout = config.rollout
     groups = max(1, rollout.batch_size // rollout.group_size)
     return min(groups, rollout.prompts_per_step) * rollout.group_size
+
+
+def _prompts_together(config: Config) -> int:
+    """Prompts that the trainer's own engine reads at the same time, at most.
+
+    The turns of an environment after the first have contexts of their own.
+    """
+    together = _generated_together(config)
+    alone = config.rollout.environment is not None or config.rollout.engine != "transformers"
+    return together if alone else together // config.rollout.group_size
 
 
 def _kv_numbers(model: Mapping[str, Any]) -> int:

@@ -29,9 +29,10 @@ def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path:
     assert estimate.reference == 0
     # keys and values, 5 layers, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
     assert estimate.kv_cache == 2 * 5 * 128 * 4 * 16 * 16
-    # a row of 4 copies of the logits for each of 16 completions, a layer of their 8 prompt tokens
+    # a row of 4 copies of the logits for each of 16 completions, a layer of the 8 tokens of each
+    # of the 4 prompts
     vocabulary = len(sums_task.make_tokenizer())
-    assert estimate.sampling == 16 * (4 * 4 * vocabulary + 8 * 4 * LAYER)
+    assert estimate.sampling == 16 * 4 * 4 * vocabulary + 4 * 8 * 4 * LAYER
     # 4 bytes, 4 copies, 10 rows of 8 completion tokens
     assert estimate.logits == 4 * 4 * vocabulary * 80
     assert estimate.peak == max(estimate.generating, estimate.updating)
