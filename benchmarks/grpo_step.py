@@ -39,7 +39,7 @@ from rich.table import Table
 
 from benchmarks._readme_row import readme_row, spread
 from benchmarks._trl import TRL_PYTHON, trl_version
-from benchmarks.step.task import CPU, GPU, StepTask, write_inputs
+from benchmarks.step.task import CPU, CPU_SHAPES, GPU, StepTask, write_inputs
 from trainer_client.service_process import running_service
 
 TRL_VERSION = "1.16.0"
@@ -80,10 +80,12 @@ def main() -> None:
     form = GPU if arguments.form == "gpu" else CPU
     task = replace(
         form,
+        **(CPU_SHAPES[arguments.shape] if form is CPU else {}),
         kl_coefficient=arguments.kl,
         varied_lengths=arguments.varied_lengths,
         gradient_checkpointing=arguments.gradient_checkpointing,
         steps=arguments.steps or form.steps,
+        prompt_tokens=arguments.prompt_tokens or form.prompt_tokens,
         threads=arguments.threads,
     )
     with (
@@ -108,6 +110,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--form", choices=("cpu", "gpu"), default="gpu" if torch.cuda.is_available() else "cpu"
     )
+    parser.add_argument(
+        "--shape", choices=list(CPU_SHAPES), default="small", help="of the model, on the CPU"
+    )
+    parser.add_argument("--prompt-tokens", type=int, help="of each prompt")
     parser.add_argument("--kl", type=float, default=0.0, help="coefficient of the KL term")
     parser.add_argument("--varied-lengths", action="store_true")
     parser.add_argument("--gradient-checkpointing", action="store_true")

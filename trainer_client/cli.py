@@ -382,6 +382,9 @@ def memory(
     table.add_row("generating", f"{estimate.generating / 2**30:.3f}")
     table.add_row("updating", f"{estimate.updating / 2**30:.3f}")
     CONSOLE.print(table)
+    if settings.rollout.engine == "vllm":
+        share = settings.rollout.vllm.gpu_memory_utilization
+        say(f"vLLM takes {share:.0%} of the GPU beside this while it samples; --gpu counts it")
     say(
         f"for prompts of {prompt_tokens} tokens (--prompt-tokens); `trainer-client check` counts "
         "those of the data"

@@ -32,6 +32,7 @@ from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
 from trainer_client.rollout.group_requests import GroupRequestEngine
 from trainer_client.rollout.group_stream import GroupStream, StreamLimits
+from trainer_client.rollout.replay import SolvedCompletions
 from trainer_client.rollout.sampling_ahead import (
     SamplingAhead,
     StepGroups,
@@ -74,6 +75,8 @@ class Learner:
     stream: GroupStream | None = None
     """Groups of later steps, in the first process; None unless `train.max_staleness_steps` is at
     least 2."""
+    replay: SolvedCompletions | None = None
+    """None without `rollout.replay`."""
     offloads: bool = False
     """Whether `train.offload` is set."""
     reference_moves: bool = False
@@ -129,9 +132,26 @@ class Learner:
             optimizer=self.optimizer,
             scheduler=self.scheduler,
             reference=self.reference if self.reference_moves else None,
-            ahead=self._write_ahead(position),
+            groups=[one for one in (self._write_ahead(position), self._write_replay()) if one],
             entropy_control=self.entropy_control.state,
         )
+
+    def restore_replay(
+        self,
+        checkpoint: Checkpoint,
+        problems: Iterable[Problem],
+        sources_of: Callable[[Problem], Collection[str]],
+    ) -> None:
+        """Go on with the solved completions that a checkpoint keeps.
+
+        Args:
+            checkpoint: the checkpoint that the run goes on from.
+            problems: problems of the data sets.
+            sources_of: keys of all sources that judge a problem; completions that lack a verdict
+                of one are forgotten.
+        """
+        if self.replay is not None:
+            self.replay.restore(checkpoint.folder, KnownProblems(problems, sources_of))
 
     def restore_groups_ahead(
         self,
@@ -160,6 +180,10 @@ class Learner:
             return
         own = replace(kept.scored, groups=self.processes.share(kept.scored.groups))
         self.ahead.restore(StepGroups(own, kept.next_problem), position_of(checkpoint).next_problem)
+
+    def _write_replay(self) -> WriteFiles | None:
+        """A function that writes the solved completions; None: they are not replayed."""
+        return None if self.replay is None else self.replay.write
 
     def _write_ahead(self, position: Position) -> WriteFiles | None:
         """A function that writes what was sampled ahead; None: nothing was. Collective."""
@@ -234,6 +258,7 @@ def make_learner(
         engine,
         packs,
         processes,
+        replay=None if config.rollout.replay is None else SolvedCompletions(config.rollout.replay),
         ahead=SamplingAhead() if config.train.max_staleness_steps == 1 else None,
         stream=_stream(sampler, config) if streams and processes.leads else None,
         offloads=config.train.offload,

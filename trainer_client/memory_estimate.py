@@ -5,14 +5,17 @@ generated together:
 
 | part | estimate |
 |---|---|
-| weights | P w |
+| weights | P w; in 4 bits 0.516 bytes for weights of linear layers, w for the others |
 | gradients | T w |
-| optimizer | 2 T w (AdamW's two moments, in the weights' format) |
+| optimizer | AdamW: 2 T w, its two moments in the weights' format; in 8 bits 2 T; Muon: T w |
 | reference | P w with a KL term and without LoRA, else 0 |
+| reward models | weights of each in `reward.models`, in the type in which they are stored |
 | KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
-| sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the B prompts |
+| sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the prompts |
 | logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
 | activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
+
+| vLLM | `rollout.vllm.gpu_memory_utilization` of the GPU, while it samples |
 
 The four copies are logits, scaled logits, log-softmax and a gradient or a draw. a is w, with
 `model.autocast` 2. With `train.gradient_checkpointing` only the inputs of layers are kept,
@@ -21,28 +24,40 @@ it, gradients reuse the memory of activations that are no longer needed.
 
 The step's peak is the larger of generating (weights, optimizer, reference, KV cache, sampling) and
 updating (everything but KV cache and sampling). With `train.offload` optimizer and reference are on
-the GPU for updating only. With `rollout.engine: vllm_server` completions take memory of the server.
+the GPU for updating only. Completions of vLLM take its own memory: with `vllm_server` the server's.
 Allocator overhead and the CUDA context (about 1 GB) come on top.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
+from trainer_client.config.reward_sections import RewardModelConfig
 from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.config.sections import LoraConfig
+from trainer_client.given_objects import is_given
 from trainer_client.model_files import ModelFiles, Shapes, find_model, number_of
 from trainer_client.policy.output_chunk import CHUNK_TOKENS
 
-BYTES_PER_WEIGHT = {"float32": 4, "bfloat16": 2}
+BYTES_PER_WEIGHT = {"float32": 4, "bfloat16": 2, "float16": 2}
+FOUR_BIT_BYTES = 0.516
+"""Bytes of a weight in NF4: half a byte, and its part of the scales, which are quantized too."""
 LOGIT_COPIES = 4
 HIDDEN_ACTIVATIONS = 14
 """Numbers of the hidden size that a layer keeps for each token."""
 INTERMEDIATE_ACTIVATIONS = 4
 """Numbers of the intermediate size that a layer keeps for each token."""
+MOMENT_BYTES: dict[str, Callable[[int], int]] = {
+    "adamw": lambda width: 2 * width,
+    "adamw_8bit": lambda width: 2,
+    "muon": lambda width: width,
+}
+"""Bytes of the optimizer's state for a weight of so many bytes; Muon's without embeddings."""
+SAMPLING_PARTS = frozenset({"vllm", "kv_cache", "sampling"})
+"""Parts that are there only while completions are sampled."""
 NOT_ADAPTED = frozenset({"lm_head", "wte", "wpe"})
 """Matrices that `all-linear` leaves out beside those with `embed` in their names: the output layer
 and GPT-2's embeddings."""
@@ -56,6 +71,8 @@ class MemoryEstimate:
     gradients: int
     optimizer: int
     reference: int
+    reward_models: int
+    vllm: int
     kv_cache: int
     sampling: int
     logits: int
@@ -72,12 +89,16 @@ class MemoryEstimate:
     def generating(self) -> int:
         """Bytes while completions are sampled."""
         state = 0 if self.offloads else self.optimizer + self.reference
-        return self.weights + state + self.kv_cache + self.sampling
+        return self.weights + state + self.reward_models + self._of_sampling
 
     @property
     def updating(self) -> int:
         """Bytes while gradients are computed."""
-        return sum(self.parts.values()) - self.kv_cache - self.sampling
+        return sum(self.parts.values()) - self._of_sampling
+
+    @property
+    def _of_sampling(self) -> int:
+        return sum(size for name, size in self.parts.items() if name in SAMPLING_PARTS)
 
     @property
     def peak(self) -> int:
@@ -87,21 +108,24 @@ class MemoryEstimate:
     @property
     def peak_parts(self) -> dict[str, int]:
         """The parts that are there at the step's peak."""
-        sampled = {"kv_cache", "sampling"}
         if self.updating >= self.generating:
-            return {name: size for name, size in self.parts.items() if name not in sampled}
+            return {name: size for name, size in self.parts.items() if name not in SAMPLING_PARTS}
         state = set() if self.offloads else {"optimizer", "reference"}
-        wanted = {"weights", *state, *sampled}
+        wanted = {"weights", "reward_models", *state, *SAMPLING_PARTS}
         return {name: size for name, size in self.parts.items() if name in wanted}
 
     @property
     def state(self) -> int:
         """Bytes of what an update needs however small its micro-batches are."""
-        return self.weights + self.gradients + self.optimizer + self.reference
+        return self.weights + self.gradients + self.optimizer + self.reference + self.reward_models
 
 
 def estimate_memory(
-    config: Config, *, prompt_tokens: int, files: ModelFiles | None = None
+    config: Config,
+    *,
+    prompt_tokens: int,
+    files: ModelFiles | None = None,
+    gpu_bytes: int | None = None,
 ) -> MemoryEstimate:
     """The estimate by this file's table; raises ConfigError if the model cannot be read.
 
@@ -109,6 +133,7 @@ def estimate_memory(
         config: the run's.
         prompt_tokens: length of a prompt.
         files: the model's, if they are known.
+        gpu_bytes: memory of the GPU, of which vLLM takes its share; None: it is not counted.
     """
     files = files or find_model(config.model.path)
     model, shapes = files.config(), files.shapes()
@@ -120,7 +145,7 @@ def estimate_memory(
     total, adapters = sum(map(prod, shapes.values())), _adapter_weights(shapes, config.model.lora)
     width = BYTES_PER_WEIGHT[config.model.dtype]
     computed_width = 2 if config.model.autocast else width
-    base_bytes = int(total * (0.5 if config.model.quantization else width))
+    base_bytes = _weight_bytes(shapes, width, four_bit=config.model.quantization is not None)
     trained = adapters if config.model.lora else total
     trained_width = 4 if config.model.lora else width  # peft keeps adapters in float32
     teacher = config.loss.teacher
@@ -137,15 +162,45 @@ def estimate_memory(
     return MemoryEstimate(
         weights=base_bytes + (trained * trained_width if config.model.lora else 0),
         gradients=trained * trained_width,
-        optimizer=2 * trained * trained_width,
+        optimizer=MOMENT_BYTES[config.optimizer.type](trained_width) * trained,
         reference=reference_bytes,
+        reward_models=sum(map(_reward_model_bytes, config.reward.models)),
+        vllm=_vllm_bytes(config, gpu_bytes),
         kv_cache=together * length * width * _kv_numbers(model),
-        sampling=together * (logit_bytes + prompt_tokens * layer),
+        sampling=together * logit_bytes + _prompts_together(config) * prompt_tokens * layer,
         logits=logit_bytes * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
         activations=rows * length * _activation_bytes_per_token(model, config, width, layer),
         # On a CPU the state stays in the same memory.
         offloads=config.train.offload and config.model.device != "cpu",
     )
+
+
+def _weight_bytes(shapes: Shapes, width: int, *, four_bit: bool) -> int:
+    """Bytes of a model's weights; in 4 bits embeddings, norms and output layer keep their type."""
+    sizes = {name: prod(shape) for name, shape in shapes.items()}
+    packed = sum(
+        size
+        for name, size in sizes.items()
+        if four_bit and len(shapes[name]) == 2 and _has_adapter(_module(name), "all-linear")
+    )
+    return int(packed * FOUR_BIT_BYTES) + (sum(sizes.values()) - packed) * width
+
+
+def _reward_model_bytes(config: RewardModelConfig) -> int:
+    """Bytes of a classifier's weights, 0 where it is given as an object or is on the CPU."""
+    if config.device == "cpu" or is_given(config.path):
+        return 0
+    files = find_model(config.path, "reward.models")
+    model = files.config()
+    width = BYTES_PER_WEIGHT.get(str(model.get("dtype") or model.get("torch_dtype")), 4)
+    return _weight_bytes(files.shapes(), width, four_bit=config.quantization is not None)
+
+
+def _vllm_bytes(config: Config, gpu_bytes: int | None) -> int:
+    """Bytes that vLLM takes in the trainer's own process while it is awake."""
+    if config.rollout.engine != "vllm" or gpu_bytes is None:
+        return 0
+    return int(config.rollout.vllm.gpu_memory_utilization * gpu_bytes)
 
 
 def _activation_bytes_per_token(
@@ -177,11 +232,22 @@ def _generated_together(config: Config) -> int:
 
     A group is never split, however large it is.
     """
-    if config.rollout.engine == "vllm_server":
-        return 0
     rollout = config.rollout
+    if rollout.engine != "transformers":
+        return 0
     groups = max(1, rollout.batch_size // rollout.group_size)
     return min(groups, rollout.prompts_per_step) * rollout.group_size
+
+
+def _prompts_together(config: Config) -> int:
+    """Prompts that the trainer's own engine reads at the same time, at most.
+
+    The turns of an environment after the first have contexts of their own.
+    """
+    together = _generated_together(config)
+    if config.rollout.environment is not None:
+        return together
+    return together // config.rollout.group_size
 
 
 def _kv_numbers(model: Mapping[str, Any]) -> int:
@@ -199,8 +265,13 @@ def _adapter_weights(shapes: Shapes, lora: LoraConfig | None) -> int:
     return sum(
         lora.rank * sum(shape)
         for name, shape in shapes.items()
-        if len(shape) == 2 and _has_adapter(name.removesuffix(".weight"), lora.target_modules)
+        if len(shape) == 2 and _has_adapter(_module(name), lora.target_modules)
     )
+
+
+def _module(name: str) -> str:
+    """The dotted name of the module that a weight is of."""
+    return name.removesuffix(".weight")
 
 
 def _has_adapter(module: str, wanted: str | tuple[str, ...]) -> bool:

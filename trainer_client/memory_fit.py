@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from trainer_client.config.run_config import Config, ConfigError, load_config
@@ -65,9 +66,12 @@ def fits_of(
     overrides = [*overrides, "model.device=auto"]  # on a CPU offloading would save nothing
     config = load_config(path, overrides)
     files = find_model(config.model.path)
-    room = num_bytes - OVERHEAD_BYTES - _of_vllm(config, num_bytes)
+    room = num_bytes - OVERHEAD_BYTES
     changes: dict[str, str] = {}
-    estimate = estimate_memory(config, prompt_tokens=prompt_tokens, files=files)
+    estimate_of = partial(
+        estimate_memory, prompt_tokens=prompt_tokens, files=files, gpu_bytes=num_bytes
+    )
+    estimate = estimate_of(config)
     found = [Fit((), estimate, room)]
     for setting, value in _changes(config, prompt_tokens):
         if found[-1].fits:
@@ -78,7 +82,7 @@ def fits_of(
             changed = load_config(path, [*overrides, *tried])
         except ConfigError:
             continue  # it does not go with another setting of the run
-        estimate = estimate_memory(changed, prompt_tokens=prompt_tokens, files=files)
+        estimate = estimate_of(changed)
         if estimate.peak < found[-1].estimate.peak:
             changes = {**others, setting: value}
             found.append(Fit(tried, estimate, room))
@@ -87,13 +91,6 @@ def fits_of(
 
 def _joined(changes: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{setting}={value}" for setting, value in changes.items())
-
-
-def _of_vllm(config: Config, num_bytes: int) -> int:
-    """Bytes that vLLM takes in the trainer's own process."""
-    if config.rollout.engine != "vllm":
-        return 0
-    return int(config.rollout.vllm.gpu_memory_utilization * num_bytes)
 
 
 def _changes(config: Config, prompt_tokens: int) -> Iterator[tuple[str, str]]:
@@ -118,7 +115,7 @@ def _halves(setting: str, value: int, least: int) -> Iterator[tuple[str, str]]:
 def fit_lines(fits: Sequence[Fit]) -> Iterator[str]:
     """The fits in words: the peak with each further change, and the command line of the last."""
     last = fits[-1]
-    yield f"room for about {last.room / 2**30:.1f} GiB, without the CUDA context and vLLM's share"
+    yield f"room for about {last.room / 2**30:.1f} GiB, without the CUDA context"
     for fit in fits:
         change = fit.changes[-1] if fit.changes else "as it is"
         yield f"{fit.estimate.peak / 2**30:8.1f} GiB  {change}"

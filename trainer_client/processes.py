@@ -97,31 +97,26 @@ def check_processes(config: Config, processes: Processes) -> None:
             f"rollout.prompts_per_step {config.rollout.prompts_per_step} is not a multiple of the "
             f"{processes.size} processes"
         )
-    for setting, (given, reason) in _of_one_process(config, processes.size).items():
+    for setting, (given, reason) in _of_one_process(config).items():
         if given:
             raise ConfigError(f"{setting}: not with {processes.size} processes, because {reason}")
 
 
-def _of_one_process(config: Config, size: int) -> dict[str, tuple[bool, str]]:
+def _of_one_process(config: Config) -> dict[str, tuple[bool, str]]:
     """Settings that need one process: whether each is given, and the reason."""
-    drops = "drop" in (config.advantage.zero_variance, config.advantage.unjudged)
     rollout, train = config.rollout, config.train
     return {
         "rollout.engine vllm": (
             rollout.engine == "vllm",
             "an engine in one of them would need the others' parts of the weights; use vllm_server",
         ),
+        f"optimizer.type {config.optimizer.type}": (
+            config.optimizer.type != "adamw",
+            "each of them has a part of every matrix, and it needs whole ones",
+        ),
         "train.max_staleness_steps 1 with rollout.max_refills": (
             train.max_staleness_steps == 1 and rollout.max_refills > 0,
             "a thread beside the update cannot count the refills of all of them",
-        ),
-        "train.minibatches above 1 with dropped groups or completions": (
-            train.minibatches > 1 and drops,
-            "they would take different numbers of optimizer steps",
-        ),
-        "train.minibatches above the prompts of a process": (
-            train.minibatches > rollout.prompts_per_step // size,
-            "a process would have no group for some optimizer steps",
         ),
     }
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,13 @@ def train_step(
     advantages = advantages_of(scored, rewards, config.reward, config.advantage)
     solved = [solve_rate(one, main_of(one.group.problem, config.reward)) for one in scored.groups]
     sampler.measured.record(step, solved)
+    sampled = rollout_metrics(scored, rewards, advantages, config.reward)
+    if learner.replay is not None:
+        main = partial(main_of, config=config.reward)
+        scored, replayed = learner.replay.replay(scored, main, step=step)
+        rewards = rewards_of(scored, config.reward)
+        advantages = advantages_of(scored, rewards, config.reward, config.advantage)
+        sampled |= replayed
     if processes.leads:
         if config.train.write_rollouts:
             write_rollouts(config.output_dir, step, scored, rewards, advantages)
@@ -181,7 +188,7 @@ def train_step(
     update = update_on_rollouts(learner, batch, group_rows, config)
     end = time.perf_counter()
     metrics = {
-        **rollout_metrics(scored, rewards, advantages, config.reward),
+        **sampled,
         **own.metrics,
         **kl,
         **update,

@@ -98,6 +98,13 @@ CPU = StepTask(
 )
 """Ends in minutes on two cores."""
 
+CPU_SHAPES: dict[str, dict[str, int]] = {
+    "small": {},
+    "medium": {"hidden": 256, "intermediate": 704, "vocabulary": 32_000},
+    "large": {"layers": 8, "hidden": 512, "intermediate": 1408, "heads": 8, "vocabulary": 151_936},
+}
+"""Models beside that of the CPU form: 4 layers of 256 and 8 of 512, with larger vocabularies."""
+
 GPU = replace(
     CPU,
     vocabulary=151_936,

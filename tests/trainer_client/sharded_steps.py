@@ -7,6 +7,7 @@
 | `--resume` | go on from the last checkpoint in RUN_DIR |
 | `--keep-weights` | ZeRO-2 |
 | `--drop` | only one of the four groups differs: of two processes one has nothing to train on |
+| `--minibatches` | two optimizer steps on three groups: in one of them a process has no group |
 | `--sync` | the reference becomes the policy after every second step |
 | `--lora`, `--dora` | an adapter on a frozen base model in bfloat16; DoRA's, scaled as rsLoRA |
 | `--offload` | optimizer state and reference are on the CPU between the steps |
@@ -22,6 +23,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -34,7 +36,7 @@ from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.run.checkpoint import RandomState, list_checkpoints
 from trainer_client.update.batch import batch_of, kept_groups
-from trainer_client.update.step import update_policy
+from trainer_client.update.step import update_on_rollouts, update_policy
 
 # Unequal lengths and a number that two processes do not share evenly in micro-batches.
 # No two log-probabilities are the same, so that the largest covariances are no matter of order.
@@ -65,6 +67,7 @@ OBJECTIVES = {
     "entropy_step": 0.01,
 }
 ALL_DIFFER = [[1.0, 0.0]] * 4
+THREE_DIFFER = [[1.0, 0.0], [1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]
 ONE_DIFFERS = [[0.5, 0.5], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 
 
@@ -88,21 +91,33 @@ def take_steps(
     checkpoint = list_checkpoints(run_dir)[-1] if "--resume" in flags else None
     learner = make_learner(config, checkpoint, processes)
     position = start_position(checkpoint)
-    rewards = torch.tensor(ONE_DIFFERS if "--drop" in flags else ALL_DIFFER)
+    rewards = torch.tensor(rewards_of(*flags))
     advantages = torch.tensor(ADVANTAGES).view(rewards.shape)
     kept = kept_groups(GROUPS, rewards, advantages, config.advantage)
-    _, batch = batch_of(kept, learner.policy, processes, mask_truncated=False)
+    group_rows, batch = batch_of(kept, learner.policy, processes, mask_truncated=False)
     assert batch is not None
     history = []
     for step in range(num_steps):
         with learner.offloaded():
             pass
-        history.append(update_policy(learner, batch, config))
+        if "--minibatches" in flags:
+            # Each process has groups of its own in an order of its own; here it is that of all.
+            with patch("torch.randperm", torch.arange):
+                history.append(update_on_rollouts(learner, batch, group_rows, config))
+        else:
+            history.append(update_policy(learner, batch, config))
         if "--sync" in flags and step % 2:
             learner.sync_reference()
     position = replace(position, step=position.step + num_steps, random=RandomState.now())
     learner.save(run_dir, position)
     return history
+
+
+def rewards_of(*flags: str) -> list[list[float]]:
+    """The rewards of the four groups; those with equal ones are dropped."""
+    if "--minibatches" in flags:
+        return THREE_DIFFER
+    return ONE_DIFFERS if "--drop" in flags else ALL_DIFFER
 
 
 def adapter_of(*flags: str) -> dict[str, Any]:
@@ -134,6 +149,7 @@ def config_of(model: Path, run_dir: Path, *flags: str) -> Config:
             "train": {
                 "micro_batch_tokens": 12,
                 "steps": 100,
+                "minibatches": 2 if "--minibatches" in flags else 1,
                 "reshard_after_forward": "--keep-weights" not in flags,
                 "offload": "--offload" in flags,
             },

@@ -222,6 +222,14 @@ def test_the_presets_are_those_of_the_design() -> None:
     assert values["unclipped"]["loss"]["type"] == "unclipped"
     assert values["dapo"]["loss"]["clip_high"] == 0.28
     assert values["dr_grpo"]["loss"]["type"] == "dr_grpo"
+    assert values["code"]["optimizer"]["max_grad_norm"] == 0.2
+
+
+def test_a_run_with_the_preset_of_programs_is_judged_by_their_tests(tmp_path: Path) -> None:
+    config = load(tmp_path, MINIMAL + "preset: code\n")
+    assert [source.key for source in config.sources] == ["code", "code_format"]
+    assert config.main.key == "code"
+    assert config.loss.truncated == "mask"
 
 
 def settings(section: type[BaseModel], prefix: str = "") -> set[str]:
@@ -323,6 +331,18 @@ def test_what_the_table_of_other_projects_keys_names_exists(key: str) -> None:
                 "train": {"max_staleness_steps": 1},
             },
             "max_staleness_steps 1 with rollout.max_refills takes no reward.functions and no",
+        ),
+        ({"optimizer": {"betas": [0.9, 1.5]}}, "optimizer.betas.1: .*less than 1"),
+        ({"optimizer": {"learning_rate": float("inf")}}, "learning_rate: .*finite number"),
+        ({"optimizer": {"learning_rate": float("nan")}}, "learning_rate: .*finite number"),
+        ({"train": {"seed": 10**20}}, "train.seed: .*less than 2147483648"),
+        (
+            {"loss": {"importance": {"mode": "token_mask", "low": 4, "high": 3}}},
+            "importance.low 4 is above importance.high 3",
+        ),
+        (
+            {"loss": {"covariance": {"mode": "clip", "low": 5, "high": 5}}},
+            "covariance.low 5 is not below high 5",
         ),
         ({"train": {"minibatches": 9}}, "minibatches 9 is more than rollout.prompts_per_step 8"),
         (

@@ -242,6 +242,13 @@ def test_small_groups_are_warned_about(size: int, count: int) -> None:
     assert all(f"rollout.group_size is {size}" in warning for warning in warnings)
 
 
+def test_a_warm_up_that_takes_the_whole_run_is_warned_about() -> None:
+    short = {"train": {"steps": 20}, "optimizer": {"warmup_steps": 20}}
+    (warning,) = warnings_at_start(config(**short))
+    assert "the run has 20 updates: the learning rate never reaches 1e-06" in warning
+    assert warnings_at_start(config(**{**short, "optimizer": {"warmup_steps": 19}})) == []
+
+
 def test_a_clip_that_never_acts_on_sequences_is_warned_about() -> None:
     (warning,) = warnings_at_start(config(loss={"type": "gspo"}))
     assert "gspo with a clip of 0.2" in warning

@@ -29,9 +29,10 @@ def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path:
     assert estimate.reference == 0
     # keys and values, 5 layers, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
     assert estimate.kv_cache == 2 * 5 * 128 * 4 * 16 * 16
-    # a row of 4 copies of the logits for each of 16 completions, a layer of their 8 prompt tokens
+    # a row of 4 copies of the logits for each of 16 completions, a layer of the 8 tokens of each
+    # of the 4 prompts
     vocabulary = len(sums_task.make_tokenizer())
-    assert estimate.sampling == 16 * (4 * 4 * vocabulary + 8 * 4 * LAYER)
+    assert estimate.sampling == 16 * 4 * 4 * vocabulary + 4 * 8 * 4 * LAYER
     # 4 bytes, 4 copies, 10 rows of 8 completion tokens
     assert estimate.logits == 4 * 4 * vocabulary * 80
     assert estimate.peak == max(estimate.generating, estimate.updating)
@@ -148,8 +149,40 @@ def test_a_run_fits_with_the_changes_that_are_named(
     assert lines[-1].startswith("it fits" if share >= 0.3 else "it does not fit")
 
 
-def test_vllm_in_the_same_process_leaves_less_room(task: Path, tmp_path: Path) -> None:
+def test_vllm_in_the_same_process_takes_its_share_while_it_samples(
+    task: Path, tmp_path: Path
+) -> None:
+    """It sleeps while the policy is trained, and samples in its own memory."""
     rollout = {**ROLLOUT, "engine": "vllm"}
-    path = written(run_config(task, tmp_path / "run", rollout=rollout), tmp_path)
-    (only,) = fits_of(path, [], 10 * 2**30, prompt_tokens=8)
-    assert only.room == 10 * 2**30 - OVERHEAD_BYTES - int(0.3 * 10 * 2**30)
+    config = run_config(task, tmp_path / "run", rollout=rollout)
+    estimate = estimate_memory(config, prompt_tokens=8, gpu_bytes=10 * 2**30)
+    assert estimate.vllm == 3 * 2**30
+    assert estimate.generating == 4 * PARAMETERS + 8 * PARAMETERS + 3 * 2**30
+    assert estimate.updating < 2**30
+    (only,) = fits_of(written(config, tmp_path), [], 10 * 2**30, prompt_tokens=8)
+    assert only.room == 10 * 2**30 - OVERHEAD_BYTES
+    assert only.estimate == estimate
+
+
+@pytest.mark.parametrize(("settings", "counted"), [({}, True), ({"device": "cpu"}, False)])
+def test_reward_models_stay_beside_the_policy(
+    task: Path, tmp_path: Path, settings: dict[str, str], counted: bool
+) -> None:
+    models = [{"path": str(task / "model"), "name": name, **settings} for name in ("one", "two")]
+    alone = estimate_memory(run_config(task, tmp_path / "alone"), prompt_tokens=8)
+    config = run_config(task, tmp_path / "run", reward={"models": models, "functions": []})
+    estimate = estimate_memory(config, prompt_tokens=8)
+    assert estimate.reward_models == (2 * 4 * PARAMETERS if counted else 0)
+    for name in ("generating", "updating", "state"):
+        assert getattr(estimate, name) - getattr(alone, name) == estimate.reward_models
+    assert sum(estimate.peak_parts.values()) == estimate.peak
+
+
+def test_in_four_bits_embeddings_and_output_layer_keep_their_type(
+    task: Path, tmp_path: Path
+) -> None:
+    """Five layers of linear weights in 0.516 bytes; the rest, and the adapter, in float32."""
+    model = {"lora": {"rank": 4}, "quantization": "4bit"}
+    estimate = estimate_memory(run_config(task, tmp_path / "run", model=model), prompt_tokens=8)
+    linear = 5 * (4 * 128 * 128 + 3 * 128 * 352)
+    assert estimate.weights - estimate.gradients == int(0.516 * linear) + 4 * (PARAMETERS - linear)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from transformers import (
+    AutoModelForCausalLM,
+    Lfm2Config,
+    LlamaConfig,
+    MistralConfig,
+    PretrainedConfig,
+    Qwen2Config,
+)
 
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.runs import plain_sampling
+from tests.trainer_client.test_packing import SHAPE
 from trainer_client.config.run_config import ConfigError
 from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
@@ -85,7 +97,7 @@ def test_weights_that_have_diverged_are_an_error_and_no_completion(policy: Polic
 
 
 def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:
-    """No forward has more than twice the rows that still grow, or one."""
+    """No forward has more than twice the rows that still grow, or one; prompts are read once."""
     prefer_eos(policy)
     rows: list[int] = []
     forward = policy.model.forward
@@ -97,12 +109,43 @@ def test_completions_that_have_ended_leave_the_batch(policy: Policy) -> None:
     policy.model.forward = counted
     groups = generate(policy, plain_sampling(16, 40))
     lengths = [len(r.completion_ids) for group in groups for r in group.rollouts]
+    assert rows.pop(0) == len(PROBLEMS)
     assert len(rows) == max(lengths) > 10
     for position, count in enumerate(rows):
         growing = sum(length > position for length in lengths)
         assert growing <= count < 2 * growing or count == 1
     assert rows[0] == 48
     assert rows[-1] < 24
+
+
+ARCHITECTURES: dict[str, Callable[..., PretrainedConfig]] = {
+    "all tokens": LlamaConfig,
+    "window": partial(MistralConfig, sliding_window=4),
+    "window in some layers": partial(
+        Qwen2Config, use_sliding_window=True, sliding_window=4, max_window_layers=1
+    ),
+    "states instead of tokens": partial(Lfm2Config, layer_types=["conv", "full_attention"]),
+}
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_prompt_that_is_read_once_gives_what_reading_it_for_each_completion_gives(
+    policy: Policy, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float64, where the order of a sum does not decide about a token."""
+    config = ARCHITECTURES[name](**{**SHAPE, "vocab_size": len(policy.tokenizer)})
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(config).eval().double()
+    model.generation_config = policy.model.generation_config
+    of_config = replace(policy, model=model)
+    prefer_eos(of_config)
+    sampling = plain_sampling(4, 12)
+    once = generate(of_config, sampling)
+    monkeypatch.setattr(TransformersEngine, "_read_once", lambda *_: None)
+    for one, each in zip(once, generate(of_config, sampling), strict=True):
+        for own, other in zip(one.rollouts, each.rollouts, strict=True):
+            assert own.completion_ids == other.completion_ids
+            assert own.sampler_logprobs == pytest.approx(other.sampler_logprobs, abs=1e-6)
 
 
 def test_completions_end_with_eos_or_are_truncated(policy: Policy) -> None:

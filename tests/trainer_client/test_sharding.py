@@ -45,6 +45,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
     """
     drop, sync, resume, objectives = "--drop", "--sync", "--resume", "--objectives"
     lora, dora, offload = "--lora", "--dora", "--offload"
+    minibatches = "--minibatches"
     found: dict[str, History] = {}
 
     def take_steps(processes: int, *asked: tuple[str, int, *tuple[str, ...]]) -> None:
@@ -57,6 +58,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         1,
         ("one", 10),
         ("one drops", 4, drop),
+        ("one has minibatches", 3, minibatches),
         ("one syncs", 6, sync),
         ("one has objectives", 5, objectives),
         ("1 then 2", 5),
@@ -69,6 +71,7 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("zero3", 10),
         ("zero2", 10, "--keep-weights"),
         ("two drop", 4, drop),
+        ("two have minibatches", 3, minibatches),
         ("2 then 1 objectives", 3, objectives),
         ("1 then 2", 5, resume),
         ("1 then 2 sync", 2, sync, resume),
@@ -119,6 +122,15 @@ def test_dropped_groups_leave_a_process_without_sequences(histories: dict[str, H
     expected = histories["one drops"]
     assert expected[0]["policy/grad_norm"] > 0.1
     check_equal(histories["two drop"], expected)
+
+
+def test_minibatches_are_those_of_one_process_where_one_has_no_group_in_some(
+    histories: dict[str, History],
+) -> None:
+    """Three groups in two optimizer steps: one step has one group, which one process has."""
+    expected = histories["one has minibatches"]
+    assert [update["policy/updates"] for update in expected] == [2, 2, 2]
+    check_equal(histories["two have minibatches"], expected)
 
 
 def test_selected_tokens_and_the_entropy_coefficient_are_those_of_one_process(
@@ -288,12 +300,8 @@ def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
+        ({"optimizer": {"type": "muon"}}, r"optimizer\.type muon: .* needs whole ones"),
         ({"rollout": {"engine": "vllm"}}, r"rollout\.engine vllm: .* use vllm_server"),
-        ({"train": {"minibatches": 8}}, "above the prompts of a process: .* no group"),
-        (
-            {"train": {"minibatches": 2}, "advantage": {"zero_variance": "drop"}},
-            "dropped groups or completions: .* different numbers of optimizer steps",
-        ),
         (
             {
                 "train": {"max_staleness_steps": 1},

@@ -32,6 +32,8 @@ ADVICE = {
     "gradients": "model.lora, or model.dtype bfloat16",
     "optimizer": "model.lora, or model.dtype bfloat16",
     "reference": "model.lora, or loss.kl_coefficient 0",
+    "reward_models": "reward.models.0.device cpu, or reward.models.0.quantization 4bit",
+    "vllm": "a smaller rollout.vllm.gpu_memory_utilization",
     "kv_cache": "a smaller rollout.batch_size, rollout.group_size or rollout.max_completion_tokens",
     "sampling": "a smaller rollout.batch_size or rollout.group_size",
     "logits": "a smaller train.micro_batch_tokens",
@@ -112,14 +114,17 @@ def check_memory(
 
     What stays through the whole run must fit. Beyond that the estimate is rough, and only warns.
     """
+    free = free_memory(config.model.device)
     try:
         estimate = estimate_memory(
-            config, prompt_tokens=_prompt_tokens(files, problems), files=files
+            config,
+            prompt_tokens=_prompt_tokens(files, problems),
+            files=files,
+            gpu_bytes=free.num_bytes if free is not None and num_gpus() else None,
         )
     except ConfigError as error:
         findings.warnings.append(f"memory is not estimated: {error}")
         return
-    free = free_memory(config.model.device)
     if free is None:
         findings.facts.append(f"memory: about {_gib(estimate.peak)} at the step's peak")
         return

@@ -56,6 +56,7 @@ _VERIFIABLE = "guides on training with verifiable rewards"
 _TRL = "TRL 1.16, GRPOConfig defaults"
 _UNCLIPPED = "small from-scratch GRPO guides"
 _DAPO = "DAPO, arXiv 2503.14476, section 4.1"
+_OPEN_R1_CODE = "open-r1, recipes/Qwen2.5-Coder-7B-Instruct/grpo/config_codeforces.yaml"
 _DR_GRPO = "Dr. GRPO, arXiv 2503.20783, appendix"
 
 _ADAMW = {"optimizer.max_grad_norm": 1.0, "optimizer.warmup_steps": 0}
@@ -250,6 +251,35 @@ PRESETS: dict[str, Preset] = {
             loss__kl_coefficient=0.0,
             optimizer__learning_rate=1e-6,
             optimizer__schedule="constant",
+        ),
+    ),
+    "code": Preset(
+        "programs by their tests: no std, no KL, truncated completions masked",
+        _recipe(
+            _OPEN_R1_CODE,
+            {"advantage.std": "population", "advantage.epsilon": 0.0, **_ONCE}
+            | {"rollout.prompts_per_step": 8, "rollout.top_p": 1.0, "optimizer.warmup_steps": 10}
+            | {"loss.clip_low": 0.2, "loss.clip_high": 0.2},
+            rollout__group_size=16,
+            rollout__temperature=0.7,
+            rollout__max_completion_tokens=8192,
+            advantage__scale="none",
+            loss__type="dr_grpo",
+            loss__kl_coefficient=0.0,
+            loss__truncated="mask",
+            optimizer__learning_rate=1e-6,
+            optimizer__max_grad_norm=0.2,
+            optimizer__schedule="constant",
+            reward__verifiers=[
+                {"type": "code", "weight": 1.0},
+                {"type": "code_format", "weight": 0.1},
+            ],
+        ),
+        (
+            "the recipe's programs are in C++: give both verifiers language: cpp for them; "
+            "here they are in Python",
+            "it trains 40 epochs with a warm-up of a tenth of them; here train.steps says how long",
+            "it names no clip, so that of TRL holds, and its step depends on the number of GPUs",
         ),
     ),
 }

@@ -213,6 +213,16 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _settings_agree(self) -> Config:
+        if self.rollout.replay is not None and self.rollout.environment is not None:
+            raise ValueError(
+                "rollout.replay does not go with rollout.environment, whose episodes may begin "
+                "differently each time"
+            )
+        if self.rollout.replay is not None and self.rollout.max_refills:
+            raise ValueError(
+                "rollout.replay does not go with rollout.max_refills: both take the place of "
+                "groups that teach nothing"
+            )
         if self.rollout.max_refills and self.advantage.zero_variance == "keep":
             raise ValueError("rollout.max_refills needs advantage.zero_variance drop")
         if self.model.quantization is not None and self.rollout.engine != "transformers":

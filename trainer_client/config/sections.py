@@ -42,10 +42,11 @@ ENVIRONMENT_PATTERN = (
 )
 
 PositiveInt = Annotated[int, Field(gt=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
-NonNegativeFloat = Annotated[float, Field(ge=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Decay = Annotated[float, Field(ge=0, lt=1)]
 
 LoraWeights = Literal["auto", "adapter", "merged"]
 
@@ -275,6 +276,17 @@ class EnvironmentConfig(Section):
     )
 
 
+class ReplayConfig(Section):
+    """Solved completions of earlier steps in groups without one (`rollout.replay`)."""
+
+    per_group: PositiveInt = Field(
+        default=1, description="completions of a group that are replaced, at most all but one"
+    )
+    max_age_steps: PositiveInt = Field(
+        default=100, description="steps after which a solved completion is forgotten"
+    )
+
+
 class RolloutConfig(Section):
     """How completions are sampled; a step samples prompts_per_step * group_size of them."""
 
@@ -317,6 +329,11 @@ class RolloutConfig(Section):
     )
     environment: EnvironmentConfig | None = Field(
         default=None, description="null: completions have one turn"
+    )
+    replay: ReplayConfig | None = Field(
+        default=None,
+        description="in a group without a solved completion, one of an earlier step takes the "
+        "place of a failed one (ARPO, arXiv 2505.16282); null: never",
     )
     max_refills: NonNegativeInt = Field(
         default=0,
@@ -379,6 +396,12 @@ class ImportanceConfig(Section):
     low: NonNegativeFloat | None = Field(default=None, description="null: no lower bound")
     high: PositiveFloat | None = Field(default=3.0, description="null: no upper bound")
 
+    @model_validator(mode="after")
+    def _some_weight_is_within(self) -> ImportanceConfig:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"importance.low {self.low:g} is above importance.high {self.high:g}")
+        return self
+
 
 class CovarianceConfig(Section):
     """Keeps the entropy up at the tokens that make it fall (`trainer_client.update.covariance`)."""
@@ -395,6 +418,12 @@ class CovarianceConfig(Section):
     kl_coefficient: PositiveFloat = Field(
         default=1.0, description="for kl: weight of |log ratio| in the loss of these tokens"
     )
+
+    @model_validator(mode="after")
+    def _some_covariance_is_within(self) -> CovarianceConfig:
+        if not self.low < self.high:
+            raise ValueError(f"covariance.low {self.low:g} is not below high {self.high:g}")
+        return self
 
 
 class LossConfig(Section):
@@ -499,10 +528,15 @@ class LossConfig(Section):
 
 
 class OptimizerConfig(Section):
-    """AdamW and its learning rate schedule."""
+    """The optimizer and its learning rate schedule."""
 
+    type: Literal["adamw", "adamw_8bit", "muon"] = Field(
+        default="adamw",
+        description="adamw_8bit: moments in 8 bits, needs CUDA and bitsandbytes; muon: orthogonal "
+        "updates of the layers' matrices, adamw for the rest",
+    )
     learning_rate: PositiveFloat = 1e-6
-    betas: tuple[float, float] = (0.9, 0.999)
+    betas: tuple[Decay, Decay] = (0.9, 0.999)
     weight_decay: NonNegativeFloat = 0.0
     max_grad_norm: PositiveFloat = 1.0
     warmup_steps: NonNegativeInt = 0
@@ -513,7 +547,7 @@ class TrainConfig(Section):
     """The training loop."""
 
     steps: PositiveInt = 100
-    seed: int = 0
+    seed: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
     epochs_per_rollout: PositiveInt = Field(
         default=1, description="passes over the rollouts of one step"
     )
@@ -532,6 +566,11 @@ class TrainConfig(Section):
     gradient_checkpointing: bool = Field(
         default=False,
         description="less memory for more time: the backward pass computes layers again",
+    )
+    offload_activations: bool = Field(
+        default=False,
+        description="activations wait in CPU memory for the backward pass: less memory than "
+        "without, more time",
     )
     offload: bool = Field(
         default=False,

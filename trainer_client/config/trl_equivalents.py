@@ -106,7 +106,7 @@ EQUIVALENTS: dict[str, str] = {
     "max_grad_norm": "optimizer.max_grad_norm",
     "adam_beta1": "optimizer.betas",
     "adam_beta2": "optimizer.betas",
-    "optim": "nothing: the optimizer is AdamW",
+    "optim": "optimizer.type",
     # model and data
     "model_name": "model.path",
     "model_name_or_path": "model.path",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -72,6 +72,13 @@ def offloaded(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterat
             optimizer.state[weight][name] = optimizer.state[weight][name].to(device)
         if reference is not None:
             reference.to(reference_device)
+
+
+def activations_offloaded(*, enabled: bool) -> AbstractContextManager[Any]:
+    """Inside, what a forward pass keeps for its backward pass is moved to the CPU's memory."""
+    if not enabled:
+        return nullcontext()
+    return torch.autograd.graph.save_on_cpu(pin_memory=torch.cuda.is_available())
 
 
 def _recomputed_layers(model: PreTrainedModel) -> list[GradientCheckpointingLayer]:

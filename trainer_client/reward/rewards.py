@@ -27,6 +27,8 @@ from trainer_client.update.advantages import (
 )
 
 MAX_SHOWN_VERDICTS = 5
+LARGEST_REWARD = 1e18
+"""Variances of larger rewards overflow float32."""
 
 
 def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
@@ -37,7 +39,7 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
 
     Raises:
         TrainingError: a source has no verdict, as where the weights of a profile name a verifier
-            that the service's profile does not have.
+            that the service's profile does not have; or the sum is too large to be trained on.
     """
     parts = []
     for source in sources:
@@ -52,7 +54,14 @@ def reward(verdicts: Verdicts, sources: Sequence[RewardSource]) -> float | None:
         if score is None:
             return None
         parts.append(source.weight * score)
-    return math.fsum(parts)
+    total = math.fsum(parts) if all(map(math.isfinite, parts)) else math.inf
+    if abs(total) > LARGEST_REWARD:
+        scores = {source.key: verdicts[source.key].score for source in sources}
+        raise TrainingError(
+            f"a reward of {total:g} cannot be trained on, since its square has no float32; the "
+            f"scores are {scores}, and their weights stand in reward"
+        )
+    return total
 
 
 def sources_of(problem: Problem, config: RewardConfig) -> Sequence[RewardSource]:
@@ -106,6 +115,11 @@ def groups_that_teach(
     if config.aggregation == "sum_first":
         return groups_that_differ(rewards)
     return decoupled_groups_that_differ(*scores_of(scored, reward))
+
+
+def source_keys(problem: Problem, config: RewardConfig) -> list[str]:
+    """The keys of all verdicts on a problem's completions."""
+    return [source.key for source in sources_of(problem, config)]
 
 
 def service_keys(problem: Problem, config: RewardConfig) -> list[str]:

@@ -108,6 +108,8 @@ class Rollout:
     weight_steps: tuple[int, ...] | None = None
     """Number of steps that the weights which sampled each token had been trained for; None: the
     completion was not sampled in a stream, `train.max_staleness_steps` is at most 1."""
+    replayed_from: int | None = None
+    """The step that it was sampled in, where a later step trains on it (`rollout.replay`)."""
 
     @property
     def num_sampled(self) -> int:

@@ -14,12 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 from transformers import (
+    DynamicCache,
     GenerationConfig,
     LogitsProcessor,
     LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
 )
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy
@@ -30,6 +32,9 @@ from trainer_client.rollout.draw import draw
 from trainer_client.rollout.stop_texts import StopTexts
 from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
 from trainer_client.run.step_progress import STEP
+
+_KEEPS_TOKENS = (DynamicLayer, DynamicSlidingWindowLayer)
+"""Layers of a cache that has keys and values of each token, and nothing else."""
 
 
 class TransformersEngine:
@@ -138,7 +143,7 @@ class TransformersEngine:
         sequences = sequences.to(policy.device)
         mask = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in rows])
         mask = mask.to(policy.device)
-        cache = None
+        cache = self._read_once(rows, sequences, mask)
         while recorder.rows.numel():
             output = policy.model.generate(
                 inputs=sequences,
@@ -158,6 +163,35 @@ class TransformersEngine:
             )
             if cache is not None:
                 cache.reorder_cache(kept)
+
+    def _read_once(
+        self, rows: list[list[int]], sequences: Tensor, mask: Tensor
+    ) -> DynamicCache | None:
+        """The cache of all rows, for which each prompt was read once, however many rows have it.
+
+        The last token is left out: `generate` reads it, because it needs its logits. None where
+        no prompt comes twice, or the model keeps more than keys and values of each token.
+        """
+        numbers: dict[tuple[int, ...], int] = {}
+        prompt_of = [numbers.setdefault(tuple(ids), len(numbers)) for ids in rows]
+        if len(numbers) == len(rows) or sequences.shape[1] < 2:
+            return None
+        first = torch.tensor([prompt_of.index(number) for number in range(len(numbers))])
+        prompts = sequences[first.to(sequences.device), :-1]
+        prompt_mask = mask[first.to(mask.device), :-1]
+        cache = DynamicCache(config=self._policy.model.config)
+        if any(type(layer) not in _KEEPS_TOKENS for layer in cache.layers):
+            return None
+        self._policy.model(
+            input_ids=prompts,
+            attention_mask=prompt_mask,
+            position_ids=(prompt_mask.cumsum(dim=-1) - 1).clamp(min=0),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache.reorder_cache(torch.tensor(prompt_of, device=sequences.device))
+        return cache
 
     def _rollouts(
         self, prompt_ids: list[int], recorder: _Recorder, first: int, size: int

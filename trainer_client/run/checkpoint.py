@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def save_checkpoint(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None = None,
-    ahead: WriteFiles | None = None,
+    groups: Sequence[WriteFiles] = (),
     entropy_control: dict[str, float] | None = None,
 ) -> Checkpoint:
     """Write a checkpoint, whole or not at all; an earlier one of the same step is kept instead.
@@ -106,7 +106,7 @@ def save_checkpoint(
         optimizer: its state is kept.
         scheduler: its state is kept.
         reference: the reference policy; None when it is the start model.
-        ahead: writes what was sampled ahead into the folder; None: nothing was.
+        groups: each writes groups of completions into the folder, for later steps.
         entropy_control: state of the entropy coefficient.
     """
     folder = checkpoint_folder(run_dir, position.step)
@@ -115,15 +115,15 @@ def save_checkpoint(
     partial = folder.with_suffix(".partial")
     if is_sharded(policy.model):
         return _save_sharded(
-            folder, position, policy, optimizer, scheduler, reference, ahead, entropy_control
+            folder, position, policy, optimizer, scheduler, reference, groups, entropy_control
         )
     shutil.rmtree(partial, ignore_errors=True)
     policy.save(partial)
     if reference is not None:
         reference.save_pretrained(partial / REFERENCE_FOLDER)
-    if ahead is not None:
-        ahead(partial)
-    _save_state(partial, position, scheduler, optimizer.state_dict(), entropy_control)
+    for write in groups:
+        write(partial)
+    _save_state(partial, position, scheduler, optimizer, entropy_control)
     os.replace(partial, folder)
     return Checkpoint(folder, position.step)
 
@@ -143,7 +143,7 @@ def _save_sharded(
     optimizer: Optimizer,
     scheduler: LRScheduler,
     reference: PreTrainedModel | None,
-    ahead: WriteFiles | None,
+    groups: Sequence[WriteFiles],
     entropy_control: dict[str, float] | None,
 ) -> Checkpoint:
     """Write a checkpoint of sharded models. Collective.
@@ -159,9 +159,9 @@ def _save_sharded(
         save_weights(reference, partial / REFERENCE_FOLDER)
     save_optimizer(policy.model, optimizer, partial)
     if leads:
-        if ahead is not None:
-            ahead(partial)
-        _save_state(partial, position, scheduler, None, entropy_control)
+        for write in groups:
+            write(partial)
+        _save_state(partial, position, scheduler, optimizer, entropy_control, sharded=True)
         os.replace(partial, folder)
     distributed.barrier()
     return Checkpoint(folder, position.step)
@@ -171,14 +171,18 @@ def _save_state(
     folder: Path,
     position: Position,
     scheduler: LRScheduler,
-    optimizer: dict[str, Any] | None,
+    optimizer: Optimizer,
     entropy_control: dict[str, float] | None,
+    *,
+    sharded: bool = False,
 ) -> None:
+    """Write the state of a run; that of a sharded optimizer stands in files of its own."""
     torch.save(
         {
             "step": position.step,
             "next_problem": [position.next_problem.takes, *position.next_problem.positions],
-            "optimizer": optimizer,
+            "optimizer": None if sharded else optimizer.state_dict(),
+            "optimizer_type": type(optimizer).__name__,
             "scheduler": scheduler.state_dict(),
             "entropy_control": entropy_control,
             "cpu_rng": position.random.cpu,
@@ -245,6 +249,13 @@ def restore_training_state(
         for group in optimizer.param_groups
     ]
     rates = [float(rate) for rate in scheduler.base_lrs]
+    kept_by = state.get("optimizer_type", "AdamW")
+    if kept_by != type(optimizer).__name__:
+        raise ConfigError(
+            f"optimizer.type: {checkpoint.folder} has the state of {kept_by}, which "
+            f"{type(optimizer).__name__} cannot go on from: keep the type, or start another run "
+            "from the trained weights"
+        )
     if state["optimizer"] is None:
         load_optimizer(model, optimizer, checkpoint.folder)
     elif is_sharded(model):

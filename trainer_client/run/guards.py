@@ -64,6 +64,12 @@ def warnings_at_start(config: Config) -> list[str]:
             "never goes so far, so the clip never acts. Suggested: loss.clip_low 3e-4 and "
             "loss.clip_high 4e-4, as in its paper"
         )
+    if config.optimizer.warmup_steps >= config.num_updates:
+        warnings.append(
+            f"optimizer.warmup_steps is {config.optimizer.warmup_steps}, and the run has "
+            f"{config.num_updates} updates: the learning rate never reaches "
+            f"{config.optimizer.learning_rate:g}. Suggested: {config.num_updates // 10}"
+        )
     if config.rollout.top_p < 1:
         warnings.append(_cut_distribution_warning(config.rollout.top_p, config.loss))
     warnings += _other_distribution_warnings(config.rollout)

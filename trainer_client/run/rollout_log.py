@@ -105,7 +105,9 @@ def write_rollouts(
 
 
 def _weights(rollout: Rollout) -> dict[str, Any]:
-    """Runs of tokens as [steps that their weights had been trained for, number of tokens]."""
+    """The step of a replayed completion, or runs of tokens as [steps of their weights, tokens]."""
+    if rollout.replayed_from is not None:
+        return {"replayed_from": rollout.replayed_from}
     if rollout.weight_steps is None:
         return {}
     return {"weights": [[step, len(list(run))] for step, run in groupby(rollout.weight_steps)]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -24,6 +25,11 @@ def start_problem(run_dir: Path, *, resume: bool, has_store: bool = False) -> st
         has_store: whether checkpoints are elsewhere too. Then a run that is not here may begin: a
             scheduler that starts it cannot know whether it had.
     """
+    there = next(one for one in (run_dir, *run_dir.parents) if one.exists())
+    if not there.is_dir():
+        return f"{run_dir} needs a folder, and {there} is a file"
+    if not os.access(there, os.W_OK | os.X_OK):
+        return f"{run_dir} cannot be written: there is no permission for {there}"
     has_checkpoints = bool(checkpoint_folders(run_dir))
     if has_checkpoints and not resume:
         return f"{run_dir} holds checkpoints of a run; go on with --resume or choose another folder"

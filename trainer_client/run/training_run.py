@@ -27,7 +27,7 @@ from trainer_client.problem_order import MixPosition
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer
-from trainer_client.reward.rewards import service_keys
+from trainer_client.reward.rewards import service_keys, source_keys
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS
 from trainer_client.run.boards import open_boards
 from trainer_client.run.checkpoint import (
@@ -309,6 +309,7 @@ def open_run(
             learner.restore_groups_ahead(
                 checkpoint, problems, partial(service_keys, config=config.reward)
             )
+            learner.restore_replay(checkpoint, problems, partial(source_keys, config=config.reward))
         with closing(learner), _open_log(config, position.step, processes) as log:
             if processes.leads:
                 record_start(config.output_dir, position.step, learner.num_trained, processes.size)

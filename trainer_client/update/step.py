@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -17,10 +18,11 @@ from torch import Tensor
 from trainer_client.config.run_config import Config
 from trainer_client.learner import Learner
 from trainer_client.policy.logprobs import TokenLogprobs, token_logprobs
+from trainer_client.policy.memory_savers import activations_offloaded
 from trainer_client.policy.sharding import clip_gradient
-from trainer_client.processes import max_over_processes, sum_over_processes
+from trainer_client.processes import Processes, max_over_processes, sum_over_processes
 from trainer_client.run.step_progress import STEP
-from trainer_client.update.batch import Batch, MicroBatch, micro_batches
+from trainer_client.update.batch import Batch, MicroBatch, as_placeholder, micro_batches
 from trainer_client.update.covariance import selected_tokens
 from trainer_client.update.loss import (
     StepTotals,
@@ -72,15 +74,17 @@ def update_on_rollouts(
     """
     if batch is None:
         return dict(NO_UPDATE)
+    own = group_rows if batch.counts.any() else []  # a placeholder has no group
     proximal = None if config.loss.importance is None else proximal_logprobs(learner, batch, config)
     updates = []
     for _ in range(config.train.epochs_per_rollout):
-        for rows in _minibatches(group_rows, config.train.minibatches):
-            index = torch.tensor(rows, device=batch.input_ids.device)
+        for rows in _minibatches(own, config.train.minibatches, learner.processes):
+            index = torch.tensor(rows or [0], device=batch.input_ids.device)
+            part = _select(batch, index)
             updates.append(
                 update_policy(
                     learner,
-                    _select(batch, index),
+                    part if rows else as_placeholder(part),
                     config,
                     proximal_logprobs=None if proximal is None else proximal[index],
                 )
@@ -195,7 +199,8 @@ def _backward(
         if config.loss.kl_coefficient:
             with learner.reference_model() as reference:
                 reference_logprobs = logprobs_under(reference).logprobs
-        current = logprobs_under(learner.policy.model)
+        with activations_offloaded(enabled=config.train.offload_activations):
+            current = logprobs_under(learner.policy.model)
         terms = policy_loss(
             current.logprobs,
             part.take(batch.sampler_logprobs),
@@ -247,13 +252,31 @@ def _logprobs(
     )
 
 
-def _minibatches(group_rows: Sequence[Sequence[int]], count: int) -> list[list[int]]:
-    """The rows of each optimizer step of one pass: groups in random order, evenly split."""
+def _minibatches(
+    group_rows: Sequence[Sequence[int]], count: int, processes: Processes
+) -> list[list[int]]:
+    """The rows of each optimizer step of one pass: groups in random order, evenly split.
+
+    Steps and their sizes are those of one process that has all groups. A process without a group
+    in a step has no rows there. Collective.
+    """
     if count == 1:
         return [[row for rows in group_rows for row in rows]]
-    order = torch.randperm(len(group_rows)).tolist()
-    parts = [order[index::count] for index in range(count)]
-    return [[row for group in part for row in group_rows[group]] for part in parts if part]
+    own = torch.randperm(len(group_rows)).tolist()
+    sizes = processes.gather(len(group_rows))
+    # Dealt out like cards, so that the processes have equally much to do in each step.
+    dealt = sorted((place, rank) for rank, size in enumerate(sizes) for place in range(size))
+    bounds = [number * len(dealt) // count for number in range(count + 1)]
+    return [
+        [
+            row
+            for place, rank in dealt[start:end]
+            if rank == processes.rank
+            for row in group_rows[own[place]]
+        ]
+        for start, end in pairwise(bounds)
+        if start < end
+    ]
 
 
 def _select(batch: Batch, rows: Tensor) -> Batch:

@@ -1,0 +1,149 @@
+"""Solved completions of earlier steps in groups that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reward_verifier.verdict import Outcome, Verdict
+from tests.trainer_client.runs import metrics, rollouts, rollouts_of, run_config
+from trainer_client.config.run_config import ConfigError, make_config
+from trainer_client.config.sections import ReplayConfig
+from trainer_client.dataset import Problem
+from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
+from trainer_client.rollout import RolloutGroup
+from trainer_client.rollout.replay import SolvedCompletions
+from trainer_client.rollout.stored_group import KnownProblems
+from trainer_client.train import train
+
+PROBLEMS = [Problem(name, ({"role": "user", "content": name},), {}) for name in ("a", "b")]
+
+
+def verdict(score: float | None) -> Verdict:
+    outcome: Outcome = "unverifiable" if score is None else "scored"
+    return Verdict(outcome=outcome, score=score, reason="r")
+
+
+def scored(*scores: list[float | None]) -> ScoredGroups:
+    """A group of each problem with these scores; completions are as long as their place says."""
+    groups = []
+    for problem, given in zip(PROBLEMS, scores, strict=False):
+        verdicts = tuple({"accuracy": verdict(score)} for score in given)
+        group = RolloutGroup(problem, tuple(rollouts_of(*range(1, len(given) + 1))))
+        groups.append(ScoredGroup(group, verdicts))
+    return ScoredGroups(groups, 0.0, 0.0)
+
+
+def scores_of(groups: ScoredGroups) -> list[list[float | None]]:
+    return [[one["accuracy"].score for one in group.verdicts] for group in groups.groups]
+
+
+def replay(
+    kept: SolvedCompletions, step: int, *scores: list[float | None]
+) -> tuple[ScoredGroups, dict[str, float]]:
+    groups, found = kept.replay(scored(*scores), lambda problem: "accuracy", step=step)
+    return groups, dict(found)
+
+
+def test_a_solved_completion_takes_the_place_of_a_failed_one_of_its_problem_alone() -> None:
+    kept = SolvedCompletions(ReplayConfig())
+    groups, found = replay(kept, 1, [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
+    assert scores_of(groups) == [[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    assert found == {"replay/completions": 0, "replay/age": 0.0, "replay/problems": 1}
+    groups, found = replay(kept, 4, [0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+    assert scores_of(groups) == [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    assert found == {"replay/completions": 1, "replay/age": 3.0, "replay/problems": 1}
+    old = groups.groups[0].group.rollouts[-1]
+    assert (len(old.completion_ids), old.replayed_from) == (2, 1)
+    assert old.sampler_logprobs == (-4.0, -4.0)
+
+
+def test_a_group_that_solves_its_problem_or_was_not_judged_stays_as_it_was_sampled() -> None:
+    kept = SolvedCompletions(ReplayConfig())
+    replay(kept, 1, [1.0, 0.0], [1.0, 0.0])
+    groups, found = replay(kept, 2, [0.0, 1.0], [None, None])
+    assert scores_of(groups) == [[0.0, 1.0], [None, None]]
+    assert found["replay/completions"] == 0
+
+
+def test_one_completion_of_the_group_stays_and_no_more_are_replaced_than_asked() -> None:
+    for per_group, expected in ((2, [0.0, 1.0, 1.0]), (9, [0.0, 1.0, 1.0])):
+        kept = SolvedCompletions(ReplayConfig(per_group=per_group))
+        replay(kept, 1, [1.0, 1.0, 1.0])
+        groups, _ = replay(kept, 2, [0.0, 0.0, 0.0])
+        assert scores_of(groups) == [expected]
+
+
+def test_what_is_too_old_is_forgotten() -> None:
+    kept = SolvedCompletions(ReplayConfig(max_age_steps=2))
+    replay(kept, 1, [1.0, 0.0])
+    assert replay(kept, 3, [0.0, 0.0])[1]["replay/completions"] == 1
+    groups, found = replay(kept, 4, [0.0, 0.0])
+    assert scores_of(groups) == [[0.0, 0.0]]
+    assert found["replay/problems"] == 0
+
+
+@pytest.mark.parametrize(("sources", "count"), [(["accuracy"], 1), (["accuracy", "new"], 0)])
+def test_a_checkpoint_keeps_them_unless_a_verdict_is_missing(
+    tmp_path: Path, sources: list[str], count: int
+) -> None:
+    kept, again = SolvedCompletions(ReplayConfig()), SolvedCompletions(ReplayConfig())
+    replay(kept, 1, [1.0, 0.0])
+    kept.write(tmp_path)
+    again.restore(tmp_path, KnownProblems(PROBLEMS, lambda problem: sources))
+    groups, found = replay(again, 2, [0.0, 0.0])
+    assert found["replay/completions"] == count
+    if count:
+        assert groups == replay(kept, 2, [0.0, 0.0])[0]
+
+
+SOLVED_ONCE = """
+from pathlib import Path
+
+solved = Path(__file__).with_suffix(".solved")
+
+def judge(completions, **columns):
+    first = not solved.exists()
+    solved.touch()
+    return [float(first and place % 4 == 0) for place in range(len(completions))]
+"""
+
+
+def test_a_run_learns_from_what_it_solved_before_it_was_stopped(task: Path, tmp_path: Path) -> None:
+    """The metrics of rewards are those of what was sampled: replay does not flatter a run."""
+    function = tmp_path / "judge.py"
+    function.write_text(SOLVED_ONCE)
+    for steps in (2, 3):
+        config = run_config(
+            task,
+            tmp_path / "run",
+            dataset={"split": "train[:4]"},
+            rollout={"replay": {}},
+            reward={"functions": [{"path": f"{function}:judge"}]},
+            train={"steps": steps, "checkpoint_every_steps": 1},
+        )
+        train(config, resume=steps == 3)
+    rows = metrics(tmp_path / "run")
+    assert [row["replay/completions"] for row in rows] == [0, 4, 4]
+    assert [row["reward/total"] for row in rows] == [0.25, 0, 0]
+    assert rows[2]["replay/age"] == 2
+    assert all(row["policy/grad_norm"] > 0 for row in rows)
+    third = rollouts(tmp_path / "run", 3)
+    assert [row["reward"] for row in third] == [0, 0, 0, 1] * 4
+    assert [row.get("replayed_from") for row in third] == [None, None, None, 1] * 4
+
+
+@pytest.mark.parametrize(
+    ("rollout", "message"),
+    [
+        ({"environment": {"path": "python_tool"}}, "replay does not go with rollout.environment"),
+        ({"max_refills": 1}, "replay does not go with rollout.max_refills"),
+    ],
+)
+def test_settings_that_contradict_replay_are_named(
+    rollout: dict[str, object], message: str
+) -> None:
+    minimal = {"output_dir": "r", "model": {"path": "m"}, "dataset": {"path": "unused"}}
+    with pytest.raises(ConfigError, match=message):
+        make_config({**minimal, "rollout": {"replay": {}, **rollout}})
