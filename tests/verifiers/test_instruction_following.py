@@ -525,3 +525,26 @@ def test_a_missing_package_is_named(
         judge(DEFAULT, reference, "two texts")
     assert error.value.reason.value == "missing_package"
     assert "reward-verifier[instructions]" in error.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cat sat on the mat, and it was glad.",
+        "Der Hund läuft über die Straße.",
+        "Привет, как дела?",
+        "これは文です。",
+        "ok",
+        "taxi radio hotel",
+        "Name: Ada\nCity: Paris, ville de lumière, y también Madrid",
+    ],
+)
+def test_a_language_has_the_probability_of_langdetect(text: str) -> None:
+    from langdetect.detector import Detector  # noqa: PLC0415  an extra
+
+    factory = languages._detector_factory()
+    found = []
+    for detector in (Detector(factory), languages._detector_class()(factory)):
+        detector.append(text)
+        found.append([(one.lang, float(one.prob)) for one in detector.get_probabilities()])
+    assert found[0] == found[1]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cache
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from verifier_service.instructions.constraint import MissingPackage
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MAX_CHARACTERS = 10_000
 """Characters of a text that are looked at: langdetect looks at so many itself."""
@@ -41,6 +42,7 @@ def _detector_class() -> Any:
     They do the same operations on floats in the same order, so that every probability is the same
     to the last bit.
     """
+    import numpy as np  # noqa: PLC0415  a service that asks for no language starts without it
     from langdetect.detector import Detector  # noqa: PLC0415
 
     class ArrayDetector(Detector):  # type: ignore[misc]
