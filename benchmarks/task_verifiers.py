@@ -1,9 +1,10 @@
-"""Completions a second of one worker, for each verifier of docs/tasks.md, beside a peer's own code.
+"""Completions a second of one worker, for each verifier of docs/tasks.md, beside the source's code.
 
-CPU seconds are counted, ours and the peer's in turn, and the medians compared. A peer that is not
-installed is left out: jsonschema, difflib, tomllib and sqlite3 always are; rouge-score, sacrebleu,
-langdetect and reasoning-gym with the extras `instructions`, `similarity` and `reasoning_gym`;
-bfcl-eval with `pip install --no-deps bfcl-eval`.
+CPU seconds are counted, ours and the peer's in turn, and the medians of the rounds' ratios shown.
+A peer that is not installed is left out: jsonschema, difflib, PyYAML and sqlite3 always are;
+sacrebleu, langdetect and reasoning-gym with the extras `similarity`, `instructions` and
+`reasoning_gym`; rouge-score and bfcl-eval with pip (the latter with `--no-deps`); the servers of
+NeMo Gym and the checkers of lm-evaluation-harness where `make peers` cloned them.
 
     .venv/bin/python benchmarks/task_verifiers.py
 """
@@ -11,13 +12,17 @@ bfcl-eval with `pip install --no-deps bfcl-eval`.
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
+import os
 import sqlite3
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 from statistics import median
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -27,15 +32,17 @@ import yaml
 
 from verifier_service.completion import Completion
 from verifier_service.verifier import TextVerifier
+from verifier_service.verifiers.citations import Citations
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 from verifier_service.verifiers.puzzle import Puzzle
+from verifier_service.verifiers.reasoning_gym import ReasoningGym
 from verifier_service.verifiers.sql import Sql
 from verifier_service.verifiers.string_similarity import StringSimilarity
 from verifier_service.verifiers.structured_output import StructuredOutput
 from verifier_service.verifiers.tool_calls import ToolCalls
 
-ROUNDS = 5
-ROUND_SECONDS = 0.2
+ROUNDS = 9
+ROUND_SECONDS = 0.1
 SENTENCE = "the cat sat on a mat while seven big dogs ran past old houses near the sea"
 WORDS = SENTENCE.split()
 TEXT = " ".join(WORDS[index * 7 % len(WORDS)] for index in range(150))
@@ -66,6 +73,10 @@ SOLVED = [[(3 * row + row // 3 + column) % 9 + 1 for column in range(9)] for row
 CLUES = [[cell if cell % 3 == 0 else 0 for cell in row] for row in SOLVED]
 GRID = "\n".join(" ".join(map(str, row)) for row in SOLVED)
 QUERY = "SELECT n, count(*) FROM t WHERE id > 20 GROUP BY n"
+ID_PATTERN = "citation_[0-9]+"
+VALID = [f"citation_{number}" for number in range(20)]
+CITED = f"It rained [{VALID[3]}]. {TEXT} It snowed [{VALID[5]}]."
+SERVERS = Path(os.environ.get("PEER_SOURCES", ".peers"), "Gym", "resources_servers")
 
 
 @dataclass(frozen=True)
@@ -176,9 +187,26 @@ def contests() -> list[Contest]:
             Sql(),
             {"database": DATABASE, "query": QUERY},
             QUERY,
-            "sqlite3 and ==",
+            "sqlite3 and ==, which neither opens a file nor stops a query",
             lambda: sorted(connection.execute(QUERY).fetchall()) == sorted(expected),
         ),
+        Contest(
+            "sql, rows as a set",
+            Sql(rows="set"),
+            {"database": DATABASE, "query": QUERY},
+            QUERY,
+            "BIRD's comparison in NeMo Gym",
+            _bird(),
+        ),
+        Contest(
+            "citations",
+            Citations(),
+            {"citations": {"form": "ascii_brackets", "id_pattern": ID_PATTERN, "valid": VALID}},
+            CITED,
+            "NeMo Gym's citation_if",
+            _citations(),
+        ),
+        *_gym_contests(),
     ]
 
 
@@ -211,6 +239,64 @@ def _bfcl() -> Callable[[], Any] | None:
     return check
 
 
+def _server_module(path: str) -> Any:
+    """A module of a server in the clone of NeMo Gym; None where there is no clone."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, SERVERS / path)
+    if spec is None or spec.loader is None or not (SERVERS / path).exists():
+        return None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _bird() -> Callable[[], Any] | None:
+    """Both queries on a file and their rows as sets, without the thread that ends slow ones."""
+    evaluation = _server_module("bird_sql/eval_utils.py")
+    if evaluation is None:
+        return None
+    folder = tempfile.TemporaryDirectory()
+    path = Path(folder.name, "database.sqlite")
+    with sqlite3.connect(path) as connection:
+        connection.executescript(DATABASE)
+
+    def compare(_: object = folder) -> Any:
+        found = [evaluation.execute_sqlite(path, QUERY) for _ in range(2)]
+        return evaluation.result_sets_match(*found)
+
+    return compare
+
+
+def _citations() -> Callable[[], Any] | None:
+    scorer = _server_module("citation_if/scorer.py")
+    if scorer is None:
+        return None
+    task = {"grammar": "ascii_brackets", "id_regex": ID_PATTERN, "valid_id_set": VALID}
+    return lambda: scorer.score_citation_if(CITED, 0, task)
+
+
+def _gym_contests() -> list[Contest]:
+    """Data sets of reasoning-gym, whose scorers have ours around them or beside them."""
+    try:
+        from reasoning_gym import create_dataset, get_score_answer_fn  # noqa: PLC0415
+    except ImportError:
+        return []
+    found = []
+    for name in ("chain_sum", "spell_backward", "simple_equations"):
+        entry = create_dataset(name, size=1, seed=1)[0]
+        answer, score = str(entry["answer"]), get_score_answer_fn(name)
+        found.append(
+            Contest(
+                f"reasoning_gym, {name}",
+                ReasoningGym(),
+                {"dataset": name, "entry": entry},
+                answer,
+                "reasoning-gym",
+                lambda score=score, answer=answer, entry=entry: score(answer, entry),  # type: ignore[misc]
+            )
+        )
+    return found
+
+
 def _rouge() -> Callable[[], Any] | None:
     try:
         from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
@@ -234,7 +320,9 @@ def main() -> None:
     """Print a row for each contest."""
     print(f"{'verifier':36} {'completions/s':>14} {'peer/s':>10} {'ratio':>6}  peer")
     for one in contests():
-        judge, completion = one.verifier.prepare(one.reference), Completion(one.text)
+        # The line's end makes each verdict's answer a text of its own, as those of a group are:
+        # difflib keeps what it found for the very same object.
+        judge, completion = one.verifier.prepare(one.reference), Completion(one.text + "\n")
         ours, theirs = [], []
         for _ in range(ROUNDS):
             ours.append(per_second(lambda: judge(completion)))  # noqa: B023  called at once
@@ -242,7 +330,7 @@ def main() -> None:
                 theirs.append(per_second(one.peer))
         shown = f"{one.name:36} {median(ours):14,.0f}"
         if theirs:
-            ratio = median(ours) / median(theirs)
+            ratio = median(one / other for one, other in zip(ours, theirs, strict=True))
             shown += f" {median(theirs):10,.0f} {ratio:6.2f}  {one.peer_name}"
         print(shown)
 

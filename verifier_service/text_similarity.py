@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from difflib import SequenceMatcher
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 
-def sequence_ratio(one: str, other: str) -> float:
-    """The ratio of Python's difflib, by which MRCR is scored."""
-    return SequenceMatcher(None, one, other).ratio()
+def sequence_ratio_to(wanted: str) -> Callable[[str], float]:
+    """The ratio of Python's difflib, by which MRCR is scored, of texts to one text.
+
+    difflib's index of the wanted text, half of a ratio's time, is made once.
+
+    >>> ratio = sequence_ratio_to("bcde")
+    >>> ratio("abcd"), ratio("bcde")
+    (0.75, 1.0)
+    """
+    matcher = SequenceMatcher(None, "", wanted)
+
+    def ratio(text: str) -> float:
+        matcher.set_seq1(text)
+        return matcher.ratio()
+
+    return ratio
 
 
 def edit_similarity(one: str, other: str) -> float:

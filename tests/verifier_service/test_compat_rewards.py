@@ -13,6 +13,7 @@ from verifier_service.compat.label import reference_of
 from verifier_service.compat.openrlhf import response_in
 from verifier_service.gym_scorers import loading
 
+SAMPLE = {"prompt": "2+2?", "response": r"\boxed{4}"}
 PROGRAM = "```python\nprint(int(input())**2)\n```"
 SQUARES = {"inputs": ["3\n", "4\n"], "outputs": ["9\n", "16\n"]}
 
@@ -554,3 +555,86 @@ def test_a_body_that_is_no_request_is_refused(
     headers = {"Content-Type": "application/json"}
     response = http.post("/compat/slime/rm", content=content, headers=headers)
     assert (response.status_code, response.json()["error"]["type"]) == (status, "invalid_request")
+
+
+RULES_THAT_ARE_NOT_OURS = {
+    "tolerance": 0.1,
+    "rel_tol": 0.05,
+    "max_error": 2,
+    "precision": 3,
+    "decimals": 1,
+    "case_sensitive": True,
+    "ignore_case": True,
+    "ignore_whitespace": True,
+    "order_matters": False,
+    "any_order": True,
+    "partial_credit": True,
+    "negative_marking": 0.25,
+    "penalty": 0.5,
+    "threshold": 0.8,
+    "scorer": "levenshtein",
+    "scoring": "log",
+    "score_fn": "def score(answer): return 1",
+    "grader": {"type": "string_check"},
+    "grading_rubric": ["names the city"],
+    "eval_type": "regex",
+    "eval_function": "str_eval",
+    "evaluator": "exec",
+    "metric": "rouge",
+    "metrics": ["bleu"],
+    "comparator": ">=",
+    "answer_type": "regex",
+    "answer_format": "hex",
+    "reward_model_name": "skywork",
+    "judge_prompt_template": "Is it polite?",
+    "accepted_answers": ["4", "four"],
+    "forbidden_words": ["because"],
+    "must_include": ["proof"],
+    "constraints": ["at most ten words"],
+    "checker": "special.py",
+    "rm_type": "f1",
+}
+"""Fields of tasks that other people may make, by which an equal answer is not the rule."""
+
+
+@pytest.mark.parametrize("field", RULES_THAT_ARE_NOT_OURS)
+def test_no_task_is_judged_by_a_rule_that_is_not_its_own(http: httpx.Client, field: str) -> None:
+    rule = {field: RULES_THAT_ARE_NOT_OURS[field]}
+    message = {"output": [{"type": "message", "content": r"\boxed{4}"}]}
+    task = {"response": message, "expected_answer": "4", **rule}
+    bodies = {
+        "/verify": task,
+        "/get_reward": {"query": ["4"], "labels": ["4"], **rule},
+        "/compat/slime/rm": {"prompt": "2+2?", "response": "4", "label": "4", **rule},
+        "/test_program_stdio": {
+            "program": PROGRAM,
+            "tests": [{"input": "3", "output": "9", **rule}],
+        },
+    }
+    for path, body in bodies.items():
+        answer = http.post(path, json=body)
+        assert (answer.status_code, field in answer.text) == (422, True), (path, answer.text)
+    in_label = post(
+        http,
+        "/compat/slime/rm?reward_key=score",
+        {**SAMPLE, "label": json.dumps({"answer": "4", **rule})},
+    )
+    assert (in_label["judged"], in_label["reason"]) == (0.0, "bad_reference")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"subject": "algebra", "difficulty": 3, "uuid": "a", "metadata": {"level": 2}},
+        {"answer_type": "Expression", "pass_rate": 0.4, "solution": "2+2=4"},
+        {"tolerance": None, "ignore_case": False, "judge_output": "yes", "is_correct": True},
+        {"subset_for_metrics": "aime25", "verifier_type": "math_with_judge", "score": 0.5},
+    ],
+)
+def test_fields_about_a_task_change_no_rule(http: httpx.Client, fields: dict[str, Any]) -> None:
+    message = {"output": [{"type": "message", "content": r"\boxed{4}"}]}
+    answer = post(http, "/verify", {"response": message, "expected_answer": "4", **fields})
+    assert (answer["reward"], answer["reason"]) == (1.0, "equal")
+    fields.pop("verifier_type", None)
+    fields.pop("answer_type", None)
+    assert post(http, "/compat/slime/rm", {**SAMPLE, "label": {"answer": "4", **fields}}) == 1.0

@@ -380,3 +380,29 @@ def test_the_document_has_a_row_for_each_kind() -> None:
 )
 def test_words_of_doubt_elsewhere_do_not_touch_the_answer(reference: str, completion: str) -> None:
     assert reason(reference, completion) == "equal"
+
+
+@pytest.mark.parametrize(
+    ("refused", "paid"),
+    [
+        ("I don't think it is 12.", "I don't think it is hard: it is 12."),
+        ("I don't believe that's 12.", "I believe that's 12."),
+        ("We do not think the answer equals 12.", "We think the answer equals 12."),
+        ("I doubt it's 12.", "No doubt: 12."),
+        ("It will never be 12.", "It never stops; after that it is 12."),
+        ("It isn't 12; it is 13.", "It isn't 13; it is 12."),
+        ("The answer is not 12 but 13.", "The answer is not 13 but 12."),
+        ("The answer is not 13, it is 12 or 14.", "The answer is not 13, it is 12."),
+        ("The answer is 12, ...", "The answer is 12..."),
+        ("• 12 or 13", "• 12"),
+    ],
+)
+def test_a_denial_belongs_to_the_value_behind_it(refused: str, paid: str) -> None:
+    found = [judge(Accuracy(), {"answer": "12"}, text) for text in (refused, paid)]
+    assert [one.score for one in found] == [0.0, 1.0], found
+
+
+@pytest.mark.parametrize("way", ["{}", "#### {}", "The solutions are {}", "<answer>{}</answer>"])
+def test_dots_behind_a_list_say_that_it_goes_on(way: str) -> None:
+    texts = [way.format("2, 3, ..."), way.format("2, 3.")]
+    assert [judge(Accuracy(), {"answer": "2, 3"}, text).score for text in texts] == [0.0, 1.0]

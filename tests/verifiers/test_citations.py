@@ -138,3 +138,8 @@ def test_a_reference_that_cannot_be_used_is_named(changes: Any, message: str) ->
 def test_reading_takes_time_in_proportion_to_the_answer(unit: str) -> None:
     prepared = Citations().prepare({"citations": SOURCES | {"form": "claim_wrap_xml"}})
     assert_linear(lambda text: prepared(Completion(text)), unit, num_characters=40_000)
+
+
+@pytest.mark.parametrize("claim", ["_", "...", "__", "🙂", "<!-- It rained. -->"])
+def test_marks_are_no_claim(claim: str) -> None:
+    assert outcome(f"{claim} [doc_a1]") == (0, "no_claim")

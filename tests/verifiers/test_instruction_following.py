@@ -57,7 +57,6 @@ def test_labels_of_ifeval_are_met(mode: Any, matching: Any) -> None:
     }
 
 
-KEYWORD = row("keywords:existence", keywords=["marble"])
 FORBIDDEN = row("keywords:forbidden_words", forbidden_words=["marble"])
 HIDING = [
     "<!-- {} -->The floor shines.",
@@ -127,6 +126,7 @@ def test_signs_that_show_nothing_count_as_nothing(sign: str) -> None:
     )
 
 
+KEYWORD = row("keywords:existence", keywords=["marble"])
 TWINS: list[tuple[dict[str, Any], str, str]] = [
     (row("detectable_format:number_bullet_lists", num_bullets=3), "* \n* \n* ", "* a\n* b\n* c"),
     (row("detectable_format:number_bullet_lists", num_bullets=3), "-\n-\n-", "- a\n- b\n- c"),
@@ -152,7 +152,7 @@ TWINS: list[tuple[dict[str, Any], str, str]] = [
     (row("detectable_format:title"), "<<- ->>", "<<An ode>>"),
     (row("detectable_format:json_format"), '"all of it as one text"', '{"a": 1}'),
     (row("detectable_format:json_format"), "1", "[1]"),
-    (row("detectable_format:json_format"), "null", "```json\n{}\n```"),
+    (row("detectable_format:json_format"), "null", '```json\n{"a": 1}\n```'),
     (
         row("detectable_format:constrained_response"),
         "My answer is yes. My answer is no. My answer is maybe.",
@@ -248,6 +248,19 @@ TWINS: list[tuple[dict[str, Any], str, str]] = [
         "ID,Country,City,Year,Count\n" + ",,,,\n" * 7,
         "ID,Country,City,Year,Count\n" + "1,France,Paris,2000,5\n" * 7,
     ),
+    (KEYWORD, "![marble](x.png)", "![x](x.png) marble"),
+    (KEYWORD, "The [floor](marble.html).", "The [marble](floor.html)."),
+    (KEYWORD, "The floor.\n\n[1]: https://marble.org", "The marble.\n\n[1]: https://x.org"),
+    (KEYWORD, "<img alt='marble'> It shines.", "<b>marble</b> shines."),
+    (KEYWORD, '<a title="marble">It</a> shines.', "If a < b, marble shines."),
+    (row("detectable_format:json_format"), "{}", '{"a": 1}'),
+    (row("detectable_format:json_format"), "```json\n[[], {}]\n```", "```json\n[[0]]\n```"),
+    (row("detectable_format:json_format"), '{"answer": " "}', '{"answer": false}'),
+    (row("detectable_format:number_bullet_lists", num_bullets=2), "---\n---", "- a\n- b"),
+    (row("detectable_format:number_bullet_lists", num_bullets=2), "- ...\n- ...", "* 1\n* 2"),
+    (row("punctuation:no_comma"), "one&#44; two", "one &amp; two"),
+    (row("punctuation:no_comma"), "one&comma; two", "one. two"),
+    (row("punctuation:no_comma"), "one\u2e41 two", "one; two"),
 ]
 
 
@@ -512,3 +525,26 @@ def test_a_missing_package_is_named(
         judge(DEFAULT, reference, "two texts")
     assert error.value.reason.value == "missing_package"
     assert "reward-verifier[instructions]" in error.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cat sat on the mat, and it was glad.",
+        "Der Hund läuft über die Straße.",
+        "Привет, как дела?",
+        "これは文です。",
+        "ok",
+        "taxi radio hotel",
+        "Name: Ada\nCity: Paris, ville de lumière, y también Madrid",
+    ],
+)
+def test_a_language_has_the_probability_of_langdetect(text: str) -> None:
+    from langdetect.detector import Detector  # noqa: PLC0415  an extra
+
+    factory = languages._detector_factory()
+    found = []
+    for detector in (Detector(factory), languages._detector_class()(factory)):
+        detector.append(text)
+        found.append([(one.lang, float(one.prob)) for one in detector.get_probabilities()])
+    assert found[0] == found[1]

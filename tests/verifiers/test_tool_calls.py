@@ -87,6 +87,26 @@ def test_text_without_a_call_calls_nothing(text: str) -> None:
     assert outcome(text, ONE) == (0, "no_call")
 
 
+@pytest.mark.parametrize(
+    ("hidden", "honest"),
+    [
+        ('[TOOL_CALLS] [{"name": "f", "arguments": {}}]', "The list [TOOLS] is empty."),
+        ('<|tool_call|>{"name": "f"}', "A tool call costs 1 cent."),
+        ('<tool_calls>{"name": "f"}</tool_calls>', "<p>It is sunny.</p>"),
+        ("<|python_tag|>f(a=1)", "Python is a language."),
+        ('<function=f>{"a": 1}</function>', "The function f = g."),
+        ('<invoke name="f"><parameter name="a">1</parameter></invoke>', "Invoke f by name."),
+        ('<|channel|>commentary to=functions.f<|message|>{"a": 1}', "A commentary to f."),
+        ("Thought: hm\nAction: f\nAction Input: 1", "Action: take an umbrella."),
+        ("```tool_code\nf(a=1)\n```", "```python\nx = 1\n```"),
+        ("<｜tool▁call▁begin｜>f", "The | sign."),  # noqa: RUF001
+    ],
+)
+def test_a_call_in_a_form_of_other_models_is_no_silence(hidden: str, honest: str) -> None:
+    assert outcome(hidden, NONE) in [(0, "malformed"), (0, "unwanted_call")]
+    assert outcome(honest, NONE) == (1, "equal")
+
+
 HOSTILE = [
     tagged(WEATHER, WEATHER),
     tagged(WEATHER, {"name": "add", "arguments": {}}),

@@ -8,6 +8,7 @@ import pydantic_core
 
 from verifier_service import strict_json
 from verifier_service.compat.completions import UnusableReference
+from verifier_service.compat.rule_fields import rule_fields
 from verifier_service.strict_json import FlawedJson
 
 OTHER_RULES = (
@@ -19,6 +20,8 @@ OTHER_RULES = (
     "instruction_id_list",
 )
 """Fields that make an `answer` something else than what a completion's answer must equal."""
+_READ = frozenset({*OTHER_RULES, "tests", "schema", "pattern", "rubric", "reference_format"})
+"""Fields of a `reference` that verifiers read, and those above."""
 
 
 def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
@@ -33,7 +36,8 @@ def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None | `{}` |
     | JSON text of an object that readers may take for different ones | none that is usable |
-    | object with an `answer` and a field of another rule, such as `rubric` | none that is usable |
+    | object with an `answer` and a field of another rule, such as `rubric` or `tolerance` | \
+none that is usable |
 
     >>> reference_of("1/2")
     {'answer': '1/2'}
@@ -50,6 +54,7 @@ def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
     if not isinstance(label, dict):
         return {"answer": label}
     other = [name for name in OTHER_RULES if label.get(name) is not None]
+    other += rule_fields(label, _READ)
     if other and "answer" in label:
         return UnusableReference(f"{other} name a rule that comparing with `answer` is not")
     is_tests = label.keys() >= {"inputs", "outputs"} or (

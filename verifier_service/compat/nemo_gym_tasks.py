@@ -14,6 +14,7 @@ from typing import Any
 
 from verifier_service.compat import nemo_gym_choices as choices
 from verifier_service.compat.nemo_gym_plan import GymTask, OtherRule, TaskPlan
+from verifier_service.compat.rule_fields import rule_fields
 from verifier_service.mathematics.answer_sources import Source
 from verifier_service.puzzles.schedule import DAY_MINUTES, minutes_of
 from verifier_service.reference_formats.json_values import json_value
@@ -50,6 +51,11 @@ UNSERVED_RULES = (
 """Fields of tasks whose rule is not served here, or needs a model."""
 MATH_TYPES = ("math_with_judge",)
 """Values of `verifier_type` that are `accuracy`."""
+MATH_ANSWER_TYPES = (
+    *("expression", "equation", "number", "numeric", "numerical", "integer", "fraction"),
+    *("interval", "tuple", "set", "formula", "math", "mathematical", "open"),
+)
+"""Values of `answer_type` for which `accuracy` is the rule."""
 CALL_TAG = "\n<tool_call>\n"
 
 
@@ -70,6 +76,9 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
     unknown = [name for name in UNSERVED_RULES if task.get(name) is not None]
     if unknown:
         raise OtherRule(f"tasks with {unknown} are not served")
+    unread = rule_fields(task, _read_of(task))
+    if unread:
+        raise OtherRule(f"the fields {unread[:5]} name a rule that is not read")
     verifier_type = task.get("verifier_type")
     if verifier_type is not None and verifier_type not in MATH_TYPES:
         raise OtherRule(f"`verifier_type` {str(verifier_type)[:50]!r} is not served")
@@ -87,6 +96,15 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
     if task.get("grading_mode") is not None:
         raise OtherRule(f"`grading_mode` {str(task['grading_mode'])[:50]!r} is not served")
     return None
+
+
+def _read_of(task: GymTask) -> frozenset[str]:
+    """The fields that name a rule and are read where they stand together, or change none."""
+    beside = (names for field, names in _READ_BESIDE.items() if task.get(field) is not None)
+    read = {*_PLANS, "grading_mode", "verifier_type", *_OF_NO_RULE}.union(*beside)
+    if str(task.get("answer_type")).lower() in MATH_ANSWER_TYPES:
+        read.add("answer_type")
+    return frozenset(read)
 
 
 def _programs(task: GymTask, text: str) -> TaskPlan:
@@ -400,6 +418,14 @@ _PLANS: dict[str, Callable[[GymTask, str], TaskPlan]] = {
 }
 """The plan for the first of these fields that a task has."""
 
+
+_READ_BESIDE: dict[str, tuple[str, ...]] = {
+    "match_type": ("eval_type",),
+    "extraction_mode": ("case_sensitive",),
+    "schema_str": ("schema_type", "response_mode", "schema_fields_count"),
+}
+"""Fields that only the plan of another field reads."""
+_OF_NO_RULE = ("subset_for_metrics",)
 
 _OF_CALLS = (_tool_call, _tool_calls, _named_rule)
 """Plans that judge the model's calls of tools beside its text."""

@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 import pydantic_core
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from verifier_service import strict_json
 from verifier_service.compat.completions import RewardedCompletion, rewarded
 from verifier_service.compat.packed_tests import packed_value
 from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.rule_fields import RuledBody
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.plain_pickle import UnreadablePickle
 from verifier_service.strict_json import FlawedJson
@@ -36,19 +37,15 @@ MAX_TESTS = 1000
 FAILED_RUNTIME = -1.0
 
 
-class TestCase(BaseModel):
+class TestCase(RuledBody):
     """The input of a program and the output that it must print."""
-
-    model_config = ConfigDict(extra="ignore")
 
     input: str
     output: str
 
 
-class TestRequest(BaseModel):
+class TestRequest(RuledBody):
     """A program and its tests."""
-
-    model_config = ConfigDict(extra="ignore")
 
     program: str
     tests: Any = Field(description="a list, or the text of one: JSON, or a packed pickle")

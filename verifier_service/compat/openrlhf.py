@@ -13,7 +13,7 @@ from collections import deque
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from verifier_service.compat.completions import (
     DEFAULT_PROFILE,
@@ -23,6 +23,7 @@ from verifier_service.compat.completions import (
 )
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.rule_fields import RuledBody
 
 DEADLINE_SECONDS = 150.0
 
@@ -51,15 +52,13 @@ _END_MARKERS = (
 _END = re.compile(rf"(?:\s*+(?:{'|'.join(re.escape(marker[::-1]) for marker in _END_MARKERS)}))*+")
 
 
-class RewardRequest(BaseModel):
+class RewardRequest(RuledBody):
     """Queries with their prompts and labels; older clients send `query` alone."""
-
-    model_config = ConfigDict(extra="ignore")
 
     query: list[str] = Field(
         description="prompts with their responses, special tokens included", fail_fast=True
     )
-    prompts: list[Any] = []
+    prompts: list[Any] = Field(default=[])
     labels: list[Any] = Field(
         default=[], description="references: texts, or the JSON text of a `reference`"
     )

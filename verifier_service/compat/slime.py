@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from verifier_service.compat.completions import (
     DEFAULT_PROFILE,
@@ -21,16 +21,15 @@ from verifier_service.compat.completions import (
 )
 from verifier_service.compat.label import reference_of
 from verifier_service.compat.route import StrictRoute
+from verifier_service.compat.rule_fields import RuledBody
 
 DEADLINE_SECONDS = 100.0
 
 router = APIRouter(route_class=StrictRoute, tags=["slime"])
 
 
-class Sample(BaseModel):
+class Sample(RuledBody):
     """A response of a model and the label of its prompt."""
-
-    model_config = ConfigDict(extra="ignore")
 
     prompt: Any = None
     response: str

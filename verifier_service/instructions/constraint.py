@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,6 +17,16 @@ CountRelation = Literal["at least", "less than"]
 MAX_ARGUMENT_CHARACTERS = 50_000
 MAX_LIST_ITEMS = 200
 MAX_NUMBER = 10**9
+
+
+# Text that a page does not show: the image `![sea](x.png)`, the address of `[here](sea.html)` and
+# of `[1]: https://sea.org`, the tag `<img alt="sea">`.
+_UNREAD = re.compile(
+    r"!\[[^\]\n]{0,300}\]\([^()\n]{0,500}\)|(?<=\])\([^()\s]{0,500}\)"
+    r"|^[ ]{0,3}\[[^\]\n]{1,300}\]:[ \t]*(?:https?://|www\.|#)\S*[ \t]*$"
+    r"|<[a-z][a-z0-9]{0,20}\s[^<>\n]{0,300}=[^<>\n]{0,300}>",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,11 @@ class Response:
     def lower(self) -> str:
         """The text in lower case."""
         return self.text.lower()
+
+    @cached_property
+    def read(self) -> str:
+        """The text in lower case; a closed one without images, addresses and attributes of tags."""
+        return _UNREAD.sub(" ", self.lower) if self.closed else self.lower
 
     @cached_property
     def sentences(self) -> list[str]:

@@ -6,8 +6,10 @@ text in them, two responses that differ in words, a language that can be told.
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from typing import Any
 
 from verifier_service.instructions.constraint import (
     CountRelation,
@@ -23,7 +25,9 @@ from verifier_service.instructions.visible import joined, latin
 
 CHOICES = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 # Commas of other scripts, and signs that look like one.
-_COMMAS = re.compile("[,\uff0c\u060c\u3001\u201a\ufe50\u055d\uff64\u1802]")
+_COMMAS = re.compile(
+    "[,\uff0c\u060c\u3001\u201a\ufe50\u055d\uff64\u1802\u2e32\u2e34\u2e41\u2e4c\ua4fe]"
+)
 _WORD = re.compile(r"\w")
 # Marks of emphasis inside a word: the asterisks of `for*bid*den`.
 _EMPHASIS_IN_WORD = re.compile(r"(?<=[^\W_])[*_`~]+(?=[^\W_])")
@@ -36,7 +40,7 @@ def _has_word(text: str) -> bool:
 @constraint("keywords:existence")
 def existence(response: Response, *, keywords: list[str]) -> Finding:
     """Each keyword is in the response."""
-    text = response.lower
+    text = response.read
     lacking = [one for one in keywords if one.strip().lower() not in text]
     return Finding(not lacking, f"without {lacking[:5]}" if lacking else "all keywords")
 
@@ -46,7 +50,7 @@ def frequency(
     response: Response, *, keyword: str, frequency: int, relation: CountRelation
 ) -> Finding:
     """The keyword is there so many times."""
-    number = response.lower.count(keyword.strip().lower())
+    number = response.read.count(keyword.strip().lower())
     return compared(number, relation, frequency, "times")
 
 
@@ -158,7 +162,7 @@ def number_bullet_lists(response: Response, *, num_bullets: int) -> Finding:
     """The response has exactly so many bullets."""
     lines = re.findall(r"^[^\S\n]*+(?:\*[^*].*$|-.*$)", response.text, re.MULTILINE)
     number = len(lines)
-    if response.closed and any(re.fullmatch(r"\s*[*-]\s*\W?", line) for line in lines):
+    if response.closed and any(re.fullmatch(r"\s*[*-]\W*", line) for line in lines):
         return Finding(False, "an empty bullet")
     return Finding(number == num_bullets, f"{number} bullets")
 
@@ -203,9 +207,16 @@ def json_format(response: Response) -> Finding:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return Finding(False, "no JSON")
-    if response.closed and not isinstance(found, dict | list):
+    if response.closed and not (isinstance(found, dict | list) and _holds_something(found)):
         return Finding(False, "JSON that wraps nothing")
     return Finding(True, "JSON")
+
+
+def _holds_something(value: Any) -> bool:
+    """Whether a value of JSON has anything but empty texts, lists and objects."""
+    if isinstance(value, dict | list):
+        return any(map(_holds_something, value.values() if isinstance(value, dict) else value))
+    return value is not None and not (isinstance(value, str) and not value.strip())
 
 
 @constraint("detectable_format:title")
@@ -290,5 +301,6 @@ def _english(response: Response, is_case: bool, otherwise: str) -> Finding:
 @constraint("punctuation:no_comma")
 def no_comma(response: Response) -> Finding:
     """The response has no comma."""
-    found = _COMMAS.search(response.text) if response.closed else "," in response.text
+    text = html.unescape(response.text) if response.closed else response.text
+    found = _COMMAS.search(text) if response.closed else "," in text
     return Finding(not found, "a comma" if found else "none")

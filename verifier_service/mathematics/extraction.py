@@ -109,6 +109,7 @@ def extract(
         tags: names of the tags that the source `answer_tag` looks for.
     """
     after = visible_text(after_reasoning(text) or "", tuple(tags)).strip(BLANK)
+    after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
     main = _without_notes(after)
@@ -123,6 +124,11 @@ def extract(
     if not all(found.statements):
         found = replace(found, statements=tuple(filter(None, found.statements)))
     return _in_words(found)
+
+
+# The dots of a list that goes on, at the end of a line: the `, ...` of `2, 3, ...`. Else they are
+# lost as if they were full stops, and any beginning of a list is the whole list.
+_GOES_ON = re.compile(r",[ ]*\.{3,}(?=[\s*$)\]}]*(?:\n|\Z))")
 
 
 def _in_words(found: Extraction) -> Extraction:
@@ -327,6 +333,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     if (offered := offered_values(text, position)) is not None:
         return Extraction("answer_phrase", offered, "or")
     rest = _rest_behind(text, position)
+    if (corrected := _CORRECTED.fullmatch(rest)) is not None:
+        return Extraction("answer_phrase", (number_text(corrected[1]),))
     statement = stated(rest) if rest and not _DENIED.match(rest) else ""
     if not statement:
         return Extraction("answer_phrase", NOTHING)
@@ -454,6 +462,15 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 
+# A value that a line puts in the place of a denied one, and ends with: the `12` of `It isn't 13; it
+# is 12.`, of `not 13 but 12`.
+_CORRECTED = re.compile(
+    r"(?:\b(?:not|isn['’]t)\s+(?:equal\s+to\s+)?[$*(]*[-−]?\d[\d.,/]*[$*)]*)"
+    r"(?:,?\s+but\s+(?:rather\s+)?|[;,.]\s+(?:but\s+)?(?:it\s+is|it['’]s)\s+(?:actually\s+)?)"
+    rf"[$*(]*({NUMBER.pattern})[$*)]*[.!]?\s*$",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 # The space between two sentences: behind the full stop of `So 2. Then`.
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
@@ -470,8 +487,11 @@ def _last_expression(text: str) -> Extraction | None:
     choices = _choices(line)
     if choices is None and stated_words(sentence := closing_line(line)) is not None:
         return Extraction("last_expression", (sentence,))
-    if choices is not None or _REFUSED.search(line):
+    if choices is not None:
         return choices
+    if _REFUSED.search(line):
+        corrected = _CORRECTED.search(line)
+        return Extraction("last_expression", (number_text(corrected[1]),)) if corrected else None
     sentences = _SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None

@@ -77,8 +77,8 @@ def closing_line(text: str) -> str:
         return without_marks(cell)
     if above.strip():
         line = _behind(_ITEM, _behind(_PREFIX, line))
-    elif line.startswith("1. "):
-        line = line[len("1. ") :]
+    elif line.startswith(("1. ", "• ")):
+        line = line.partition(" ")[2]
     return without_marks(line)
 
 

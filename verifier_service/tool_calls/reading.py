@@ -52,6 +52,24 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
     return []
 
 
+# A call as other models write it, which is not read: `[TOOL_CALLS] [...]`, `<function=f>`,
+# `<|python_tag|>`, `<invoke name="f">`, `<|tool_call|>`, ReAct's `Action: f`, `Action Input: 1`.
+_OTHER_FORM = re.compile(
+    r"\[TOOL_(?:CALLS?|REQUEST)\]"
+    r"|<\|?/?(?:tool_calls?|function_calls?|tool_use|python_tag)(?:_\w{1,20})?\|?>"
+    r"|<[|｜]tool[_▁]calls?|<(?:\w{1,20}:)?invoke\s+name=|<function(?:=|\s+name=)\w"  # noqa: RUF001
+    r"|<\|channel\|>commentary\s+to=|```(?:tool_code|tool_call)\b"
+    r"|^[ ]{0,3}\**Action:\**[ ]*[\w.]{1,100}[ ]*\n+[ ]{0,3}\**Action Input:",
+    re.MULTILINE,
+)
+
+
+def refuse_other_forms(text: str) -> None:
+    """Raise BadCall where a text has a call in a form of other models."""
+    if (found := _OTHER_FORM.search(text)) is not None:
+        raise BadCall(f"a call in a form that is not read: {found[0][:40]!r}")
+
+
 def _inside_fence(text: str) -> str:
     stripped = text.strip()
     if not stripped.startswith("```"):

@@ -123,7 +123,7 @@ def _judgement(answer: str, sources: _Sources) -> Judgement:
     expected = sources.expected or frozenset()
     missed = len(expected - found)
     details = {"cited": len(found), "invented": len(invented), "missed": missed}
-    if re.search(r"\w", rest) is None:
+    if re.search(r"[^\W_]", rest) is None:
         return Judgement(0.0, CitationsReason.NO_CLAIM, shown, details)
     if is_malformed:
         return Judgement(0.0, CitationsReason.MALFORMED, shown, details)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import math
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
@@ -80,6 +81,9 @@ class ReasoningGym(TextVerifier):
             raise bad("dataset", f"no data set {shown!r}{did_you_mean(shown, names)}")
         scorer = loading.scorer_of(name)
         own = _checked(entry, name)
+        # A scorer may write into its entry. Values of JSON are read back in a tenth of the time
+        # that deepcopy takes.
+        packed = marshal.dumps(entry)
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -93,7 +97,7 @@ class ReasoningGym(TextVerifier):
                 return Judgement(0.0, ReasoningGymReason.TOO_LONG)
             try:
                 # An answer loses the white space around it, which counts for some scorers.
-                score = scorer(own if answer == own.strip() else answer, deepcopy(entry))
+                score = scorer(own if answer == own.strip() else answer, marshal.loads(packed))
             except (MemoryError, RecursionError):
                 raise
             except Exception:  # noqa: BLE001  the same entry was scored: the answer is to blame

@@ -17,7 +17,7 @@ from verifier_service.text_similarity import (
     edit_similarity,
     items_in,
     rouge_l,
-    sequence_ratio,
+    sequence_ratio_to,
     set_f1,
     token_f1,
 )
@@ -28,7 +28,7 @@ SimilarityMetric = Literal[
 ]
 Similarity = Callable[[str, str], float]
 METRICS: dict[str, Similarity] = {
-    "sequence_ratio": sequence_ratio,
+    "sequence_ratio": lambda one, other: sequence_ratio_to(other)(one),
     "edit": edit_similarity,
     "rouge_l": rouge_l,
     "token_f1": token_f1,
@@ -93,7 +93,7 @@ class StringSimilarity(TextVerifier):
         if not isinstance(prefix, str):
             raise bad("prefix", "expected a text")
         longest = self._longest(wanted)
-        similarity = _similarity(self.metric)
+        similarity = self._similarity_to(wanted)
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -114,9 +114,16 @@ class StringSimilarity(TextVerifier):
                 return self._judgement(set_f1(items, wanted), ", ".join(items))
             if self.metric == "contains":
                 return self._judgement(sum(one in text for one in wanted) / len(wanted), answer)
-            return self._judgement(max(similarity(text, one) for one in wanted), answer)
+            return self._judgement(similarity(text), answer)
 
         return judge
+
+    def _similarity_to(self, wanted: list[str]) -> Callable[[str], float]:
+        """The similarity of a text and the most similar of the reference. Raises Unverifiable."""
+        if self.metric == "sequence_ratio" and len(wanted) == 1:
+            return sequence_ratio_to(wanted[0])
+        similarity = _similarity(self.metric)
+        return lambda text: max(similarity(text, one) for one in wanted)
 
     def _judgement(self, similarity: float, extracted: str) -> Judgement:
         score = similarity

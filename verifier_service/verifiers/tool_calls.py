@@ -23,7 +23,7 @@ from verifier_service.tool_calls.matching import (
     is_met,
     toolrl_share,
 )
-from verifier_service.tool_calls.reading import CallForm, calls_in
+from verifier_service.tool_calls.reading import CallForm, calls_in, refuse_other_forms
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_SHOWN_CALLS = 8
@@ -42,7 +42,11 @@ class ToolCallsReason(Reason):
     OTHER_ORDER = "other_order", "0: the calls are the wanted ones in another order."
     NO_CALL = "no_call", "0: the completion calls nothing, and a call is wanted."
     UNWANTED_CALL = "unwanted_call", "0: the completion calls a tool, and no call is wanted."
-    MALFORMED = "malformed", "0: something is meant to be a call and is none."
+    MALFORMED = (
+        "malformed",
+        "0: something is meant to be a call and is none, or no call is wanted and one has a form "
+        "that is not read.",
+    )
     NO_ANSWER = "no_answer", "0: the reasoning never ends."
 
 
@@ -88,6 +92,8 @@ class ToolCalls(TextVerifier):
                 return Judgement(0.0, ToolCallsReason.NO_ANSWER)
             try:
                 given = calls_in(answer, self.form)
+                if not wanted and not given:
+                    refuse_other_forms(answer)
             except BadCall as error:
                 return Judgement(0.0, ToolCallsReason.MALFORMED, details={"problem": str(error)})
             return self._judgement(given, wanted, tools)
