@@ -513,7 +513,7 @@ class _Zygote:
         self, limits: ChildLimits, entry: str, optional: int, descriptors: list[int]
     ) -> int:
         """The pid of a new child, which handles its payload."""
-        if self._launcher is not None and entry == "binary" and not optional & ~(STDIN | TALKS):
+        if self._launcher is not None and entry == "binary" and not optional & ~STDIN:
             return self._launcher.start(
                 self._layers,
                 limits,
@@ -724,14 +724,10 @@ def _arrange_descriptors(optional: int, descriptors: list[int]) -> socket.socket
 
 
 def _numbered(optional: int, descriptors: list[int]) -> list[tuple[int, int]]:
-    """The descriptors of an order for a program with no other channel than standard streams."""
+    """The descriptors of an order for a program that has only standard streams."""
     status, payload, stdout, stderr, *others = descriptors
     found = [(stdout, 1), (stderr, 2), (status, _STATUS_FD), (payload, PAYLOAD_FD)]
-    if optional & STDIN:
-        found.append((others.pop(0), 0))
-    if optional & TALKS:
-        found += [(others[0], 0), (others[0], 1)]
-    return found
+    return [*found, (others[0], 0)] if optional & STDIN else found
 
 
 def _open_no_input() -> None:
