@@ -14,7 +14,6 @@ generated together:
 | sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the prompts |
 | logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
 | activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
-
 | vLLM | `rollout.vllm.gpu_memory_utilization` of the GPU, while it samples |
 
 The four copies are logits, scaled logits, log-softmax and a gradient or a draw. a is w, with

@@ -114,6 +114,10 @@ def _of_one_process(config: Config) -> dict[str, tuple[bool, str]]:
             config.optimizer.type != "adamw",
             "each of them has a part of every matrix, and it needs whole ones",
         ),
+        "train.offload_activations": (
+            config.train.offload_activations,
+            "layers that were gathered would be moved with what they keep",
+        ),
         "train.max_staleness_steps 1 with rollout.max_refills": (
             train.max_staleness_steps == 1 and rollout.max_refills > 0,
             "a thread beside the update cannot count the refills of all of them",

@@ -9,6 +9,7 @@ import json
 import random
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -98,7 +99,7 @@ CPU = StepTask(
 )
 """Ends in minutes on two cores."""
 
-CPU_SHAPES: dict[str, dict[str, int]] = {
+CPU_SHAPES: dict[str, dict[str, Any]] = {
     "small": {},
     "medium": {"hidden": 256, "intermediate": 704, "vocabulary": 32_000},
     "large": {"layers": 8, "hidden": 512, "intermediate": 1408, "heads": 8, "vocabulary": 151_936},

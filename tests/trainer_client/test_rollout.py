@@ -132,7 +132,7 @@ ARCHITECTURES: dict[str, Callable[..., PretrainedConfig]] = {
 def test_a_prompt_that_is_read_once_gives_what_reading_it_for_each_completion_gives(
     policy: Policy, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In float64, where the order of a sum does not decide about a token."""
+    """The weights are float64, so that the order of a sum does not decide about a token."""
     config = ARCHITECTURES[name](**{**SHAPE, "vocab_size": len(policy.tokenizer)})
     torch.manual_seed(0)
     model = AutoModelForCausalLM.from_config(config).eval().double()

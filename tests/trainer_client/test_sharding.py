@@ -300,6 +300,7 @@ def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
+        ({"train": {"offload_activations": True}}, "offload_activations: .* were gathered"),
         ({"optimizer": {"type": "muon"}}, r"optimizer\.type muon: .* needs whole ones"),
         ({"rollout": {"engine": "vllm"}}, r"rollout\.engine vllm: .* use vllm_server"),
         (

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
@@ -74,11 +75,26 @@ def offloaded(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterat
             reference.to(reference_device)
 
 
-def activations_offloaded(*, enabled: bool) -> AbstractContextManager[Any]:
-    """Inside, what a forward pass keeps for its backward pass is moved to the CPU's memory."""
+def activations_offloaded(model: PreTrainedModel, *, enabled: bool) -> AbstractContextManager[Any]:
+    """Inside, what a forward pass keeps for its backward pass waits for it in the CPU's memory.
+
+    Weights, of which the forward pass keeps many, stay where they are.
+    """
     if not enabled:
         return nullcontext()
-    return torch.autograd.graph.save_on_cpu(pin_memory=torch.cuda.is_available())
+    weights = {one.untyped_storage().data_ptr() for one in model.parameters()}
+
+    def move(tensor: Tensor) -> tuple[torch.device, Tensor]:
+        if tensor.untyped_storage().data_ptr() in weights:
+            return tensor.device, tensor
+        held = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.is_cuda)
+        return tensor.device, held.copy_(tensor)
+
+    def move_back(kept: tuple[torch.device, Tensor]) -> Tensor:
+        device, tensor = kept
+        return tensor.to(device, non_blocking=True)
+
+    return torch.autograd.graph.saved_tensors_hooks(move, move_back)
 
 
 def _recomputed_layers(model: PreTrainedModel) -> list[GradientCheckpointingLayer]:

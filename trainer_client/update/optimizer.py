@@ -35,7 +35,7 @@ class MuonWithAdamW(Optimizer):
         others: Sequence[nn.Parameter],
         config: OptimizerConfig,
     ) -> None:
-        shared = {"lr": config.learning_rate, "weight_decay": config.weight_decay}
+        shared: dict[str, Any] = {"lr": config.learning_rate, "weight_decay": config.weight_decay}
         by_muon = Muon(matrices, **shared, adjust_lr_fn="match_rms_adamw") if matrices else None
         by_adamw = AdamW(others, **shared, betas=config.betas) if others else None
         self._parts = [one for one in (by_muon, by_adamw) if one is not None]
@@ -45,7 +45,7 @@ class MuonWithAdamW(Optimizer):
         """Update all weights; both parts read and write this optimizer's groups and state."""
         for part, group in zip(self._parts, self.param_groups, strict=True):
             part.param_groups, part.state = [group], self.state
-            part.step()
+            part.step()  # type: ignore[no-untyped-call]
 
 
 def make_optimizer(

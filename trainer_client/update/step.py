@@ -199,7 +199,7 @@ def _backward(
         if config.loss.kl_coefficient:
             with learner.reference_model() as reference:
                 reference_logprobs = logprobs_under(reference).logprobs
-        with activations_offloaded(enabled=config.train.offload_activations):
+        with activations_offloaded(learner.policy.model, enabled=config.train.offload_activations):
             current = logprobs_under(learner.policy.model)
         terms = policy_loss(
             current.logprobs,
