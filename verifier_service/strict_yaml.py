@@ -65,7 +65,7 @@ class _DistinctKeys(yaml.SafeLoader):
         """Look for keys that have become stale only where a token may be a key."""
         if self.tokens and not self.possible_simple_keys:
             return False
-        return super().need_more_tokens()  # type: ignore[no-any-return]
+        return super().need_more_tokens()
 
     def fetch_flow_collection_start(self, TokenClass: type[yaml.Token]) -> None:
         """Refuse a bracket within too many."""

@@ -8,6 +8,7 @@ import os
 import random
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -43,7 +44,8 @@ def test_600_pairs_of_queries_have_the_labels_of_bird(service_url: str, tmp_path
     rows = {query: evaluation.execute_sqlite(path, query) for query in QUERIES}
     draw, usable = random.Random(5), [query for query in QUERIES if rows[query] is not None]
     sets = {query: frozenset(rows[query]) for query in usable}
-    groups, labels = [], []
+    groups: list[dict[str, Any]] = []
+    labels: list[bool] = []
     while len(labels) < NUM_PAIRS:
         gold = draw.choice(usable)
         alike = [query for query in usable if sets[query] == sets[gold]]

@@ -99,9 +99,9 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
 
 
 def _read_of(task: GymTask) -> frozenset[str]:
-    """The fields that name a rule and are read where they stand together, or change none."""
+    """The fields that name a rule and are read where they stand together."""
     beside = (names for field, names in _READ_BESIDE.items() if task.get(field) is not None)
-    read = {*_PLANS, "grading_mode", "verifier_type", *_OF_NO_RULE}.union(*beside)
+    read = {*_PLANS, "grading_mode", "verifier_type"}.union(*beside)
     if str(task.get("answer_type")).lower() in MATH_ANSWER_TYPES:
         read.add("answer_type")
     return frozenset(read)
@@ -425,7 +425,6 @@ _READ_BESIDE: dict[str, tuple[str, ...]] = {
     "schema_str": ("schema_type", "response_mode", "schema_fields_count"),
 }
 """Fields that only the plan of another field reads."""
-_OF_NO_RULE = ("subset_for_metrics",)
 
 _OF_CALLS = (_tool_call, _tool_calls, _named_rule)
 """Plans that judge the model's calls of tools beside its text."""

@@ -23,9 +23,10 @@ _NAMES_A_RULE = re.compile(
           |answer|response|output|reference|normali[sz]\w+|extract(?:or|ion)?)
         _(?:type|mode|fn|func|function|method|name|kind|rule|rules|style|strategy|config|kwargs
           |prompt|template|model|class|format|pattern|regex|schema)
+        (?:_(?:name|template|type|id|path|url|config|args|kwargs))?
       | graders? | grading | scorers? | scoring | evaluators? | comparators? | comparison
       | matchers? | matching | checkers? | validators? | normali[sz](?:e\w*|er|ation)
-      | metrics? | rm_type | data_source_type
+      | (?<!for_)metrics? | rm_type | data_source_type
       | toleran\w+ | rtol | atol | (?:abs|rel)_tol | epsilon | max_error | error_margin | precision
       | decimals | num_digits | rounding
       | case_(?:in)?sensitive | (?:in)?sensitivity | ignore_\w+ | order(?:ed|_matters|_sensitive)
