@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from verifier_service.errors import RequestError, RequestFailed
 from verifier_service.fleet.asgi_call import Answer, Headers
 from verifier_service.http.error_handlers import error_response
-from verifier_service.http.errors import ApiError
+from verifier_service.http.error_statuses import ApiError
 from verifier_service.sessions.wire import LostReason
 
 SESSIONS_PATH, OPENENV_PATH = "/v1/sessions", "/openenv/"
