@@ -53,6 +53,7 @@ def create_app(
     traces: Traces | None = None,
     *,
     start: StartPools = start_pools,
+    replica: str | None = None,
 ) -> FastAPI:
     """The application; its worker processes start and end with its lifespan.
 
@@ -62,6 +63,7 @@ def create_app(
         metrics: of the server too; None: metrics of the application alone.
         traces: get a span of each call; they end with the application.
         start: starts the worker pools.
+        replica: name of this process in those of its sessions; None: a name by chance.
     """
     drain = drain or Drain()
     metrics = metrics or Metrics()
@@ -76,6 +78,7 @@ def create_app(
                 drain,
                 max_bytes=settings.max_sessions_bytes or machine_memory_bytes() // 2,
                 unsafe_without=settings.unsafe_code_without,
+                replica=replica,
             ) as app.state.sessions:
                 app.state.episodes = openenv.Episodes(app.state.sessions)
                 yield

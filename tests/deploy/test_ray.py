@@ -33,7 +33,9 @@ def test_both_deploy_the_same_fleet() -> None:
 def test_arguments_are_settings_and_deployments_those_of_the_fleet() -> None:
     [application] = SERVE["applications"]
     settings = FleetSettings(**application["args"])
-    assert set(options()) == {"gateway", *settings.kinds}
+    hosts = {f"sessions{number}" for number in range(settings.num_session_hosts)}
+    assert set(options()) == {"gateway", *settings.kinds, *hosts}
+    assert options()["sessions0"]["memory"] >= (settings.max_sessions_bytes or 0) + 2**30
     for kind in settings.kinds:
         assert options()[kind]["num_cpus"] == settings.num_workers(kind)
     assert options()["text"]["memory"] >= settings.workers * settings.item_memory_bytes

@@ -31,11 +31,11 @@ MEASURED = {
 
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    """Three nodes: the first has no room for judges, and each other one for two."""
+    """Three nodes: the first has no room for judges, and each other one for three."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     try:
         for _ in range(NUM_NODES - 1):
-            cluster.add_node(num_cpus=2)
+            cluster.add_node(num_cpus=3)
         ray.init(address=cluster.address, log_to_driver=False)
         try:
             yield cluster
@@ -56,9 +56,9 @@ def start_fleet(settings: FleetSettings) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-def judge_processes(kind: str) -> list[int]:
+def judge_processes(kind: str, application: str = APPLICATION) -> list[int]:
     """The processes of the judges of a kind, all of which Ray has started below this one."""
-    title = f"ray::ServeReplica:{APPLICATION}:{kind}".encode()
+    title = f"ray::ServeReplica:{application}:{kind}".encode()
     return [pid for pid in tree(os.getpid()) if _command_line(pid).startswith(title)]
 
 
@@ -69,9 +69,9 @@ def _command_line(pid: int) -> bytes:
         return b""
 
 
-def kill_judge(kind: str) -> bool:
+def kill_judge(kind: str, application: str = APPLICATION) -> bool:
     """Kill the process of a judge, as where its node is lost; False where none is running."""
-    for judge in judge_processes(kind)[:1]:
+    for judge in judge_processes(kind, application)[:1]:
         with suppress(ProcessLookupError):
             os.kill(judge, signal.SIGKILL)
             return True

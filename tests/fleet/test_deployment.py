@@ -23,7 +23,9 @@ def test_ray_serve_takes_the_file() -> None:
     fleet = getattr(import_module(module), name)(application.args)
     assert type(fleet).__name__ == "Application"
     named = {one.name for one in application.deployments}
-    assert named == {"gateway", *FleetSettings(**application.args).kinds}
+    settings = FleetSettings(**application.args)
+    hosts = {f"sessions{number}" for number in range(settings.num_session_hosts)}
+    assert named == {"gateway", *settings.kinds, *hosts}
 
 
 def test_a_wrong_argument_is_named() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,7 @@ import pytest
 
 from tests.interop.peer import peer
 
-pytestmark = [
-    pytest.mark.interop,
-    pytest.mark.skipif(
-        importlib.util.find_spec("prime_sandboxes") is None,
-        reason="the environments of verifiers need verifiers[all]",
-    ),
-]
+pytestmark = pytest.mark.interop
 
 LOADS = '''
 import verifiers as vf

@@ -29,9 +29,15 @@ def test_a_wrong_number_of_judges_ends_with_its_name() -> None:
     assert result.stderr.startswith("--judges / VERIFIER_JUDGES: ")
 
 
-def test_several_gateways_have_no_sessions() -> None:
-    assert FleetSettings().max_sessions == 256
-    assert FleetSettings(gateways=2).max_sessions == 0
-    assert FleetSettings(gateways=2, max_sessions=0).max_sessions == 0
-    with pytest.raises(ValueError, match="set max_sessions to 0 or gateways to 1"):
-        FleetSettings(gateways=2, max_sessions=8)
+def test_sessions_are_those_of_session_hosts() -> None:
+    assert FleetSettings().num_session_hosts == 1
+    several = FleetSettings(
+        gateways=2, session_hosts=3, store="verdicts", judge_url="http://a:1", judge_model="m"
+    )
+    assert several.num_session_hosts == 3
+    assert several.of_gateways.max_sessions == 0
+    assert several.of_session_hosts.max_sessions == 256
+    assert several.of_session_hosts.store is None
+    assert several.of_session_hosts.judge_url == ()
+    assert FleetSettings(session_hosts=3, max_sessions=0).num_session_hosts == 0
+    assert FleetSettings(session_hosts=3, enabled=("accuracy",)).num_session_hosts == 0

@@ -562,12 +562,14 @@ def test_sessions_end_with_the_service(tmp_path: Path, kill: signal.Signals) -> 
 
 @pytest.mark.slow
 def test_a_session_belongs_to_the_key_that_opened_it(tmp_path: Path) -> None:
+    """Two keys without names are two owners, too."""
     keys = {name: new_key() for name in ("one", "two", "forms")}
-    limits = {"forms": "  verifiers: [format]\n"}
     (tmp_path / "keys.yaml").write_text(
-        "".join(f"{n}:\n  hash: {hash_of(key)}\n{limits.get(n, '')}" for n, key in keys.items())
+        f"forms:\n  hash: {hash_of(keys['forms'])}\n  verifiers: [format]\n"
     )
-    flags = ("--workers", "1", "--api-keys-file", str(tmp_path / "keys.yaml"))
+    unnamed = ",".join(hash_of(keys[name]) for name in ("one", "two"))
+    named = str(tmp_path / "keys.yaml")
+    flags = ("--workers", "1", "--api-keys-file", named, "--api-key-hashes", unnamed)
     with running_service(tmp_path / "log", *flags) as url:
         one, two, forms = (
             httpx.Client(
@@ -588,5 +590,8 @@ def test_a_session_belongs_to_the_key_that_opened_it(tmp_path: Path) -> None:
                 )
             assert session.run("x")["value"] == "1"
             assert httpx.post(f"{url}/v1/sessions", json={}).status_code == 401
+            assert one.post("/openenv/same/reset", json={}).status_code == 200
+            others = two.post("/openenv/same/step", json={"action": {"code": "1"}})
+            assert others.json()["error"]["type"] == "no_episode"
             refused = forms.post("/v1/sessions", json={})
             assert refused.json()["error"]["type"] == "verifier_not_enabled"

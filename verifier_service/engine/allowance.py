@@ -31,15 +31,22 @@ class Allowance:
     rate, so that a key may ask for them all at once and then has to wait.
 
     Args:
-        name: of the key, for messages.
+        name: of the key, for messages; several keys may have one name.
         limits: of the key.
+        owner: value that no other key has; None: the name.
         clock: seconds that never go back.
     """
 
     def __init__(
-        self, name: str, limits: KeyLimits, *, clock: Callable[[], float] = time.monotonic
+        self,
+        name: str,
+        limits: KeyLimits,
+        *,
+        owner: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
+        self.owner = owner or name
         self.limits = limits
         self.pending_completions = 0
         self._clock = clock

@@ -8,15 +8,17 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
-import httpx
 from fastapi import FastAPI
 from ray import serve
 
 from verifier_service.app import create_app
 from verifier_service.engine.scheduler import CountedPool
+from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
 from verifier_service.fleet.judge import JudgeReplica
-from verifier_service.fleet.pool import FleetPool
+from verifier_service.fleet.pool import LOST, PATIENCE_SECONDS, FleetPool
 from verifier_service.fleet.request_id import OneRequestId
+from verifier_service.fleet.session_host import SessionHost
+from verifier_service.fleet.session_relay import Host, HostLost, SessionRelay
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
@@ -24,6 +26,8 @@ from verifier_service.settings import EngineSettings
 
 GATEWAY = "gateway"
 """Name of the deployment that answers calls; those of the judges have the names of their kinds."""
+SESSIONS = "sessions"
+"""Name of the deployment of a session host, before its number."""
 CALLS_PER_TASK = 2
 """Most calls of a judge for each task that it may have under way: the others wait at hand."""
 MAX_CALLS = 4096
@@ -35,30 +39,19 @@ class Gateway:
 
     Args:
         settings: of its log.
-        judges: the deployments that it needs to be there.
+        needed: the deployments that it needs to be there.
     """
 
-    def __init__(self, settings: FleetSettings, judges: list[Any]) -> None:
+    def __init__(self, settings: FleetSettings, needed: list[Any]) -> None:
         hide_process()
         logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
-        self.judges = judges
+        self.needed = needed
 
-    async def answer(
-        self, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes
-    ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-        """The application's status, headers and body for a call that comes through a handle.
-
-        Args:
-            method: of HTTP.
-            path: with the query, quoted.
-            headers: as they came.
-            body: whole.
-        """
+    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
+        """The response to a call that comes through a handle; see `asgi_answer`."""
         # Ray Serve keeps the application that `ingress` builds in this attribute.
-        transport = httpx.ASGITransport(self._asgi_app, raise_app_exceptions=False)  # type: ignore[attr-defined]
-        request = httpx.Request(method, f"http://localhost{path}", headers=headers, content=body)
-        response = await transport.handle_async_request(request)
-        return response.status_code, response.headers.raw, await response.aread()
+        app = self._asgi_app  # type: ignore[attr-defined]
+        return await asgi_answer(app, method, path, headers, body)
 
 
 def application(args: dict[str, Any]) -> Any:
@@ -80,9 +73,12 @@ def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) 
         settings: of gateways and judges.
         judge: class of the judges; another one than the default simulates them.
     """
+    hosts = [f"{SESSIONS}{number}" for number in range(settings.num_session_hosts)]
 
     def build() -> FastAPI:
-        app = create_app(settings, start=start_fleet_pools)
+        app = create_app(settings.of_gateways, start=start_fleet_pools)
+        if hosts:
+            app.add_middleware(SessionRelay, hosts=[_host(name, settings) for name in hosts])
         app.add_middleware(OneRequestId)
         return app
 
@@ -93,7 +89,38 @@ def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) 
         graceful_shutdown_timeout_s=settings.drain_seconds,
         ray_actor_options={"num_cpus": 0},
     )
-    return gateway.bind(settings, [_judges(settings, kind, judge) for kind in settings.kinds])
+    needed = [_judges(settings, kind, judge) for kind in settings.kinds]
+    needed += [_session_host(settings, name, number) for number, name in enumerate(hosts)]
+    return gateway.bind(settings, needed)
+
+
+def _session_host(settings: FleetSettings, name: str, number: int) -> Any:
+    deployment = serve.deployment(SessionHost).options(
+        name=name,
+        num_replicas=1,
+        max_ongoing_requests=MAX_CALLS,
+        graceful_shutdown_timeout_s=settings.drain_seconds,
+        ray_actor_options={"num_cpus": 0},
+    )
+    return deployment.bind(settings, number)
+
+
+def _host(name: str, settings: FleetSettings) -> Host:
+    """The session host of a deployment of this application; called in a gateway."""
+    longest = settings.max_deadline_seconds + PATIENCE_SECONDS
+
+    async def answer(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+        handle = serve.get_deployment_handle(name)
+        try:
+            async with asyncio.timeout(longest):
+                found: Answer = await handle.answer.remote(method, path, headers, body)
+        except LOST as error:
+            raise HostLost(type(error).__name__) from error
+        except TimeoutError as error:
+            raise HostLost(f"no answer within {longest:g} seconds") from error
+        return found
+
+    return answer
 
 
 def _judges(settings: FleetSettings, kind: str, judge: type[JudgeReplica]) -> Any:

@@ -22,7 +22,9 @@ class FleetSettings(Settings):
     code_workers: Annotated[int, Field(gt=0)] = 1
     """programs that run at the same time in each judge of programs"""
     gateways: Annotated[int, Field(gt=0)] = 1
-    """replicas that answer calls; with more than one no sessions are served"""
+    """replicas that answer calls"""
+    session_hosts: Annotated[int, Field(gt=0, le=256)] = 1
+    """replicas that have sessions, of which each has up to `max_sessions`"""
     judges: Annotated[int, Field(gt=0)] = 1
     """least replicas that judge texts, and least that judge programs"""
     max_judges: Annotated[int, Field(gt=0)] = 8
@@ -32,18 +34,6 @@ class FleetSettings(Settings):
     def _ordered(self) -> Self:
         if self.max_judges < self.judges:
             raise ValueError(f"max_judges is {self.max_judges}, less than judges, {self.judges}")
-        return self
-
-    @model_validator(mode="after")
-    def _sessions_of_one_gateway(self) -> Self:
-        """Ray sends each call to any gateway, and a session lives in the one that opened it."""
-        if self.gateways > 1:
-            if self.max_sessions and "max_sessions" in self.model_fields_set:
-                raise ValueError(
-                    f"max_sessions is {self.max_sessions}, and gateways {self.gateways}: calls of "
-                    "a session would reach other gateways; set max_sessions to 0 or gateways to 1"
-                )
-            object.__setattr__(self, "max_sessions", 0)  # the settings are frozen
         return self
 
     @property
@@ -64,3 +54,19 @@ class FleetSettings(Settings):
         """The settings of the judges of a kind, which serve no verifier of another."""
         enabled = tuple(name for name in self.enabled if VERIFIERS[name].workers == kind)
         return self.model_copy(update={"enabled": enabled})
+
+    @property
+    def num_session_hosts(self) -> int:
+        """The replicas that have sessions; 0 where sessions are off."""
+        return self.session_hosts if self.max_sessions and "code" in self.enabled else 0
+
+    @property
+    def of_gateways(self) -> FleetSettings:
+        """The settings of the gateways, which have no sessions."""
+        return self.model_copy(update={"max_sessions": 0})
+
+    @property
+    def of_session_hosts(self) -> FleetSettings:
+        """The settings of the session hosts, which judge nothing."""
+        judging = {"store": None, "judge_url": (), "reward_model_url": (), "lean_url": ()}
+        return self.model_copy(update=judging)

@@ -34,7 +34,9 @@ class KeyRing:
     """
 
     def __init__(self, keys: Iterable[ApiKey]) -> None:
-        self._allowances = {key.hash: Allowance(key.name, key.limits) for key in keys}
+        self._allowances = {
+            key.hash: Allowance(key.name, key.limits, owner=key.hash) for key in keys
+        }
 
     @property
     def is_empty(self) -> bool:

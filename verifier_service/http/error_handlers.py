@@ -38,12 +38,12 @@ def refused(
     """
     metrics.count_refusal(error.kind)
     scope["state"]["error"] = error.kind
-    return _error_response(error, scope["state"].get("request_id"), status=status)
+    return error_response(error, scope["state"].get("request_id"), status=status)
 
 
 def internal_error(request_id: str) -> JSONResponse:
     """The response to a call that met a bug of the service."""
-    return _error_response(
+    return error_response(
         ApiError(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "internal_error",
@@ -53,9 +53,10 @@ def internal_error(request_id: str) -> JSONResponse:
     )
 
 
-def _error_response(
+def error_response(
     error: RequestError, request_id: str | None, *, status: HTTPStatus | None = None
 ) -> JSONResponse:
+    """The response of an error, which nothing counts; None: the call has no id."""
     body = ErrorResponse(
         error=ErrorBody(
             type=error.kind,

@@ -75,6 +75,7 @@ class OpenSessions:
         max_bytes: most memory of all of them, see `SessionMemory`; None: no bound.
         drain: when it gives up the calls under way, every session ends.
         unsafe_without: layers that may be missing.
+        replica: name of this replica, `REPLICA_BYTES` in hexadecimal; None: one by chance.
     """
 
     def __init__(
@@ -84,8 +85,9 @@ class OpenSessions:
         *,
         max_bytes: int | None = None,
         unsafe_without: Iterable[Layer] = (),
+        replica: str | None = None,
     ) -> None:
-        self.replica = secrets.token_hex(REPLICA_BYTES)
+        self.replica = replica or secrets.token_hex(REPLICA_BYTES)
         self.max_sessions = max_sessions
         self.memory = SessionMemory(max_bytes)
         self.kept = KeptResponses()

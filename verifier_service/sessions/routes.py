@@ -40,6 +40,8 @@ GONE_ERRORS = {
     404: "no session has the id",
     410: "the session is gone; `details.reason` says why",
 }
+REPLICA_HEADER = "Session-Replica"
+"""Header of a new session with the name of its replica, by which a proxy can route its calls."""
 CALL_ERRORS = GONE_ERRORS | {409: "a call is under way, or has another number or content"}
 
 
@@ -80,7 +82,9 @@ async def open_session(body: SessionRequest, request: Request) -> Response:
         raise ApiError(HTTPStatus.NOT_IMPLEMENTED, "no_toolchain", str(error)) from error
     except (SandboxError, OSError) as error:
         raise RequestFailed(f"the session could not be opened: {error}") from error
-    return _response(_described(session, sessions), request, HTTPStatus.CREATED)
+    response = _response(_described(session, sessions), request, HTTPStatus.CREATED)
+    response.headers[REPLICA_HEADER] = sessions.replica
+    return response
 
 
 @router.get("/v1/sessions")
@@ -207,9 +211,9 @@ def _session(name: str, request: Request) -> Session:
 
 
 def owner_of(request: Request) -> str | None:
-    """The name of the call's API key, which owns its sessions; None without keys."""
+    """The hash of the call's API key, which owns its sessions; None without keys."""
     allowance = request.scope["state"].get(ALLOWANCE)
-    return None if allowance is None else str(allowance.name)
+    return None if allowance is None else str(allowance.owner)
 
 
 def _call(body: CallRequest, digest: bytes, session: Session) -> SessionCall:

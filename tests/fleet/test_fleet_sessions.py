@@ -1,0 +1,83 @@
+"""Sessions of a fleet with two gateways and two session hosts, and of one that has one of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from ray import serve
+
+from reward_verifier.verifier import Verifier
+from tests.fleet.cluster import judge_processes, kill_judge
+from tests.processes import until
+from verifier_adapters.ray import ServeTransport
+from verifier_service.fleet.application import fleet_of
+from verifier_service.fleet.settings import FleetSettings
+
+pytestmark = pytest.mark.fleet
+
+TWO = "two"
+
+
+@pytest.fixture(scope="module")
+def two(fleet_url: str) -> Iterator[httpx.Client]:
+    """A client whose calls Ray Serve gives to one of two gateways, by its choice."""
+    settings = FleetSettings(
+        enabled=("code",), gateways=2, session_hosts=2, judges=1, max_judges=1, max_sessions=8
+    )
+    serve.run(fleet_of(settings), name=TWO, route_prefix=None)
+    try:
+        transport = ServeTransport(TWO)
+        with httpx.Client(base_url="http://localhost", transport=transport, timeout=120) as client:
+            yield client
+    finally:
+        serve.delete(TWO)
+
+
+def opened(http: httpx.Client) -> str:
+    response = http.post("/v1/sessions", json={"packages": "standard"})
+    assert response.status_code == 201, response.text
+    return str(response.json()["id"])
+
+
+def test_the_calls_of_a_session_reach_it_through_each_gateway(two: httpx.Client) -> None:
+    assert len(judge_processes("gateway", TWO)) == 2
+    names = [opened(two) for _ in range(4)]
+    assert sorted({name[:4] for name in names}) == ["s-00", "s-01"]
+    for number, name in enumerate(names):
+        two.post(f"/v1/sessions/{name}", json={"code": f"n = 10 * {number}"})
+    for _ in range(6):
+        for name in names:
+            found = two.post(f"/v1/sessions/{name}", json={"code": "n += 1; n"}).json()
+            assert found["outcome"] == "ran"
+    for number, name in enumerate(names):
+        found = two.post(f"/v1/sessions/{name}", json={"code": "n"}).json()
+        assert (found["value"], found["call"]) == (str(10 * number + 6), 8)
+    assert two.get("/v1/sessions").json()["open"] == 4
+    for name in names:
+        assert two.delete(f"/v1/sessions/{name}").json()["state"] == "ended"
+
+
+def test_sessions_of_a_killed_host_are_lost_and_new_ones_open(two: httpx.Client) -> None:
+    names = sorted(opened(two) for _ in range(2))
+    assert kill_judge("sessions0", TWO)
+
+    def lost() -> httpx.Response:
+        return two.post(f"/v1/sessions/{names[0]}", json={"code": "1"})
+
+    until(lambda: lost().status_code == 410, seconds=120)
+    assert lost().json()["error"]["details"]["reason"] in ("machine", "other_replica")
+    kept = two.post(f"/v1/sessions/{names[1]}", json={"code": "6 * 7"})
+    assert kept.json()["value"] == "42"
+    until(lambda: len({opened(two)[:4] for _ in range(2)}) == 2, seconds=120)
+
+
+def test_a_client_s_session_and_openenv_work_over_http(fleet: httpx.Client, fleet_url: str) -> None:
+    with Verifier(fleet_url).session() as session:
+        session.run("x = 20")
+        assert session.run("x + 1").value == "21"
+    assert session.run("x").reason == "session_lost"
+    assert fleet.post("/openenv/a/reset", json={}).status_code == 200
+    step = fleet.post("/openenv/a/step", json={"action": {"code": "print(3)"}})
+    assert step.json()["observation"]["stdout"] == "3\n"

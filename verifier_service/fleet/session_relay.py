@@ -1,0 +1,159 @@
+"""The way of a session's calls from any gateway to the session host that has the session.
+
+    gateway --handle--> host 0: sessions s-00......-SECRET
+            `-handle--> host 1: sessions s-01......-SECRET
+
+The name of a session begins with the number of its host. An OpenEnv environment has the host that
+its name chooses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
+from itertools import count
+from urllib.parse import quote
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from verifier_service.errors import RequestError, RequestFailed
+from verifier_service.fleet.asgi_call import Answer, Headers
+from verifier_service.http.error_handlers import error_response
+from verifier_service.http.error_statuses import ApiError
+from verifier_service.sessions.wire import LostReason
+
+SESSIONS_PATH, OPENENV_PATH = "/v1/sessions", "/openenv/"
+
+Host = Callable[[str, str, Headers, bytes], Awaitable[Answer]]
+"""Answers a call with this method, path, headers and body. Raises HostLost."""
+
+
+class HostLost(Exception):
+    """A session host has ended, or does not answer."""
+
+
+class SessionRelay:
+    """Surrounds the application of a gateway, and passes the calls of sessions on.
+
+    Args:
+        app: the gateway's application, which has no sessions.
+        hosts: the session hosts by their numbers.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[Host]) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._openings = count()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call."""
+        if scope["type"] != "http" or not _is_of_sessions(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        body = await _body(receive)
+        if body is None:  # the caller has gone
+            return
+        query = scope["query_string"].decode("latin-1")
+        path = quote(scope["path"]) + (f"?{query}" if query else "")
+        status, headers, content = await self._answer(scope["method"], path, scope["headers"], body)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+    async def _answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
+        place = path.partition("?")[0]
+        if place != SESSIONS_PATH:
+            return await self._of_host(self._number(place), method, path, headers, body)
+        if method == "GET" and len(self._hosts) > 1:
+            return await self._all(method, path, headers, body)
+        return await self._of_any(method, path, headers, body)
+
+    def _number(self, path: str) -> int:
+        """The number of the host that has what the path names."""
+        if path.startswith(OPENENV_PATH):
+            environment = path.removeprefix(OPENENV_PATH).partition("/")[0]
+            return zlib.crc32(environment.encode()) % len(self._hosts)
+        replica = path.removeprefix(f"{SESSIONS_PATH}/s-")
+        try:
+            number = int(replica[:2], 16)
+        except ValueError:
+            number = 0  # which knows no such session
+        return number if number < len(self._hosts) else 0
+
+    async def _of_host(
+        self, number: int, method: str, path: str, headers: Headers, body: bytes
+    ) -> Answer:
+        try:
+            return await self._hosts[number](method, path, headers, body)
+        except HostLost as error:
+            if path.startswith(OPENENV_PATH):
+                return _unavailable(error)
+            reason = LostReason.MACHINE
+            gone = ApiError(
+                HTTPStatus.GONE, "session_lost", f"the session is gone: {reason.meaning}"
+            )
+            gone.details = {"reason": reason}
+            return _refusal(gone)
+
+    async def _of_any(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
+        """The answer of the next host in turn that has room, or why the last one has none."""
+        first = next(self._openings)
+        for turn in range(len(self._hosts)):
+            host = self._hosts[(first + turn) % len(self._hosts)]
+            try:
+                answer = await host(method, path, headers, body)
+            except HostLost as error:
+                answer = _unavailable(error)
+            if answer[0] != HTTPStatus.SERVICE_UNAVAILABLE:
+                break
+        return answer
+
+    async def _all(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
+        """The numbers of all hosts together; the first refusal if one refuses."""
+        try:
+            answers = await asyncio.gather(
+                *(host(method, path, headers, body) for host in self._hosts)
+            )
+        except HostLost as error:
+            return _unavailable(error)
+        for answer in answers:
+            if answer[0] != HTTPStatus.OK:
+                return answer
+        found = [json.loads(content) for _, _, content in answers]
+        total = {
+            name: ",".join(one[name] for one in found)
+            if name == "replica"
+            else sum(one[name] for one in found)
+            for name in found[0]
+        }
+        content = json.dumps(total).encode()
+        kept = [one for one in answers[0][1] if one[0].lower() != b"content-length"]
+        return answers[0][0], [*kept, (b"content-length", b"%d" % len(content))], content
+
+
+def _is_of_sessions(path: str) -> bool:
+    return path == SESSIONS_PATH or path.startswith((f"{SESSIONS_PATH}/", OPENENV_PATH))
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body, which the proxy before the gateway holds already; None: the caller left."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _unavailable(error: HostLost) -> Answer:
+    message = f"the replica with the sessions does not answer: {error}"
+    return _refusal(RequestFailed(message))
+
+
+def _refusal(error: RequestError) -> Answer:
+    response = error_response(error, None)
+    return response.status_code, response.raw_headers, bytes(response.body)
