@@ -29,7 +29,11 @@ def serve_fleet(settings: FleetSettings) -> None:
     port = _free_port(settings)
     ray.init(address="local", include_dashboard=False, log_to_driver=False)
     try:
-        serve.start(http_options={"host": settings.host, "port": port})
+        if settings.direct_port is None:
+            settings = settings.model_copy(update={"direct_port": port})
+            serve.start(proxy_location="Disabled")
+        else:
+            serve.start(http_options={"host": settings.host, "port": port})
         serve.run(fleet_of(settings), name="verifier", route_prefix="/")
         log.info("running on http://%s:%d (CTRL+C ends it)", settings.host, port)
         _wait_for_signal()
