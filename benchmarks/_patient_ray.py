@@ -17,6 +17,8 @@ VARIABLES = {
     "RAY_agent_register_timeout_ms": "300000",
     "RAY_health_check_failure_threshold": "60",
     "RAY_prestart_worker_first_driver": "0",
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "120",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
 }
 """Variables of Ray: limits of time, and no process starts for a core unasked."""
 AGENT_PORTS = (

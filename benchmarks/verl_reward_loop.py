@@ -63,7 +63,7 @@ class RewardLoopWorker:
 
 @dataclass(frozen=True)
 class Round:
-    """What a batch took."""
+    """A scored batch and its cost."""
 
     scores: list[float]
     seconds: float

@@ -58,7 +58,7 @@ Facts = list[tuple[Any, ...]]
 
 @dataclass
 class Chaos:
-    """What was done to a fleet."""
+    """Kills of a fleet's parts, and calls that were made again."""
 
     kills: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
@@ -85,7 +85,7 @@ def word(place: int) -> str:
 
 
 def facts(response: httpx.Response) -> Facts:
-    """What a verdict says but its time, of each completion in order."""
+    """The reward and the verdicts of each completion in order, without times."""
     [group] = response.json()["groups"]
     return [
         (one["reward"], *((name, v["outcome"], v["score"], v["reason"]) for name, v in verdicts))

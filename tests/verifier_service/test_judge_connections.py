@@ -17,7 +17,7 @@ from verifier_service.engine.engine import NoWorkers
 from verifier_service.fleet import judge_connections
 from verifier_service.fleet.judge_connection import JudgeConnection, JudgeLost, connect
 from verifier_service.fleet.judge_connections import JudgeConnections
-from verifier_service.fleet.messages import JudgedPart, Place, TaskHead
+from verifier_service.fleet.messages import JudgedPart, LentPlace, TaskHead
 from verifier_service.fleet.task_server import TaskServer
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifiers.accuracy import AccuracyReason
@@ -161,7 +161,7 @@ def test_a_place_is_for_the_first_who_knows_its_token() -> None:
     async def test() -> None:
         pool = EchoPool()
         async with TaskServer(pool, "text", HOST) as server, server.lent() as place:
-            guessed = await connect(Place(place.host, place.port, "0" * len(place.token)))
+            guessed = await connect(LentPlace(place.host, place.port, "0" * len(place.token)))
             with pytest.raises(JudgeLost):
                 await judged(guessed, "1")
             honest = await connect(place)
@@ -254,7 +254,7 @@ def test_verdicts_that_do_not_fit_are_not_taken(parts: list[JudgedPart], error: 
         async with await asyncio.start_server(answer, HOST, 0) as server:
             port = server.sockets[0].getsockname()[1]
             found: list[TaskResult] = []
-            connection = await connect(Place(HOST, port, "0"))
+            connection = await connect(LentPlace(HOST, port, "0"))
             with pytest.raises(JudgeLost, match=error):
                 await connection.judge(task_of("1", "1"), found)
             assert len(found) <= 2
@@ -285,7 +285,7 @@ class Opening:
         self.num_opened += 1
         if self.is_lost:
             raise JudgeLost("nobody is there")
-        place: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
+        place: asyncio.Future[LentPlace] = asyncio.get_running_loop().create_future()
 
         async def lend() -> None:
             async with self._server.lent() as lent:

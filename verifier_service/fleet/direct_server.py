@@ -16,7 +16,6 @@ from verifier_service.http.sites import is_loopback
 from verifier_service.server import NO_KEYS, http_config, listen
 from verifier_service.settings import Settings
 
-
 log = logging.getLogger(__name__)
 
 

@@ -45,7 +45,7 @@ class JudgeReplica:
             raise NoWorkers(self._pool.problem)
 
     async def lend(self) -> AsyncIterator[bytes]:
-        """A place at this judge, a `Place` in JSON; the call goes on until the gateway leaves it.
+        """A `LentPlace` in JSON; the call goes on until the gateway leaves that place.
 
         Ray Serve counts the call as work, as long as the place is taken. Cancelling it ends the
         task at that place.

@@ -14,7 +14,7 @@ from verifier_service.fleet.messages import (
     CONNECT_SECONDS,
     MAX_FRAME_BYTES,
     JudgedPart,
-    Place,
+    LentPlace,
     TaskHead,
     decode_part,
 )
@@ -122,7 +122,7 @@ def _append(part: JudgedPart, verdicts: list[TaskResult], end: int) -> None:
     verdicts += part.verdicts
 
 
-async def connect(place: Place) -> JudgeConnection:
+async def connect(place: LentPlace) -> JudgeConnection:
     """Take a place at a judge. Raises JudgeLost if nobody is there."""
     try:
         async with asyncio.timeout(CONNECT_SECONDS):

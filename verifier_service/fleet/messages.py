@@ -20,7 +20,7 @@ MAX_FRAME_BYTES = 2**27
 """Largest frame: that of a task with a group of the longest completions is less than half of it."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class LentPlace(msgspec.Struct, frozen=True):
     """A place at a judge: where to connect, and what to say there first."""
 
     host: str
@@ -29,7 +29,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class TaskHead(msgspec.Struct, frozen=True):
-    """What a judge is told of a task before its body; the fields are those of `EncodedTask`."""
+    """The beginning of a task, before its body; the fields are those of `EncodedTask`."""
 
     verifiers: tuple[tuple[str, int], ...]
     num_completions: int
@@ -50,6 +50,6 @@ class JudgedPart(TaskVerdicts, frozen=True):
     """Why the judge cannot judge the task, which ends there."""
 
 
-decode_place = msgspec.json.Decoder(Place).decode
+decode_place = msgspec.json.Decoder(LentPlace).decode
 decode_head = msgspec.msgpack.Decoder(TaskHead).decode
 decode_part = msgspec.json.Decoder(JudgedPart).decode

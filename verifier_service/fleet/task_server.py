@@ -21,7 +21,7 @@ from verifier_service.fleet.messages import (
     CONNECT_SECONDS,
     MAX_FRAME_BYTES,
     JudgedPart,
-    Place,
+    LentPlace,
     TaskHead,
     decode_head,
 )
@@ -57,7 +57,7 @@ class TaskServer:
         self._port = 0
         self._server: asyncio.Server | None = None
         self._places: dict[str, asyncio.Future[asyncio.Task[None]]] = {}
-        """By token, the work for the gateway that takes the place."""
+        """Work for the gateway that takes a place, by the token."""
         self._references: SharedReferences[bytes] = SharedReferences()
 
     async def __aenter__(self) -> Self:
@@ -79,16 +79,16 @@ class TaskServer:
             await self._end(token)
 
     @asynccontextmanager
-    async def lent(self) -> AsyncIterator[Place]:
+    async def lent(self) -> AsyncIterator[LentPlace]:
         """A place for one gateway; what it does there is given up with the block."""
         token = secrets.token_hex()
         self._places[token] = asyncio.get_running_loop().create_future()
         try:
-            yield Place(self._host, self._port, token)
+            yield LentPlace(self._host, self._port, token)
         finally:
             await self._end(token)
 
-    async def until_left(self, place: Place) -> None:
+    async def until_left(self, place: LentPlace) -> None:
         """Wait until the gateway has left its place, or has not come in its time."""
         with contextlib.suppress(TimeoutError):
             work = await asyncio.wait_for(self._places[place.token], CONNECT_SECONDS)
