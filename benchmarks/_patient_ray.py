@@ -17,10 +17,12 @@ VARIABLES = {
     "RAY_agent_register_timeout_ms": "300000",
     "RAY_health_check_failure_threshold": "60",
     "RAY_prestart_worker_first_driver": "0",
+    "RAY_worker_niceness": "0",
     "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "120",
     "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
 }
-"""Variables of Ray: limits of time, and no process starts for a core unasked."""
+"""Variables of Ray: limits of time, no process for a core unasked, and actors that get their share
+of a busy machine: Ray gives them a niceness of 15."""
 AGENT_PORTS = (
     *("metrics_agent_port", "metrics_export_port", "runtime_env_agent_port"),
     "dashboard_agent_listen_port",

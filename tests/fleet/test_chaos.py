@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,10 @@ class Chaos:
 
     kills: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
-    """Calls that did not end with 200, by what they ended with; they were made again."""
+    """Calls that were made again, as clients do, by what they ended with: no response, status 503,
+    or a `failed` verdict, as where no judge of a kind was left for a minute."""
+    answers: Counter[str] = field(default_factory=Counter)
+    """Calls that were answered, by kind."""
 
 
 def body(kind: str, number: int) -> dict[str, Any]:
@@ -113,23 +117,31 @@ def answered(url: str, asked: dict[str, Any], chaos: Chaos) -> httpx.Response:
         except httpx.TransportError as error:
             chaos.refusals[type(error).__name__] += 1
         else:
-            if response.status_code == 200:
+            if response.status_code == 200 and '"outcome":"failed"' not in response.text:
                 return response
-            assert response.status_code == 503, response.text
-            assert "retry-after" in response.headers
-            chaos.refusals["503"] += 1
+            if response.status_code != 200:
+                assert response.status_code == 503, response.text
+                assert "retry-after" in response.headers
+            chaos.refusals["failed" if response.status_code == 200 else "503"] += 1
         time.sleep(RETRY_SECONDS)
 
 
 @contextmanager
 def killing(chaos: Chaos) -> Iterator[None]:
-    """Kill a judge each second, of texts and of programs in turns, within the block."""
-    ended = threading.Event()
+    """Kill a judge each second within the block, of texts and of programs in turns.
+
+    A kind of which no call was answered since is left in peace: at a busy machine, judges that are
+    killed as they come would never judge.
+    """
+    ended, seen = threading.Event(), Counter[str]()
 
     def kill() -> None:
-        while not ended.wait(KILL_SECONDS):
-            kind = ("text", "code")[chaos.kills.total() % 2]
-            chaos.kills[kind] += kill_replica(kind)
+        for kind in cycle(("text", "code")):
+            if ended.wait(KILL_SECONDS):
+                return
+            if chaos.answers[kind] > seen[kind] and kill_replica(kind):
+                seen[kind] = chaos.answers[kind]
+                chaos.kills[kind] += 1
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -148,6 +160,7 @@ def compared(
     def ask(call: tuple[str, int]) -> bool:
         found = facts(answered(url, body(*call), chaos))
         assert found == expected(*call), call
+        chaos.answers[call[0]] += 1
         return True
 
     with ThreadPoolExecutor(NUM_CLIENTS) as clients:
