@@ -41,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test test-slow soak: export OMP_NUM_THREADS := 1
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
-	test-fleet docs install clean peers
+	test-fleet chaos-fleet docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -80,8 +80,14 @@ test-browser: install $(BROWSER)/installed  ## the page of the service, in the m
 		-p no:cacheprovider -o filterwarnings=default tests/browser $(ARGS)
 
 test-fleet: install $(FLEET)/installed  ## the service on a Ray cluster of three nodes, on this machine
-	RAY_USAGE_STATS_ENABLED=0 RAY_agent_register_timeout_ms=120000 $(FLEET)/bin/python -m pytest -m fleet \
+	RAY_USAGE_STATS_ENABLED=0 $(FLEET)/bin/python -m pytest -m fleet \
 		-p no:cacheprovider -o filterwarnings=ignore tests/fleet $(ARGS)
+
+chaos-fleet: export FLEET_COMPLETIONS ?= 20000
+chaos-fleet: export FLEET_PROGRAMS ?= 2000
+chaos-fleet: install $(FLEET)/installed  ## a fleet that loses judges, a node and its gateway under load
+	RAY_USAGE_STATS_ENABLED=0 $(FLEET)/bin/python -m pytest -m fleet --capture=no \
+		-p no:cacheprovider -o filterwarnings=ignore tests/fleet/test_chaos.py $(ARGS)
 
 docs: $(DOCS)/installed  ## the documents as a site, in build/site; fails at a broken link
 	@# Not --quiet: warnings that are not shown are not counted, and --strict would pass.

@@ -1,14 +1,16 @@
 """How far a fleet goes: judges that wait instead of computing, behind gateways on this machine.
 
 A judge sleeps 1, 20 or 200 ms for each completion, so that hundreds of them fit on one machine and
-the gateways are what is measured. Each call has 8 completions of 1 kB, and each judge two calls at
-hand. Without Ray, gateways are processes of their own, and judges live in them; what Ray adds is
-measured with `--ray`, for few judges, as each is an actor that starts for seconds.
+the gateways are what is measured. Each call has completions of 1 kB, 8 unless told otherwise, and
+each judge two calls at hand. Without Ray, gateways are processes of their own, and judges live in
+them. With `--ray` actors hold up to 16 judges each: one for each would need 200 MB and 5 s of CPU
+to start. What a gateway costs is measured there too: the CPU of its process and all below it,
+beside the API process of a single service and all below that but its workers, in turns.
 
-    python benchmarks/fleet_simulation.py [--judges 64] [--wait-ms 20]
+    python benchmarks/fleet_simulation.py [--judges 64] [--wait-ms 20] [--call-completions 64]
 
-The control is the single service in the same run: one worker, judging by `format`. With `--ray` run
-it in .venv-fleet, which `make test-fleet` makes.
+The single service has one worker, which judges by `format`. With `--ray` run it in .venv-fleet,
+which `make test-fleet` makes.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks._closed_loop import Load, ask
@@ -31,7 +33,9 @@ from tests.processes import fork_servers, pid_in, tree
 from trainer_client.service_process import running_service
 
 CALL_COMPLETIONS = 8
-LARGE_CALL_COMPLETIONS = 512
+CALL_SIZES = (CALL_COMPLETIONS, 512)
+NUM_CALLS = 2
+"""Calls under way where the cost of a completion is measured."""
 CALLS_PER_JUDGE = 2
 LEAST_SECONDS = 4.0
 LEAST_TASKS = 5
@@ -52,6 +56,8 @@ class Fleet:
     """Processes of the gateways; what is below them counts as theirs."""
     beside: list[int]
     """Processes that other parts of the way to a judge take, such as Ray Serve's proxy."""
+    judges: list[int] = field(default_factory=list)
+    """Processes below a gateway that judge: they do not count as its own."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +76,27 @@ def main() -> None:
     parser.add_argument("--judges", type=int, nargs="+")
     parser.add_argument("--gateways", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--wait-ms", type=float, nargs="+", default=[1, 20, 200])
+    parser.add_argument("--call-completions", type=int, default=CALL_COMPLETIONS)
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--without-costs", action="store_true", help="the table alone")
     arguments = parser.parse_args()
     num_cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     print(f"{num_cores} cores, load {load:.1f} before; clients on the same machine")
-    cost = single_costs()
     if arguments.ray:
         from benchmarks._ray_fleet import ray_tables  # noqa: PLC0415  needs Ray
 
-        ray_tables(arguments.judges or [1, 4, 16, 64], arguments.wait_ms, cost)
+        ray_tables(
+            arguments.judges or [1, 4, 16, 64],
+            arguments.wait_ms,
+            call_completions=arguments.call_completions,
+            with_costs=not arguments.without_costs,
+        )
         return
+    if not arguments.without_costs:
+        with single_service() as single:
+            for size in CALL_SIZES:
+                cost = measure(single, 1, 0.0, call_completions=size, num_calls=NUM_CALLS)
+                print(f"single service, calls of {size}: {cost.gateway_seconds * 1e6:.0f} us each")
     print(HEAD)
     for num_gateways in arguments.gateways:
         for wait_ms in arguments.wait_ms:
@@ -88,33 +105,28 @@ def main() -> None:
                 if num_judges < num_gateways:
                     continue
                 with gateways(num_gateways, num_judges, wait_ms / 1000) as fleet:
-                    measured = measure(fleet, num_judges, wait_ms / 1000)
+                    measured = measure(
+                        fleet,
+                        num_judges,
+                        wait_ms / 1000,
+                        call_completions=arguments.call_completions,
+                    )
                 print(row(num_gateways, num_judges, wait_ms, measured), flush=True)
                 rates[num_judges] = measured.load.rate
             if {1, 64} <= rates.keys():
                 print(f"{'':8} 64 judges have {rates[64] / rates[1]:.1f} x the completions of one")
 
 
-def single_costs() -> dict[int, float]:
-    """CPU seconds of the single service's API process for a completion, by the calls' size."""
-    found = {}
+@contextmanager
+def single_service() -> Iterator[Fleet]:
+    """A service without Ray, whose API process is counted as a gateway is."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "service.log"
         flags = ("--workers", "1", "--enabled", ",".join(ENABLED), "--max-cached-verdicts", "0")
         with running_service(log, *flags) as url:
             asyncio.run(ask([url], 2, CALL_COMPLETIONS, 1.0))
             process = pid_in(log)
-            workers = fork_servers(process, "text_worker")
-            for size in (CALL_COMPLETIONS, LARGE_CALL_COMPLETIONS):
-                before, spent = cpu_seconds([process]), cpu_seconds(workers)
-                load = asyncio.run(ask([url], 2, size, LEAST_SECONDS))
-                own = cpu_seconds([process]) - before - (cpu_seconds(workers) - spent)
-                found[size] = own / load.all_completions
-                print(
-                    f"single service, calls of {size}: {load.rate:.0f} completions/s, "
-                    f"{found[size] * 1e6:.0f} us of the API process for each"
-                )
-    return found
+            yield Fleet([url], [process], [], fork_servers(process, "text_worker"))
 
 
 def measure(
@@ -135,14 +147,18 @@ def measure(
         num_calls: calls under way; None: two for each judge.
     """
     seconds = max(LEAST_SECONDS, LEAST_TASKS * call_completions * wait_seconds)
-    gateways, beside = cpu_seconds(fleet.gateways), cpu_seconds(fleet.beside)
+    gateways, beside = _own_seconds(fleet), cpu_seconds(fleet.beside)
     calls = CALLS_PER_JUDGE * num_judges if num_calls is None else num_calls
     load = asyncio.run(ask(fleet.urls, calls, call_completions, seconds))
     return Measured(
         load,
-        (cpu_seconds(fleet.gateways) - gateways) / load.all_completions,
+        (_own_seconds(fleet) - gateways) / load.all_completions,
         (cpu_seconds(fleet.beside) - beside) / load.all_completions,
     )
+
+
+def _own_seconds(fleet: Fleet) -> float:
+    return cpu_seconds(fleet.gateways) - cpu_seconds(fleet.judges)
 
 
 def row(num_gateways: int, num_judges: int, wait_ms: float, measured: Measured) -> str:

@@ -13,6 +13,7 @@ import socket
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 import verifier_service
 from verifier_service.app import create_app
@@ -34,6 +35,7 @@ CLOSE_SECONDS = 5
 """Time that connections get to close, once calls have ended."""
 BACKLOG = 2048
 """Most connections that wait to be accepted; uvicorn's default."""
+NO_KEYS = "anyone who can reach %s may ask: there are no API keys"
 MAX_OPEN_FILES = 2**16
 """The soft limit on open files: more would be of no use, and loops over all of them slow."""
 
@@ -53,13 +55,40 @@ def serve(settings: Settings) -> None:
         if near is not None:
             raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
     listeners = listen(settings.host, settings.port)
-    max_connections = min(settings.max_connections, _allow_connections())
     drain = Drain()
     metrics = Metrics()
     logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
     log.info("verifier-service %s", verifier_service.__version__)
-    config = uvicorn.Config(
-        create_app(settings, drain, metrics, start_traces(os.environ)),
+    app = create_app(settings, drain, metrics, start_traces(os.environ))
+    config = http_config(app, settings, metrics)
+    if unknown:
+        log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
+    for name, plugin in PLUGINS.items():
+        log.info("verifier %s comes from the package %s", name, plugin.package)
+    if not settings.api_keys and not is_loopback(settings.host):
+        log.warning(NO_KEYS, settings.host)
+    gc.collect()
+    gc.freeze()  # or each collection would look at every imported object, and hold up all calls
+    _DrainingServer(config, drain, settings.drain_seconds).run(listeners)
+
+
+def http_config(app: ASGIApp, settings: Settings, metrics: Metrics) -> uvicorn.Config:
+    """How the service speaks HTTP: bounds on connections, and nothing but the application's words.
+
+    Args:
+        app: answers.
+        settings: of connections.
+        metrics: count them.
+    """
+    max_connections = min(settings.max_connections, _allow_connections())
+    if max_connections < settings.max_connections:
+        log.warning(
+            "at most %d connections, not %d: the hard limit on open files is too low",
+            max_connections,
+            settings.max_connections,
+        )
+    return uvicorn.Config(
+        app,
         http=guarded(Guard(ConnectionLimits(max_connections), metrics)),
         ws="none",
         log_config=None,  # it is in force already
@@ -68,21 +97,6 @@ def serve(settings: Settings) -> None:
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=CLOSE_SECONDS,
     )
-    if unknown:
-        log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
-    for name, plugin in PLUGINS.items():
-        log.info("verifier %s comes from the package %s", name, plugin.package)
-    if max_connections < settings.max_connections:
-        log.warning(
-            "at most %d connections, not %d: the hard limit on open files is too low",
-            max_connections,
-            settings.max_connections,
-        )
-    if not settings.api_keys and not is_loopback(settings.host):
-        log.warning("anyone who can reach %s may ask: there are no API keys", settings.host)
-    gc.collect()
-    gc.freeze()  # or each collection would look at every imported object, and hold up all calls
-    _DrainingServer(config, drain, settings.drain_seconds).run(listeners)
 
 
 def _allow_connections() -> int:
@@ -98,10 +112,16 @@ def _allow_connections() -> int:
     return MAX_OPEN_FILES if found == resource.RLIM_INFINITY else max(1, found // 2)
 
 
-def listen(host: str, port: int) -> list[socket.socket]:
+def listen(host: str, port: int, *, shared: bool = False) -> list[socket.socket]:
     """A listener for each address of the host; its clients wait until the service has started.
 
     It is called before anything is started, so that a wrong address costs nothing.
+
+    Args:
+        host: name or address; empty: all of this machine.
+        port: 0: a free one.
+        shared: whether other processes of this user may listen there too; the system spreads
+            connections among them.
 
     Raises:
         CannotServe: the address is not available.
@@ -115,7 +135,9 @@ def listen(host: str, port: int) -> list[socket.socket]:
     listeners = []
     for family, _, _, _, address in dict.fromkeys(found):
         try:
-            listener = socket.create_server(address, family=family, backlog=BACKLOG)
+            listener = socket.create_server(
+                address, family=family, backlog=BACKLOG, reuse_port=shared
+            )
             # Connections inherit the option. asyncio sets it only on sockets that name TCP, which
             # these do not. Without it, delayed acknowledgements cost every response 40 ms.
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -19,7 +19,9 @@ MIN_USER = 10_000
 def _limits(pod: Pod) -> Iterator[str]:
     for container in containers_of(pod):
         for kind in ("requests", "limits"):
-            if missing := RESOURCES - set(container.get("resources", {}).get(kind, {})):
+            given = container.get("resources", {}).get(kind, {})
+            # A limit of 0 is none.
+            if missing := RESOURCES - {name for name in given if str(given[name]) != "0"}:
                 yield f"{container['name']}: no {kind} of {sorted(missing)}"
 
 
@@ -33,8 +35,12 @@ def _no_root(pod: Pod) -> Iterator[str]:
     for context in (pod.get("securityContext", {}), *_contexts(pod, "runAsUser")):
         if context.get("runAsUser", 0) < MIN_USER:
             yield f"user {context.get('runAsUser')}"
-    if pod.get("securityContext", {}).get("runAsNonRoot") is not True:
-        yield "runAsNonRoot is not true"
+    for context in (pod.get("securityContext", {}), *_contexts(pod, "runAsNonRoot")):
+        if context.get("runAsNonRoot") is not True:
+            yield "runAsNonRoot is not true"
+    for context in (pod.get("securityContext", {}), *_contexts(pod, "runAsGroup")):
+        if 0 in (context.get("runAsGroup", 0), *context.get("supplementalGroups", ())):
+            yield "the group of root"
 
 
 def _contexts(pod: Pod, key: str) -> list[dict[str, Any]]:
@@ -56,6 +62,8 @@ def _no_privileges(pod: Pod) -> Iterator[str]:
             yield f"{container['name']}: capabilities {context.get('capabilities')}"
         if context.get("allowPrivilegeEscalation") is not False or context.get("privileged"):
             yield f"{container['name']}: may gain privileges"
+        if context.get("procMount", "Default") != "Default":
+            yield f"{container['name']}: sees all of /proc"
 
 
 def _seccomp(pod: Pod) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,12 +15,15 @@ import ray
 from ray import serve
 from ray.cluster_utils import Cluster
 
+from benchmarks._patient_ray import be_patient, free_port
 from tests.processes import tree, until
 from verifier_service.fleet.application import fleet_of
 from verifier_service.fleet.settings import FleetSettings
 
 APPLICATION = "verifier"
 NUM_NODES = 3
+NODE_CPUS = 3
+"""Cores of each node but the first: room for three judges."""
 MEASURED = {
     *("seconds", "request_id", "execution_time", "cpu_time", "wall_time", "memory"),
     *("cpu_seconds", "wall_seconds", "peak_memory_bytes", "runtimes"),
@@ -32,10 +34,11 @@ MEASURED = {
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
     """Three nodes: the first has no room for judges, and each other one for three."""
+    be_patient()
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     try:
         for _ in range(NUM_NODES - 1):
-            cluster.add_node(num_cpus=3)
+            cluster.add_node(num_cpus=NODE_CPUS)
         ray.init(address=cluster.address, log_to_driver=False)
         try:
             yield cluster
@@ -47,17 +50,15 @@ def running_cluster() -> Iterator[Cluster]:
 
 
 def start_fleet(settings: FleetSettings) -> str:
-    """Start the one fleet of the cluster, and give its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    """Start the one fleet of the cluster, and give the URL of Ray Serve's proxy."""
+    port = free_port()
     serve.start(http_options={"host": "127.0.0.1", "port": port}, proxy_location="HeadOnly")
     serve.run(fleet_of(settings), name=APPLICATION, route_prefix="/")
     return f"http://127.0.0.1:{port}"
 
 
-def judge_processes(kind: str, application: str = APPLICATION) -> list[int]:
-    """The processes of the judges of a kind, all of which Ray has started below this one."""
+def replica_processes(kind: str, application: str = APPLICATION) -> list[int]:
+    """The processes of the judges of a kind, or of `gateway`, which Ray has started below this."""
     title = f"ray::ServeReplica:{application}:{kind}".encode()
     return [pid for pid in tree(os.getpid()) if _command_line(pid).startswith(title)]
 
@@ -69,19 +70,20 @@ def _command_line(pid: int) -> bytes:
         return b""
 
 
-def kill_judge(kind: str, application: str = APPLICATION) -> bool:
-    """Kill the process of a judge, as where its node is lost; False where none is running."""
-    for judge in judge_processes(kind, application)[:1]:
+def kill_replica(kind: str, application: str = APPLICATION) -> bool:
+    """Kill the process of a replica, as where its node is lost; False where none is running."""
+    for judge in replica_processes(kind, application)[:1]:
         with suppress(ProcessLookupError):
             os.kill(judge, signal.SIGKILL)
             return True
     return False
 
 
-def num_judges(kind: str) -> int:
-    """The judges that Ray Serve has running."""
-    deployment = serve.status().applications[APPLICATION].deployments[kind]
-    return int(deployment.replica_states.get("RUNNING", 0))
+def num_judges(kind: str, *states: str, application: str = APPLICATION) -> int:
+    """The judges that Ray Serve has in these states; default: running."""
+    deployment = serve.status().applications[application].deployments[kind]
+    found = deployment.replica_states
+    return sum(int(found.get(state, 0)) for state in states or ("RUNNING",))
 
 
 def wait_for_judges(kind: str, number: int) -> None:
@@ -109,11 +111,14 @@ NO_TIME = b'"deadline_seconds":1e-06'
 """Part of a request whose deadline leaves verdicts to chance."""
 
 
-class BothTransport(httpx.BaseTransport):
-    """Sends each request to the fleet and to a single service, whose responses must be equal."""
+class AllTransport(httpx.BaseTransport):
+    """Sends each request to a gateway, by Ray Serve's proxy to it, and to a single service.
 
-    def __init__(self, fleet_url: str, single_url: str) -> None:
-        self._urls = (httpx.URL(fleet_url), httpx.URL(single_url))
+    The three responses must be equal.
+    """
+
+    def __init__(self, *urls: str) -> None:
+        self._urls = [httpx.URL(url) for url in urls]
         self._transport = httpx.HTTPTransport()
         self.num_compared = 0
 
@@ -134,13 +139,14 @@ class BothTransport(httpx.BaseTransport):
             response = self._transport.handle_request(sent)
             response.read()
             responses.append(response)
-        fleet, single = responses
-        assert fleet.status_code == single.status_code, (fleet.text, single.text)
-        if request.method == "POST" and NO_TIME not in content:
-            assert without_seconds(fleet.content) == without_seconds(single.content)
-            assert fleet.headers.get("content-type") == single.headers.get("content-type")
-            self.num_compared += 1
-        return fleet
+        *fleets, single = responses
+        for fleet in fleets:
+            assert fleet.status_code == single.status_code, (fleet.text, single.text)
+            if request.method == "POST" and NO_TIME not in content:
+                assert without_seconds(fleet.content) == without_seconds(single.content)
+                assert fleet.headers.get("content-type") == single.headers.get("content-type")
+                self.num_compared += 1
+        return fleets[0]
 
     def close(self) -> None:
         """Close the connections."""

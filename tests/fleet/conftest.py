@@ -7,20 +7,41 @@ from pathlib import Path
 
 import httpx
 import pytest
+from ray.cluster_utils import Cluster
 
-from tests.fleet.cluster import BothTransport, running_cluster, start_fleet
+from benchmarks._patient_ray import free_port
+from tests.fleet.cluster import AllTransport, running_cluster, start_fleet
 from trainer_client.service_process import running_service
 from verifier_service.fleet.settings import FleetSettings
 
 
 @pytest.fixture(scope="session")
-def fleet_url() -> Iterator[str]:
-    """The URL of a fleet with two judges of each kind, on three nodes."""
-    with running_cluster():
-        settings = FleetSettings(
-            judges=2, max_judges=2, workers=1, code_workers=1, max_pending_completions=2000
-        )
-        yield start_fleet(settings)
+def cluster() -> Iterator[Cluster]:
+    """Three nodes."""
+    with running_cluster() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def fleet_urls(cluster: Cluster) -> tuple[str, str]:
+    """The URLs of a fleet with two judges of each kind: the gateway's own, and the proxy's."""
+    port = free_port()
+    settings = FleetSettings(
+        judges=2,
+        max_judges=2,
+        workers=1,
+        code_workers=1,
+        max_pending_completions=2000,
+        direct_port=port,
+    )
+    proxy_url = start_fleet(settings)
+    return f"http://127.0.0.1:{port}", proxy_url
+
+
+@pytest.fixture(scope="session")
+def fleet_url(fleet_urls: tuple[str, str]) -> str:
+    """The gateway's own URL."""
+    return fleet_urls[0]
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +60,8 @@ def fleet(fleet_url: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def http(fleet_url: str, single_url: str) -> Iterator[httpx.Client]:
-    """A client that asks the fleet and the single service, and finds no difference."""
-    transport = BothTransport(fleet_url, single_url)
-    with httpx.Client(base_url=fleet_url, transport=transport, timeout=600) as client:
+def http(fleet_urls: tuple[str, str], single_url: str) -> Iterator[httpx.Client]:
+    """A client that asks the fleet on both ways and the single service: there is no difference."""
+    transport = AllTransport(*fleet_urls, single_url)
+    with httpx.Client(base_url=fleet_urls[0], transport=transport, timeout=600) as client:
         yield client

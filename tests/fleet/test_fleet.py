@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
-from ray.serve.exceptions import RayServeException
 
 from tests.fleet.cluster import (
-    judge_processes,
-    kill_judge,
+    kill_replica,
+    replica_processes,
     wait_for_judges,
     without_seconds,
 )
@@ -24,11 +21,13 @@ from tests.processes import until
 from tests.verifier_service.poison import POISON
 from verifier_service.completion import Completion
 from verifier_service.fleet import pool
+from verifier_service.fleet.judge_connection import JudgeLost
+from verifier_service.fleet.judge_connections import JudgeConnections
 from verifier_service.fleet.pool import FleetPool
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifiers.accuracy import AccuracyReason
-from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult, TaskVerdicts
+from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 pytestmark = pytest.mark.fleet
 
@@ -73,13 +72,13 @@ def test_the_gateway_knows_its_judges(fleet: httpx.Client) -> None:
 
 def test_a_poison_item_kills_no_judge(fleet: httpx.Client) -> None:
     wait_for_judges("text", 2)
-    before = sorted(judge_processes("text"))
+    before = sorted(replica_processes("text"))
     group = {"reference": {"answer": "3"}, "completions": [POISON, "$3$"]}
     found = fleet.post("/v1/score", json={"verifiers": [{"type": "accuracy"}], "groups": [group]})
     poisoned, honest = verdicts(found, "accuracy")
     assert (poisoned["outcome"], poisoned["score"]) == ("scored", 0.0)
     assert (honest["outcome"], honest["score"]) == ("scored", 1.0)
-    assert sorted(judge_processes("text")) == before
+    assert sorted(replica_processes("text")) == before
 
 
 def test_a_deadline_keeps_the_verdicts_so_far(fleet: httpx.Client) -> None:
@@ -107,8 +106,8 @@ def test_judges_that_are_killed_lose_no_verdict(fleet_url: str, single_url: str)
         for _ in range(NUM_KILLS):
             if ended.wait(KILL_SECONDS):
                 return
-            kill_judge("text")
-            kill_judge("code")
+            kill_replica("text")
+            kill_replica("code")
 
     def ask(number: int) -> tuple[httpx.Response, httpx.Response]:
         body = programs(HELLO, f"{HELLO}\n{number}") if number % 10 == 0 else texts(number)
@@ -150,49 +149,42 @@ def test_more_work_than_may_wait_is_refused_and_not_queued(
 
 
 class _Judges:
-    """A handle of Ray Serve whose judges send so many verdicts each, and are lost then.
+    """Connections to judges that send so many verdicts each, and are lost then.
 
     Args:
         num_sent: verdicts that each judge sends, one judge after the other; later ones send none.
     """
 
+    judge_address = ("judge", 0)
+    age_seconds = 0.0
+    is_usable = False
+
     def __init__(self, *num_sent: int) -> None:
-        self.judge = self
         self.tasks: list[Task] = []
         self._num_sent = list(num_sent)
         self.ends = True
         """Whether a judge with all verdicts sent says so."""
 
-    async def _answer(self, task: Task) -> AsyncIterator[bytes]:
+    async def connect(self) -> Any:
+        return self
+
+    def close(self) -> None:
+        pass
+
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
+        task = encoded.decode()
+        self.tasks.append(task)
         num = self._num_sent.pop(0) if self._num_sent else 0
         texts = [completion.text for part in task.parts for completion in part.completions]
         found = [Verdict(Outcome.SCORED, float(text), AccuracyReason.EQUAL, 0.0) for text in texts]
-        is_whole = num >= len(texts) and self.ends
-        if num:
-            yield msgspec.json.encode(TaskVerdicts(list(found[:num]), finished=is_whole))
-        if not is_whole:
-            raise RayServeException("the judge is lost")
-
-    def remote(self, encoded: EncodedTask, stored: list[Any]) -> _Answer:
-        assert not stored, "references of these tests are small"
-        self.tasks.append(encoded.decode())
-        return _Answer(self._answer(self.tasks[-1]))
-
-
-class _Answer:
-    def __init__(self, parts: AsyncIterator[bytes]) -> None:
-        self._parts = parts
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._parts
-
-    def cancel(self) -> None:
-        pass
+        verdicts += found[:num]
+        if num < len(texts) or not self.ends:
+            raise JudgeLost("the judge is lost")
 
 
 def judged_by(judges: _Judges, *texts: str) -> list[TaskResult]:
     fleet_pool = FleetPool("text", num_workers=1, num_tasks=1)
-    fleet_pool._handle = judges
+    fleet_pool._connections = JudgeConnections(judges.connect, lambda: 1)
     part = TaskPart.of({"answer": "1"}, [Completion(text) for text in texts])
     found: list[TaskResult] = []
     task = EncodedTask.of(Task.of({"type": "accuracy"}, [part]), "text")
@@ -231,10 +223,8 @@ def test_a_task_that_no_judge_finishes_is_failed_and_never_zero(
     assert len(judges.tasks) == pool.TRIES
 
 
-def test_a_large_reference_is_stored_once_and_judged_by(
-    fleet: httpx.Client, single_url: str
-) -> None:
-    """Tests of more than `STORED_BYTES`, by which several tasks judge programs."""
+def test_a_large_reference_is_judged_by(fleet: httpx.Client, single_url: str) -> None:
+    """Tests that judges ask for by name, by which several tasks judge programs."""
     cases = [{"stdin": f"{n} {'x' * 2000}", "stdout": f"{n}\n"} for n in range(200)]
     right, wrong = "print(input().split()[0])", "print(199)"
     completions = [f"```python\n{code}  # {n}\n```" for n in range(2) for code in (right, wrong)]

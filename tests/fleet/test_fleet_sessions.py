@@ -9,7 +9,7 @@ import pytest
 from ray import serve
 
 from reward_verifier.verifier import Verifier
-from tests.fleet.cluster import judge_processes, kill_judge
+from tests.fleet.cluster import kill_replica, replica_processes
 from tests.processes import until
 from verifier_adapters.ray import ServeTransport
 from verifier_service.fleet.application import fleet_of
@@ -42,7 +42,7 @@ def opened(http: httpx.Client) -> str:
 
 
 def test_the_calls_of_a_session_reach_it_through_each_gateway(two: httpx.Client) -> None:
-    assert len(judge_processes("gateway", TWO)) == 2
+    assert len(replica_processes("gateway", TWO)) == 2
     names = [opened(two) for _ in range(4)]
     assert sorted({name[:4] for name in names}) == ["s-00", "s-01"]
     for number, name in enumerate(names):
@@ -61,7 +61,7 @@ def test_the_calls_of_a_session_reach_it_through_each_gateway(two: httpx.Client)
 
 def test_sessions_of_a_killed_host_are_lost_and_new_ones_open(two: httpx.Client) -> None:
     names = sorted(opened(two) for _ in range(2))
-    assert kill_judge("sessions0", TWO)
+    assert kill_replica("sessions0", TWO)
 
     def lost() -> httpx.Response:
         return two.post(f"/v1/sessions/{names[0]}", json={"code": "1"})

@@ -42,7 +42,8 @@ async def relayed(settings: FleetSettings, ways: list[Host | None]) -> AsyncIter
             app = await started(settings=settings.of_session_hosts, replica=f"{number:02x}abcdef")
             hosts.append(way or host_of(app))
         gateways = [
-            SessionRelay(await started(settings=settings.of_gateways), hosts) for _ in range(2)
+            SessionRelay(await started(settings=settings.of_gateways), hosts, settings)
+            for _ in range(2)
         ]
         num_calls = 0
 

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging.config
+import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
-from fastapi import FastAPI
 from ray import serve
+from starlette.types import ASGIApp
 
 from verifier_service.app import create_app
 from verifier_service.engine.scheduler import CountedPool
 from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
+from verifier_service.fleet.direct_server import listen_directly
 from verifier_service.fleet.judge import JudgeReplica
-from verifier_service.fleet.pool import LOST, PATIENCE_SECONDS, FleetPool
+from verifier_service.fleet.judge_connections import MAX_AGE_SECONDS
+from verifier_service.fleet.pool import LOST, PATIENCE_SECONDS, PLACES_PER_TASK, FleetPool
 from verifier_service.fleet.request_id import OneRequestId
 from verifier_service.fleet.session_host import SessionHost
 from verifier_service.fleet.session_relay import Host, HostLost, SessionRelay
 from verifier_service.fleet.settings import FleetSettings
+from verifier_service.http.drain import Drain
+from verifier_service.http.metrics import Metrics
+from verifier_service.http.traces import start_traces
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
+from verifier_service.server import CLOSE_SECONDS
 from verifier_service.settings import EngineSettings
 
 GATEWAY = "gateway"
 """Name of the deployment that answers calls; those of the judges have the names of their kinds."""
 SESSIONS = "sessions"
 """Name of the deployment of a session host, before its number."""
-CALLS_PER_TASK = 2
-"""Most calls of a judge for each task that it may have under way: the others wait at hand."""
+UPSCALE_SECONDS = 5.0
+"""Time of more tasks than workers after which Ray Serve starts judges."""
+DOWNSCALE_SECONDS = 300.0
+"""Time of fewer tasks after which it ends judges."""
 MAX_CALLS = 4096
 """Most calls of a gateway under way; its own bounds on pending work are met long before."""
 
@@ -75,18 +85,23 @@ def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) 
     """
     hosts = [f"{SESSIONS}{number}" for number in range(settings.num_session_hosts)]
 
-    def build() -> FastAPI:
-        app = create_app(settings.of_gateways, start=start_fleet_pools)
+    def build() -> ASGIApp:
+        drain, metrics = Drain(), Metrics()
+        app = create_app(
+            settings.of_gateways, drain, metrics, start_traces(os.environ), start=start_fleet_pools
+        )
         if hosts:
-            app.add_middleware(SessionRelay, hosts=[_host(name, settings) for name in hosts])
-        app.add_middleware(OneRequestId)
-        return app
+            reached = [_host(name, settings) for name in hosts]
+            app.add_middleware(SessionRelay, hosts=reached, settings=settings)
+        if settings.direct_port is not None:
+            listen_directly(app, settings, settings.direct_port, drain=drain, metrics=metrics)
+        return OneRequestId(app)
 
     gateway = serve.deployment(serve.ingress(build)(Gateway)).options(
         name=GATEWAY,
         num_replicas=settings.gateways,
         max_ongoing_requests=MAX_CALLS,
-        graceful_shutdown_timeout_s=settings.drain_seconds,
+        graceful_shutdown_timeout_s=settings.drain_seconds + CLOSE_SECONDS,
         ray_actor_options={"num_cpus": 0},
     )
     needed = [_judges(settings, kind, judge) for kind in settings.kinds]
@@ -127,15 +142,15 @@ def _judges(settings: FleetSettings, kind: str, judge: type[JudgeReplica]) -> An
     num_workers = settings.num_workers(kind)
     deployment = serve.deployment(judge).options(
         name=kind,
-        max_ongoing_requests=CALLS_PER_TASK * settings.num_tasks(kind),
+        max_ongoing_requests=PLACES_PER_TASK * settings.num_tasks(kind),
         graceful_shutdown_timeout_s=settings.drain_seconds,
         ray_actor_options={"num_cpus": num_workers},
         autoscaling_config={
             "min_replicas": settings.judges,
             "max_replicas": settings.max_judges,
             "target_ongoing_requests": num_workers,
-            "upscale_delay_s": 5.0,
-            "downscale_delay_s": 300.0,
+            "upscale_delay_s": UPSCALE_SECONDS,
+            "downscale_delay_s": DOWNSCALE_SECONDS,
         },
     )
     return deployment.bind(settings, kind)
@@ -148,9 +163,14 @@ async def start_fleet_pools(
     assert isinstance(settings, FleetSettings)
     pools = {
         kind: FleetPool(
-            kind, num_workers=settings.num_workers(kind), num_tasks=settings.num_tasks(kind)
+            kind,
+            num_workers=settings.num_workers(kind),
+            num_tasks=settings.num_tasks(kind),
+            max_age_seconds=min(MAX_AGE_SECONDS, settings.drain_seconds / 2),
         )
         for kind in settings.kinds
     }
     await asyncio.gather(*map(stack.enter_async_context, pools.values()))
+    gc.collect()
+    gc.freeze()  # or each collection would look at every imported object, and hold up all calls
     return pools

@@ -25,11 +25,16 @@ def serve_fleet(settings: FleetSettings) -> None:
         CannotServe: the address is not available.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would tell its makers of the start
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 starves actors on a busy machine
     logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
     port = _free_port(settings)
     ray.init(address="local", include_dashboard=False, log_to_driver=False)
     try:
-        serve.start(http_options={"host": settings.host, "port": port})
+        if settings.direct_port is None:
+            settings = settings.model_copy(update={"direct_port": port})
+            serve.start(proxy_location="Disabled")
+        else:
+            serve.start(http_options={"host": settings.host, "port": port})
         serve.run(fleet_of(settings), name="verifier", route_prefix="/")
         log.info("running on http://%s:%d (CTRL+C ends it)", settings.host, port)
         _wait_for_signal()

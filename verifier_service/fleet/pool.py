@@ -12,19 +12,22 @@ from typing import Any, Self
 
 import grpc
 from ray import serve
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import RayError
 from ray.serve.exceptions import RayServeException
 
-from verifier_service.engine.engine import NoWorkers
-from verifier_service.fleet.references import StoredReferences
+from verifier_service.fleet.judge_connection import JudgeConnection, JudgeLost, connect
+from verifier_service.fleet.judge_connections import MAX_AGE_SECONDS, JudgeConnections
+from verifier_service.fleet.messages import decode_place
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import failed
-from verifier_service.workers.tasks import EncodedTask, TaskResult, from_worker
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 log = logging.getLogger(__name__)
 
 LOST = (RayError, RayServeException, grpc.RpcError)
 """Errors of a call whose judge is lost, or never had it."""
+PLACES_PER_TASK = 2
+"""Places of a judge for each task that it may have under way: the others wait at hand."""
 TRIES = 10
 """Judges that a task is given to, one after the other, while they are lost without a verdict."""
 RETRY_SECONDS = 0.1
@@ -48,9 +51,17 @@ class FleetPool:
         kind: of the workers, and the name of the judges' deployment.
         num_workers: workers of each judge.
         num_tasks: tasks that each judge may have under way.
+        max_age_seconds: age from which a connection to a judge gets no other task.
     """
 
-    def __init__(self, kind: str, *, num_workers: int, num_tasks: int) -> None:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        num_workers: int,
+        num_tasks: int,
+        max_age_seconds: float = MAX_AGE_SECONDS,
+    ) -> None:
         self._kind = kind
         self._num_workers = num_workers
         self._num_tasks = num_tasks
@@ -58,19 +69,21 @@ class FleetPool:
         self._last_seen = float("-inf")
         """Time at which a judge was last running, in seconds of the monotonic clock."""
         self._num_under_way = 0
-        self._references = StoredReferences()
         self._handle: Any = None
-        """Sends tasks by value, over gRPC, which takes half of what Ray's own calls take."""
-        self._object_handle: Any = None
-        """Sends tasks whose reference is an object of Ray, which gRPC does not know."""
+        self._connections = JudgeConnections(
+            self._connect, lambda: PLACES_PER_TASK * self.size, max_age_seconds
+        )
+        self._loans: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self.restarts: Counter[str] = Counter()
         """Number of judges that were lost at a task."""
 
     async def __aenter__(self) -> Self:
         self._last_seen = time.monotonic()  # the judges start beside the gateway
-        self._object_handle = serve.get_deployment_handle(self._kind).options(stream=True)
-        self._handle = self._object_handle.options(_by_reference=False)
+        handle = serve.get_deployment_handle(self._kind)
+        self._handle = handle.options(
+            stream=True, _by_reference=False
+        )  # over gRPC, the cheaper way
         self._watching = asyncio.create_task(self._watch(serve.get_replica_context().app_name))
         return self
 
@@ -81,8 +94,10 @@ class FleetPool:
         traceback: TracebackType | None,
     ) -> None:
         assert self._watching is not None
-        self._watching.cancel()
-        await asyncio.wait([self._watching])
+        await self._connections.close()
+        for watch in (self._watching, *self._loans):
+            watch.cancel()
+        await asyncio.wait([self._watching, *self._loans])
 
     @property
     def size(self) -> int:
@@ -128,36 +143,32 @@ class FleetPool:
                     return
                 rest = task.slice(start, num_completions) if start else task
                 try:
-                    await self._ask(rest, verdicts)
+                    async with self._connections.taken() as connection:
+                        await connection.judge(rest, verdicts)
                     return
-                except LOST as error:
-                    if isinstance(error, RayTaskError) and not isinstance(error.cause, RayError):
-                        raise _cause(error) from error
-                    self._references.forget(task)
+                except JudgeLost as error:
                     self.restarts["lost"] += 1
-                    log.warning("a judge of %s is lost at a task: %s", self._kind, _short(error))
+                    log.warning("a judge of %s is lost at a task: %s", self._kind, error)
                     await asyncio.sleep(RETRY_SECONDS * number)
         finally:
             self._num_under_way -= 1
         num_left = num_completions - (len(verdicts) - before)
         verdicts += [failed(EngineReason.WORKER_DIED)] * num_left
 
-    async def _ask(self, task: EncodedTask, verdicts: list[TaskResult]) -> None:
-        """Append what one judge answers. Raises one of `LOST`, if it is."""
-        sent, stored = await self._references.take(task)
-        handle = self._object_handle if stored else self._handle
-        answer = handle.judge.remote(sent, stored)
-        is_finished = False
+    async def _connect(self) -> JudgeConnection:
+        """Take a place at the judge that Ray Serve chooses. Raises JudgeLost."""
+        loan = self._handle.lend.remote()
         try:
-            async for part in answer:
-                found = from_worker.decode(part)
-                verdicts += found.verdicts
-                is_finished = found.finished
-        finally:
-            if not is_finished:
-                answer.cancel()
-        if not is_finished:
-            raise RayServeException("the answer ended before its last verdict")
+            connection = await connect(decode_place(await anext(aiter(loan))))
+        except (*LOST, StopAsyncIteration) as error:
+            raise JudgeLost(_short(error)) from error
+        except BaseException:
+            loan.cancel()
+            raise
+        watch = asyncio.create_task(_close_when_ended(loan, connection))
+        self._loans.add(watch)
+        watch.add_done_callback(self._loans.discard)
+        return connection
 
     async def _watch(self, application: str) -> None:
         """Count the judges that run, again and again."""
@@ -166,6 +177,7 @@ class FleetPool:
                 self._num_judges = await asyncio.to_thread(_num_judges, application, self._kind)
                 if self._num_judges:
                     self._last_seen = time.monotonic()
+            self._connections.close_idle()
             await asyncio.sleep(WATCH_SECONDS)
 
 
@@ -177,9 +189,12 @@ def _num_judges(application: str, kind: str) -> int:
     return int(found.deployments[kind].replica_states.get("RUNNING", 0))
 
 
-def _cause(error: RayTaskError) -> Exception:
-    """The error that the judge raised: NoWorkers, or a bug."""
-    return NoWorkers(str(error.cause)) if isinstance(error.cause, NoWorkers) else error
+async def _close_when_ended(loan: Any, connection: JudgeConnection) -> None:
+    """Close a connection when Ray Serve says that its judge is lost, or has ended the call."""
+    with contextlib.suppress(*LOST):
+        async for _ in loan:
+            pass
+    connection.close()
 
 
 def _short(error: Exception) -> str:

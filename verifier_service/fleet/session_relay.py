@@ -19,11 +19,14 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.errors import RequestError, RequestFailed
 from verifier_service.fleet.asgi_call import Answer, Headers
 from verifier_service.http.error_handlers import error_response
 from verifier_service.http.error_statuses import ApiError
+from verifier_service.http.intake import body_too_slow
 from verifier_service.sessions.wire import LostReason
+from verifier_service.settings import Settings
 
 SESSIONS_PATH, OPENENV_PATH = "/v1/sessions", "/openenv/"
 
@@ -41,11 +44,13 @@ class SessionRelay:
     Args:
         app: the gateway's application, which has no sessions.
         hosts: the session hosts by their numbers.
+        settings: has the limits on bodies.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[Host]) -> None:
+    def __init__(self, app: ASGIApp, hosts: Sequence[Host], settings: Settings) -> None:
         self._app = app
         self._hosts = hosts
+        self._settings = settings
         self._openings = count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,7 +58,11 @@ class SessionRelay:
         if scope["type"] != "http" or not _is_of_sessions(scope["path"]):
             await self._app(scope, receive, send)
             return
-        body = await _body(receive)
+        try:
+            body = await self._body(receive)
+        except RequestError as error:
+            await error_response(error, None)(scope, receive, send)
+            return
         if body is None:  # the caller has gone
             return
         query = scope["query_string"].decode("latin-1")
@@ -61,6 +70,23 @@ class SessionRelay:
         status, headers, content = await self._answer(scope["method"], path, scope["headers"], body)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """The whole body; None: the caller has gone. Raises BodyTooLarge and ApiError."""
+        limit, parts = BodyLimit(self._settings.max_body_bytes), []
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    part = message.get("body", b"")
+                    limit.add(len(part))
+                    parts.append(part)
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+        except TimeoutError as error:
+            raise body_too_slow(self._settings.body_seconds) from error
 
     async def _answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
         place = path.partition("?")[0]
@@ -135,18 +161,6 @@ class SessionRelay:
 
 def _is_of_sessions(path: str) -> bool:
     return path == SESSIONS_PATH or path.startswith((f"{SESSIONS_PATH}/", OPENENV_PATH))
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, which the proxy before the gateway holds already; None: the caller left."""
-    parts = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
 
 
 def _unavailable(error: HostLost) -> Answer:

@@ -29,6 +29,9 @@ class FleetSettings(Settings):
     """least replicas that judge texts, and least that judge programs"""
     max_judges: Annotated[int, Field(gt=0)] = 8
     """most replicas that judge texts, and most that judge programs"""
+    direct_port: Annotated[int | None, Field(ge=1, le=65535)] = None
+    """port at which each gateway listens itself, beside the proxies of Ray Serve; gateways of one
+    machine share it; default: none"""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
