@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.sandbox.execution import Layer, Program, ZygoteKind
+from verifier_service.sandbox.execution import ExitReason, Layer, Program, ZygoteKind
 from verifier_service.sandbox.loopback import _MARK, MAX_SOCKETS
 
 SERVE = """
@@ -295,6 +295,23 @@ os._exit(7)
         assert networked.run(source).exit_code == 7
     assert networked.run("print(1)").stdout == b"1\n"
     assert "a zygote died" not in caplog.text
+
+
+def test_a_program_that_opens_sockets_from_its_first_moment_meets_its_limit(
+    networked: Sandbox,
+) -> None:
+    """Each socket wakes the zygote, which must tell of the program's start all the same."""
+    source = """
+from socket import socket
+while True:
+    try:
+        socket()
+    except OSError:
+        pass
+"""
+    limits = dataclasses.replace(LIMITS, wall_seconds=0.5)
+    for _ in range(3):
+        assert networked.run(source, limits=limits).reason is ExitReason.WALL_LIMIT
 
 
 def test_a_report_whose_child_is_gone_is_not_waited_for(networked: Sandbox) -> None:

@@ -102,24 +102,25 @@ def test_a_program_gets_all_of_its_time_before_it_would_be_given_up() -> None:
 def test_the_share_is_of_the_time_that_programs_got_and_not_of_the_clocks(
     table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    slow = Limits(cpu_seconds=1.0, wall_seconds=LONG)  # the clock alone gives it nothing
     one, two = (Turn(table, index, 1) for index in range(2))
     two.begin_program()
     monkeypatch.setattr(two, "_began", time.monotonic() - 1.0)
     monkeypatch.setattr(turns, "GRACE_SECONDS", 0.5)
     one.enter(LONG)
-    assert not two.may_run(0.05)  # others wait as well: nobody had a processor in this second
+    assert not two.may_run(0.05, slow)  # others wait as well: nobody had a processor in this second
     one.leave(turns.FIRST_QUANTUM_SECONDS / 2)
     for _ in range(130):
         one.begin_program()
         one.enter(LONG)
         one.leave(turns.FIRST_QUANTUM_SECONDS / 2)
     one.enter(LONG)
-    assert two.may_run(0.05)  # a sixteenth of 1.3 s, after half a second
-    assert not two.may_run(0.06)
+    assert two.may_run(0.05, slow)  # a sixteenth of 1.3 s, after half a second
+    assert not two.may_run(0.06, slow)
     again = Turn(table, 0, 1)  # the next owner of a place goes on counting
     again.begin_program()
     again.enter(LONG)
-    assert two.may_run(0.05)
+    assert two.may_run(0.05, slow)
 
 
 def state_of(pid: int) -> str:

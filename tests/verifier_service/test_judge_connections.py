@@ -347,8 +347,21 @@ def test_a_freed_connection_goes_to_the_task_that_waits_longest() -> None:
             tasks[7].cancel()
             pool.may_go_on.set()
             await asyncio.gather(*tasks, return_exceptions=True)
-            assert sorted(ended) == [number for number in range(30) if number != 7]
+            assert ended == [number for number in range(30) if number != 7]
             await connections.close()
+
+    run(test)
+
+
+def test_each_of_many_tasks_is_told_that_no_judge_can_be_reached() -> None:
+    async def test() -> None:
+        connections = JudgeConnections(lost := Opening(None), lambda: 2)  # type: ignore[arg-type]
+        lost.is_lost = True
+        found = await asyncio.gather(
+            *(one_task(connections) for _ in range(40)), return_exceptions=True
+        )
+        assert {type(one) for one in found} == {JudgeLost}
+        await connections.close()
 
     run(test)
 

@@ -16,7 +16,7 @@ import pytest
 from verifier_service.app import create_app
 from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
 from verifier_service.fleet.session_host import no_pools
-from verifier_service.fleet.session_relay import Host, HostLost, SessionRelay
+from verifier_service.fleet.session_relay import Host, HostLost, HostUnavailable, relay_sessions
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.http.api_keys import hash_of
 
@@ -41,10 +41,9 @@ async def relayed(settings: FleetSettings, ways: list[Host | None]) -> AsyncIter
         for number, way in enumerate(ways):
             app = await started(settings=settings.of_session_hosts, replica=f"{number:02x}abcdef")
             hosts.append(way or host_of(app))
-        gateways = [
-            SessionRelay(await started(settings=settings.of_gateways), hosts, settings)
-            for _ in range(2)
-        ]
+        gateways = [await started(settings=settings.of_gateways) for _ in range(2)]
+        for one in gateways:
+            relay_sessions(one, hosts)
         num_calls = 0
 
         async def gateway(scope: Any, receive: Any, send: Any) -> None:
@@ -180,7 +179,15 @@ def test_without_any_host_a_session_is_refused_for_now() -> None:
 @pytest.mark.slow
 def test_names_that_no_host_gave_are_unknown() -> None:
     async def act(client: httpx.AsyncClient) -> None:
-        for name in ("s-", "s-zz", "s-ff", "nothing", "s-00abcdef-" + "0" * 31, "é"):
+        for name in (
+            "s-",
+            "s-zz",
+            "s-ff",
+            "s--9aaaaaa-bb",
+            "nothing",
+            "s-00abcdef-" + "0" * 31,
+            "é",
+        ):
             response = await client.get(f"/v1/sessions/{name}")
             assert await error_of(response) == (404, "no_session", None)
 
@@ -199,3 +206,37 @@ def test_keys_are_checked_and_own_their_sessions_behind_gateways_too() -> None:
             assert response.status_code == status
 
     through(act, api_key_hashes=(hash_of(KEY), hash_of(OTHER_KEY)))
+
+
+async def busy(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+    raise HostUnavailable("TimeoutError")
+
+
+@pytest.mark.slow
+def test_a_session_whose_host_does_not_answer_is_not_called_lost() -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        path = f"/v1/sessions/s-00abcdef-{'0' * 32}"
+        response = await client.post(path, json={"code": "1"})
+        assert (await error_of(response))[:2] == (503, "request_failed")
+
+    through(act, ways=[busy, None])
+
+
+@pytest.mark.slow
+def test_strangers_and_large_bodies_do_not_reach_a_host() -> None:
+    reached = []
+
+    async def host(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+        reached.append(path)
+        return 200, [], b"{}"
+
+    async def act(client: httpx.AsyncClient) -> None:
+        key = {"Authorization": f"Bearer {KEY}"}
+        large = b" " * 2000
+        assert (await client.post("/v1/sessions", content=large)).status_code == 401
+        assert (await client.post("/v1/sessions", content=large, headers=key)).status_code == 413
+        response = await client.post("/v1/sessions", content=b"{}", headers=key)
+        assert (response.status_code, reached) == (200, ["/v1/sessions"])
+        assert len(response.headers.get_list("x-request-id")) == 1
+
+    through(act, ways=[host], api_key_hashes=(hash_of(KEY),), max_body_bytes=1000)

@@ -73,7 +73,7 @@ TOOLS = DemoTask(
     make_model=tools_task.make_model,
     sees="products",
     mistake="one in four of its demonstrations calls Python, the others give an estimate",
-    minutes="four to fifteen minutes",
+    minutes="ten to thirty minutes",
     sft_steps=600,
     rollout="""\
   max_completion_tokens: 64

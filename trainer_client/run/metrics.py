@@ -83,6 +83,7 @@ class MetricsLog:
         run_dir.mkdir(parents=True, exist_ok=True)
         keep_lines(run_dir / "metrics.jsonl", last_step=first_step)
         keep_lines(run_dir / "warnings.jsonl", last_step=first_step)
+        _remove_stop(run_dir / "warnings.jsonl")
         self.history: list[dict[str, float]] = read_lines(run_dir / "metrics.jsonl")
         self._path = run_dir / "metrics.jsonl"
         self._warnings_path = run_dir / "warnings.jsonl"
@@ -332,3 +333,10 @@ def _verifier_metrics(verdicts: Sequence[Verdict]) -> dict[str, float]:
     }
     seconds = torch.tensor([verdict.seconds for verdict in verdicts])
     return {**shares, "verifier/seconds_p99": seconds.quantile(0.99).item()}
+
+
+def _remove_stop(path: Path) -> None:
+    """Remove the note of a stop, since the run goes on."""
+    rows = read_lines(path)
+    if any(row.get("stopped") for row in rows):
+        write_lines(path, (row for row in rows if not row.get("stopped")))

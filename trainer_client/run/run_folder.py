@@ -25,7 +25,10 @@ def start_problem(run_dir: Path, *, resume: bool, has_store: bool = False) -> st
         has_store: whether checkpoints are elsewhere too. Then a run that is not here may begin: a
             scheduler that starts it cannot know whether it had.
     """
-    there = next(one for one in (run_dir, *run_dir.parents) if one.exists())
+    try:
+        there = next(one for one in (run_dir, *run_dir.parents) if one.exists())
+    except PermissionError as error:
+        return f"{run_dir} cannot be reached: there is no permission for {error.filename}"
     if not there.is_dir():
         return f"{run_dir} needs a folder, and {there} is a file"
     if not os.access(there, os.W_OK | os.X_OK):

@@ -206,7 +206,7 @@ class Language:
                 made = await self._compile(runner, found, source, limits, files, texts)
             if isinstance(made, Execution):
                 # Only what the compiler itself decided: a limit may be met once and not again.
-                if said is None and made.reason is ExitReason.EXITED:
+                if said is None and _is_lasting(made):
                     compiled_programs.keep(failed, source, files, msgspec.msgpack.encode(made))
                 return CompileFailure(_why(made), made)
             compiled_programs.keep(self.name, source, files, made)
@@ -654,6 +654,18 @@ def language_version(name: str) -> str:
     if found is None:
         raise ToolchainError(f"{command[0]} does not tell its version")
     return found[0]
+
+
+def _is_lasting(failure: Execution) -> bool:
+    """Whether a compiler refuses the source, and would do so again."""
+    return failure.reason is ExitReason.EXITED and not _MAY_PASS.search(_why(failure))
+
+
+# What compilers say where the machine refuses memory or a thread: "failed to spawn thread".
+_MAY_PASS = re.compile(
+    r"memory|cannot allocate|spawn|create \S*\s*thread|pthread|temporarily unavailable|space left",
+    re.IGNORECASE,
+)
 
 
 def _why(execution: Execution) -> str:

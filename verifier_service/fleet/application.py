@@ -11,9 +11,11 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from ray import serve
+from ray.exceptions import ActorUnavailableError, RayActorError
 from starlette.types import ASGIApp
 
 from verifier_service.app import create_app
+from verifier_service.code.plain_run import MAX_SECONDS
 from verifier_service.engine.scheduler import CountedPool
 from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
 from verifier_service.fleet.direct_server import listen_directly
@@ -22,13 +24,19 @@ from verifier_service.fleet.judge_connections import MAX_AGE_SECONDS
 from verifier_service.fleet.pool import LOST, PATIENCE_SECONDS, PLACES_PER_TASK, FleetPool
 from verifier_service.fleet.request_id import OneRequestId
 from verifier_service.fleet.session_host import SessionHost
-from verifier_service.fleet.session_relay import Host, HostLost, SessionRelay
+from verifier_service.fleet.session_relay import (
+    Host,
+    HostLost,
+    HostUnavailable,
+    relay_sessions,
+)
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.http.drain import Drain
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.traces import start_traces
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
+from verifier_service.sandbox.session_execution import OVERLOAD_SHARE
 from verifier_service.server import CLOSE_SECONDS
 from verifier_service.settings import EngineSettings
 
@@ -40,6 +48,8 @@ UPSCALE_SECONDS = 5.0
 """Time of more tasks than workers after which Ray Serve starts judges."""
 DOWNSCALE_SECONDS = 300.0
 """Time of fewer tasks after which it ends judges."""
+LONGEST_CALL_SECONDS = OVERLOAD_SHARE * MAX_SECONDS + PATIENCE_SECONDS
+"""Longest time of a call to a session host: a call of a session ends earlier by its own limits."""
 MAX_CALLS = 4096
 """Most calls of a gateway under way; its own bounds on pending work are met long before."""
 
@@ -91,8 +101,7 @@ def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) 
             settings.of_gateways, drain, metrics, start_traces(os.environ), start=start_fleet_pools
         )
         if hosts:
-            reached = [_host(name, settings) for name in hosts]
-            app.add_middleware(SessionRelay, hosts=reached, settings=settings)
+            relay_sessions(app, [_host(name) for name in hosts])
         if settings.direct_port is not None:
             listen_directly(app, settings, settings.direct_port, drain=drain, metrics=metrics)
         return OneRequestId(app)
@@ -120,19 +129,21 @@ def _session_host(settings: FleetSettings, name: str, number: int) -> Any:
     return deployment.bind(settings, number)
 
 
-def _host(name: str, settings: FleetSettings) -> Host:
+def _host(name: str) -> Host:
     """The session host of a deployment of this application; called in a gateway."""
-    longest = settings.max_deadline_seconds + PATIENCE_SECONDS
 
     async def answer(method: str, path: str, headers: Headers, body: bytes) -> Answer:
         handle = serve.get_deployment_handle(name)
         try:
-            async with asyncio.timeout(longest):
+            async with asyncio.timeout(LONGEST_CALL_SECONDS):
                 found: Answer = await handle.answer.remote(method, path, headers, body)
         except LOST as error:
-            raise HostLost(type(error).__name__) from error
+            has_ended = isinstance(error, RayActorError) and not isinstance(
+                error, ActorUnavailableError
+            )
+            raise (HostLost if has_ended else HostUnavailable)(type(error).__name__) from error
         except TimeoutError as error:
-            raise HostLost(f"no answer within {longest:g} seconds") from error
+            raise HostUnavailable(f"no answer within {LONGEST_CALL_SECONDS:g} seconds") from error
         return found
 
     return answer

@@ -123,8 +123,10 @@ class JudgeConnections:
         if error is None:
             self._open.add(task.result())
             self._hand_over(task.result())
-        elif (turn := self._next_turn()) is not None:
-            turn.set_exception(error)
+        else:
+            if (turn := self._next_turn()) is not None:
+                turn.set_exception(error)
+            self._open_more()  # or those that still wait would wait for nothing
 
     def _hand_over(self, connection: JudgeConnection) -> None:
         """Give a connection to the task that has waited longest, unless it has ended."""

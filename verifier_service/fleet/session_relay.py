@@ -11,31 +11,48 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from itertools import count
 from urllib.parse import quote
 
+from fastapi import FastAPI
+from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.errors import RequestError, RequestFailed
 from verifier_service.fleet.asgi_call import Answer, Headers
+from verifier_service.http.call_context import REQUEST_ID_HEADER
 from verifier_service.http.error_handlers import error_response
 from verifier_service.http.error_statuses import ApiError
-from verifier_service.http.intake import body_too_slow
 from verifier_service.sessions.wire import LostReason
-from verifier_service.settings import Settings
 
 SESSIONS_PATH, OPENENV_PATH = "/v1/sessions", "/openenv/"
 
 Host = Callable[[str, str, Headers, bytes], Awaitable[Answer]]
-"""Answers a call with this method, path, headers and body. Raises HostLost."""
+"""Answers a call with this method, path, headers and body. Raises HostUnavailable."""
+_REQUEST_ID = REQUEST_ID_HEADER.lower().encode()
+# The number of a host, at the beginning of what `s-` stands before: `01` of `01c3a9f2-SECRET`.
+_STARTS_WITH_NUMBER = re.compile(r"[0-9a-f]{2}")
 
 
-class HostLost(Exception):
-    """A session host has ended, or does not answer."""
+class HostUnavailable(Exception):
+    """A session host does not answer; its sessions may still be there."""
+
+
+class HostLost(HostUnavailable):
+    """A session host has ended, and its sessions with it."""
+
+
+def relay_sessions(app: FastAPI, hosts: Sequence[Host]) -> None:
+    """Have the application of a gateway pass the calls of sessions on.
+
+    The relay is the innermost layer, so keys, names of the service, bodies and the drain are looked
+    at as for any other call.
+    """
+    app.user_middleware.append(Middleware(SessionRelay, hosts=hosts))
 
 
 class SessionRelay:
@@ -44,13 +61,11 @@ class SessionRelay:
     Args:
         app: the gateway's application, which has no sessions.
         hosts: the session hosts by their numbers.
-        settings: has the limits on bodies.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[Host], settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, hosts: Sequence[Host]) -> None:
         self._app = app
         self._hosts = hosts
-        self._settings = settings
         self._openings = count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,35 +73,18 @@ class SessionRelay:
         if scope["type"] != "http" or not _is_of_sessions(scope["path"]):
             await self._app(scope, receive, send)
             return
-        try:
-            body = await self._body(receive)
-        except RequestError as error:
-            await error_response(error, None)(scope, receive, send)
-            return
+        body = await _body(receive)
         if body is None:  # the caller has gone
             return
         query = scope["query_string"].decode("latin-1")
         path = quote(scope["path"]) + (f"?{query}" if query else "")
-        status, headers, content = await self._answer(scope["method"], path, scope["headers"], body)
+        # The layers around this one have named the call, and name it in the response.
+        call_id = scope["state"]["request_id"].encode()
+        given = [*_without_id(scope["headers"]), (_REQUEST_ID, call_id)]
+        status, headers, content = await self._answer(scope["method"], path, given, body)
+        headers = _without_id(headers)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
-
-    async def _body(self, receive: Receive) -> bytes | None:
-        """The whole body; None: the caller has gone. Raises BodyTooLarge and ApiError."""
-        limit, parts = BodyLimit(self._settings.max_body_bytes), []
-        try:
-            async with asyncio.timeout(self._settings.body_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return None
-                    part = message.get("body", b"")
-                    limit.add(len(part))
-                    parts.append(part)
-                    if not message.get("more_body", False):
-                        return b"".join(parts)
-        except TimeoutError as error:
-            raise body_too_slow(self._settings.body_seconds) from error
 
     async def _answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
         place = path.partition("?")[0]
@@ -102,11 +100,8 @@ class SessionRelay:
             environment = path.removeprefix(OPENENV_PATH).partition("/")[0]
             return zlib.crc32(environment.encode()) % len(self._hosts)
         replica = path.removeprefix(f"{SESSIONS_PATH}/s-")
-        try:
-            number = int(replica[:2], 16)
-        except ValueError:
-            number = 0  # which knows no such session
-        return number if number < len(self._hosts) else 0
+        number = int(replica[:2], 16) if _STARTS_WITH_NUMBER.match(replica) else 0
+        return number if number < len(self._hosts) else 0  # host 0 knows no such session
 
     async def _of_host(
         self, number: int, method: str, path: str, headers: Headers, body: bytes
@@ -122,6 +117,8 @@ class SessionRelay:
             )
             gone.details = {"reason": reason}
             return _refusal(gone)
+        except HostUnavailable as error:
+            return _unavailable(error)
 
     async def _of_any(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
         """The answer of the next host in turn that has room, or why the last one has none."""
@@ -130,7 +127,7 @@ class SessionRelay:
             host = self._hosts[(first + turn) % len(self._hosts)]
             try:
                 answer = await host(method, path, headers, body)
-            except HostLost as error:
+            except HostUnavailable as error:
                 answer = _unavailable(error)
             if answer[0] != HTTPStatus.SERVICE_UNAVAILABLE:
                 break
@@ -142,7 +139,7 @@ class SessionRelay:
             answers = await asyncio.gather(
                 *(host(method, path, headers, body) for host in self._hosts)
             )
-        except HostLost as error:
+        except HostUnavailable as error:
             return _unavailable(error)
         for answer in answers:
             if answer[0] != HTTPStatus.OK:
@@ -160,10 +157,28 @@ class SessionRelay:
 
 
 def _is_of_sessions(path: str) -> bool:
+    if {".", ".."} & {*path.split("/")}:  # the host would take it for another path
+        return False
     return path == SESSIONS_PATH or path.startswith((f"{SESSIONS_PATH}/", OPENENV_PATH))
 
 
-def _unavailable(error: HostLost) -> Answer:
+def _without_id(headers: Headers) -> list[tuple[bytes, bytes]]:
+    return [one for one in headers if one[0].lower() != _REQUEST_ID]
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body, which a layer around this one has taken in; None: the caller has gone."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _unavailable(error: HostUnavailable) -> Answer:
     message = f"the replica with the sessions does not answer: {error}"
     return _refusal(RequestFailed(message))
 

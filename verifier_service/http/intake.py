@@ -141,7 +141,11 @@ class BodyDoor:
                         reservation.grow(num_bytes=body.num_bytes - reservation.num_bytes)
                     is_more = message.get("more_body", False)
         except TimeoutError as error:
-            raise body_too_slow(self._seconds) from error
+            raise ApiError(
+                HTTPStatus.REQUEST_TIMEOUT,
+                "body_too_slow",
+                f"the body was not there after {self._seconds:g} seconds",
+            ) from error
 
     def _refusal(
         self, error: RequestError | ClientDisconnect, scope: Scope, service: Service
@@ -152,12 +156,6 @@ class BodyDoor:
         if isinstance(error, TryLater):
             status = self._try_later_statuses.get(scope["path"])
         return refused(error, scope, service.metrics, status=status)
-
-
-def body_too_slow(seconds: float) -> ApiError:
-    """The error of a body that takes longer to arrive than this."""
-    message = f"the body was not there after {seconds:g} seconds"
-    return ApiError(HTTPStatus.REQUEST_TIMEOUT, "body_too_slow", message)
 
 
 def given_up(service: Service) -> Response:

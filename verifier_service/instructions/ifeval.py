@@ -214,9 +214,14 @@ def json_format(response: Response) -> Finding:
 
 def _holds_something(value: Any) -> bool:
     """Whether a value of JSON has anything but empty texts, lists and objects."""
-    if isinstance(value, dict | list):
-        return any(map(_holds_something, value.values() if isinstance(value, dict) else value))
-    return value is not None and not (isinstance(value, str) and not value.strip())
+    left = [value]  # and no recursion: a text may nest values as deep as the parser goes
+    while left:
+        one = left.pop()
+        if isinstance(one, dict | list):
+            left += one.values() if isinstance(one, dict) else one
+        elif one is not None and not (isinstance(one, str) and not one.strip()):
+            return True
+    return False
 
 
 @constraint("detectable_format:title")

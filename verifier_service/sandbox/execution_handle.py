@@ -104,7 +104,7 @@ class ExecutionHandle:
         limit = self.limits.output_bytes
         descriptors.append(self._open_status())
         if program.entry == "binary":
-            descriptors.append(os.dup(self._zygote.executable(program.payload)))
+            descriptors.append(self._zygote.executable(program.payload))
         else:
             descriptors.append(sealed(program.payload))
         descriptors += [self._open_stream(limit), self._open_stream(limit)]

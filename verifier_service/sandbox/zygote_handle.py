@@ -45,6 +45,8 @@ from verifier_service.sandbox.zygote import (
 )
 
 START_TIMEOUT_SECONDS = 60.0
+MAX_KEPT_BYTES = 4 * 2**20
+"""Largest program that a handle keeps as a file in memory between its runs."""
 RENEWAL_FACTOR = 50
 """CPU time of executions after which a zygote is replaced, in units of that of its start.
 
@@ -201,19 +203,19 @@ class ZygoteHandle:
             self._execution = None
 
     def executable(self, content: bytes) -> int:
-        """The descriptor of a program as a file in memory, which this handle closes.
+        """A descriptor of a program as a file in memory, which the caller closes.
 
-        The last one is kept: a program is run once for each of its cases, and to write a program of
-        a megabyte takes as long as to run it.
+        The last one is kept, unless it is large: a program is run once for each of its cases, and
+        to write a program of a megabyte takes as long as to run it.
         """
+        if self._executable is not None and self._executable[0] == content:
+            return os.dup(self._executable[1])
         if self._executable is not None:
-            kept, descriptor = self._executable
-            if kept == content:
-                return descriptor
-            os.close(descriptor)
+            os.close(self._executable[1])
             self._executable = None
         descriptor = sealed(content, executable=True)
-        self._executable = content, descriptor
+        if len(content) <= MAX_KEPT_BYTES:
+            self._executable = content, os.dup(descriptor)
         return descriptor
 
     def is_scratch_full(self, num_bytes: int) -> bool:
