@@ -209,5 +209,11 @@ def test_lines_that_state_values_of_two_subjects_end_with_the_answer() -> None:
     assert reason("6", "Six in all.\ny is 7\nx is 6") == "equal"
 
 
+@pytest.mark.parametrize("answer", ["3 eighths", "\\boxed{3\\text{ eighths}}", "x is 3 eighths"])
+def test_digits_count_parts_as_words_do(answer: str) -> None:
+    assert reason("3/8", answer) == "equal"
+    assert reason("3", answer) == reason("8", answer) == reason("3/5", answer) == "different"
+
+
 def reason(reference: str, completion: str) -> str:
     return str(judge(Accuracy(), {"answer": reference}, completion).reason)
