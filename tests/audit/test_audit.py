@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +281,35 @@ def test_a_source_is_named_where_several_may_be_meant() -> None:
         main_source([row], "c")
 
 
+def test_an_only_source_needs_no_name() -> None:
+    assert main_source([ScoredRow(0, "", (), "x", {"reward": SourceVerdict(1)}, ())], None) == (
+        "reward"
+    )
+
+
+def test_scores_without_steps_and_reasons_have_no_table() -> None:
+    row = ScoredRow(0, "", (), "x", {"reward": SourceVerdict(1)}, ())
+    assert reasons_over_time([row], "reward") == []
+
+
+def test_the_page_has_each_row_once_and_a_label_counts_for_both_samples() -> None:
+    rows = [
+        DoubtedRow(ScoredRow(index, "", (), "x", {"score": SourceVerdict(1)}, ()), True, "x", ())
+        for index in range(3)
+    ]
+    text = page("rows", Audit("score", 3, 3, 0, rows[:2], rows[1:], [], []), 50)
+    shown = re.findall(r'"row": (\d+), "sample": "(\w+)"', text)
+    assert sorted(shown) == [("1", "doubted"), ("2", "both"), ("3", "chance")]
+    assert '"all_drawn": false' in text
+    found = quality_of(Strata(3, 0), [LabelledVerdict(2, True, False, "both")])
+    assert (found.precision.total, found.num_wrong_listed, found.num_listed) == (1, 1, 1)
+
+
+def test_the_page_says_when_all_rows_were_drawn() -> None:
+    row = DoubtedRow(ScoredRow(0, "", (), "x", {"score": SourceVerdict(1)}, ()), True, "x", ())
+    assert '"all_drawn": true' in page("rows", Audit("score", 1, 1, 0, [], [row], [], []), 50)
+
+
 @pytest.mark.slow
 def test_the_command_lists_what_is_likely_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -294,7 +324,7 @@ def test_the_command_lists_what_is_likely_wrong(
     assert "doubted: 1 refusals, 0 acceptances" in capsys.readouterr().out
     [line] = out.read_text().splitlines()
     found = json.loads(line)
-    assert (found["row"], found["accepted"], found["answer"]) == (5, False, "0.5")
+    assert (found["row"], found["accepted"], found["answer"]) == (6, False, "0.5")
     assert found["why"][0]["kind"] == "rules_accept"
     assert report.exists()
 

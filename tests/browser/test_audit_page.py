@@ -66,12 +66,12 @@ def test_keys_label_rows_and_the_labels_are_saved(open_audit: OpenAudit, tmp_pat
     strata, labels = read_labels(path)
     assert (strata.num_accepted, strata.num_refused) == (5, 4)
     assert [one.right for one in labels] == [True, False, False, True]
-    assert sorted(one.row for one in labels) == [0, 1, 50, 51]
+    assert sorted(one.row for one in labels) == [1, 2, 51, 52]
     assert {one.row: one.sample for one in labels} == {
-        0: "doubted",
         1: "doubted",
-        50: "chance",
+        2: "doubted",
         51: "chance",
+        52: "chance",
     }
 
 

@@ -149,7 +149,7 @@ def _write_rows(path: Path, doubted: list[DoubtedRow]) -> None:
 def row_json(one: DoubtedRow) -> dict[str, object]:
     """A doubted row as a line of a file."""
     return {
-        "row": one.row.index,
+        "row": one.row.index + 1,
         "step": one.row.step,
         "accepted": one.accepted,
         "weight": round(one.weight, 3),

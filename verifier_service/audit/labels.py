@@ -1,8 +1,9 @@
 """Labels that a person gave to audited verdicts, and what they say about the verifier.
 
-A line of the file has `row` (from 0), `accepted` (the verdict), `sample` (`doubted` or `chance`)
-and `right` (whether the completion is right). Rates come from the rows drawn by chance: the doubted
-ones were chosen for being wrong. Intervals are Wilson's, of 95%.
+A line of the file has `row` (from 1), `accepted` (the verdict), `sample` (`doubted`, `chance` or
+`both`) and `right` (whether the completion is right). Rates come from the rows drawn by chance: the
+doubted ones were chosen for being wrong.
+Intervals are Wilson's, of 95%.
 """
 
 from __future__ import annotations
@@ -94,12 +95,12 @@ def read_labels(path: Path) -> tuple[Strata, list[LabelledVerdict]]:
 
 def quality_of(strata: Strata, labels: Sequence[LabelledVerdict]) -> VerifierQuality:
     """The measures of the verifier that gave the labelled verdicts."""
-    chance = [one for one in labels if one.sample == "chance"]
+    chance = [one for one in labels if one.sample in ("chance", "both")]
     accepted = [one.right for one in chance if one.accepted]
     refused = [one.right for one in chance if not one.accepted]
     precision = EstimatedShare(sum(accepted), len(accepted))
     refusals = EstimatedShare(len(refused) - sum(refused), len(refused))
-    listed = [one for one in labels if one.sample == "doubted"]
+    listed = [one for one in labels if one.sample in ("doubted", "both")]
     wrong = sum(one.right != one.accepted for one in listed)
     recall = _recall(strata, precision, refusals) if accepted and refused else None
     return VerifierQuality(precision, refusals, recall, wrong, len(listed))

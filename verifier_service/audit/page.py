@@ -53,9 +53,7 @@ def _cut(text: str, begin: str, end: str) -> tuple[str, str, str]:
 
 
 def _data(name: str, result: Audit, num: int) -> Mapping[str, object]:
-    listed = [_row(one, "doubted") for one in result.doubted[:num]]
-    drawn = [_row(one, "chance") for one in result.chance]
-    rows = listed + drawn
+    rows = _rows(result, num)
     # Mixed, so that whoever labels does not know which verdicts are doubted.
     random.Random(SEED).shuffle(rows)
     return {
@@ -66,6 +64,7 @@ def _data(name: str, result: Audit, num: int) -> Mapping[str, object]:
             "refusals": result.num_refusals_doubted,
             "acceptances": len(result.doubted) - result.num_refusals_doubted,
         },
+        "all_drawn": len(result.chance) == result.num_accepted + result.num_refused,
         "findings": [{"kind": one.kind, "message": one.message} for one in result.findings],
         "reasons": [
             {"name": reason, "shares": [round(share, 4) for share in shares]}
@@ -75,9 +74,18 @@ def _data(name: str, result: Audit, num: int) -> Mapping[str, object]:
     }
 
 
+def _rows(result: Audit, num: int) -> list[dict[str, object]]:
+    """The rows to label, each once: one that is doubted and was drawn too counts for both."""
+    drawn = {one.row.index for one in result.chance}
+    listed = result.doubted[:num]
+    rows = [_row(one, "both" if one.row.index in drawn else "doubted") for one in listed]
+    drawn -= {one.row.index for one in listed}
+    return rows + [_row(one, "chance") for one in result.chance if one.row.index in drawn]
+
+
 def _row(one: DoubtedRow, sample: str) -> dict[str, object]:
     return {
-        "row": one.row.index,
+        "row": one.row.index + 1,
         "sample": sample,
         "accepted": one.accepted,
         "why": [each.message for each in one.suspicions],

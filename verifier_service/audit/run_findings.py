@@ -46,11 +46,18 @@ def run_findings(
 def reasons_over_time(rows: Sequence[ScoredRow], source: str) -> list[tuple[str, list[float]]]:
     """The share of each reason of a source in each quarter of the steps, the commonest first.
 
-    Sources without reasons have their scores.
+    Sources without reasons have their scores; where there are no steps either, nothing is left to
+    say.
     """
+    if not any(row.step is not None or _has_reason(row, source) for row in rows):
+        return []
     periods = [Counter(_reason(row, source) for row in some) for some in _periods(rows)]
     names = [name for name, _ in sum(periods, Counter()).most_common() if name]
     return [(name, [one[name] / max(1, one.total()) for one in periods]) for name in names]
+
+
+def _has_reason(row: ScoredRow, source: str) -> bool:
+    return source in row.verdicts and bool(row.verdicts[source].reason)
 
 
 def _reason(row: ScoredRow, source: str) -> str:

@@ -101,6 +101,8 @@ def main_source(rows: Iterable[ScoredRow], chosen: str | None) -> str:
         if chosen not in sources:
             raise BadSource(f"--source: no scores of {chosen!r}; there are {sources}")
         return chosen
+    if len(sources) == 1:
+        return sources[0]
     known = [name for name in sources if "accuracy" in name] or [
         name for name in sources if name not in ("reward", "total")
     ]

@@ -20,7 +20,7 @@ NUMBER = re.compile(
 )
 
 # A part of a formula in plain text: a number, a letter, a function, a root, an exponent, a bracket.
-_FACTOR_OF_FORMULA = (
+FACTOR_OF_FORMULA = (
     r"(?:\d+(?:\.\d+)?(?!\d)|(?:sqrt|sin|cos|tan|ln|log|pi|exp|[a-zπθ])(?![A-Za-z])|√|[²³⁴⁵⁶⁷⁸⁹ⁿ]"
     r"|\\(?:pi|sqrt|d?frac|cdot|times)(?![A-Za-z])|[(){}!^])"
 )
@@ -29,7 +29,7 @@ _FACTOR_OF_FORMULA = (
 # square units` of `The area is 36π square units.`, the `3 to 4` of `The ratio is 3 to 4.`
 _CLOSING_FORMULA = re.compile(
     r"(?:\b(?:is|are|equals?|be|becomes|get|obtain|gives?|yields?|to)\s+|[=≈]\s*|:\s+)"
-    rf"(?P<formula>[-−+±]?\s?{_FACTOR_OF_FORMULA}+(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{_FACTOR_OF_FORMULA}+)*)"
+    rf"(?P<formula>[-−+±]?\s?{FACTOR_OF_FORMULA}+(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{FACTOR_OF_FORMULA}+)*)"
     r"(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
     r"|miles?|radians?)(?:\^?[23]|[²³])?){0,3})[.!]?\s*$"
     r"|\b(?:ratio|odds)\b[^.]*\s(?:is|are|=)\s+(?P<ratio>\d+\s+to\s+\d+)[.!]?\s*$"

@@ -15,7 +15,7 @@ _MAX_WORDS = 5
 _MAX_WORDS_OF_SUBJECT = 15
 
 # A word that doubts, offers an alternative or sets a condition: `perhaps`, `or`, `if`.
-_DOUBT = re.compile(
+DOUBT = re.compile(
     r"\b(?:or|nor|either|neither|maybe|perhaps|possibl[ey]|probably|presumably|(?-i:may)|might|could|"
     r"unless|if|whether|alternatively|otherwise|unsure|uncertain|unclear|unknown|unlikely|likely|"
     r"seems?|appears?|guess(?:es|ed)?|think|thought|believe[sd]?|suppos\w+|assum\w+|suspect|"
@@ -24,7 +24,7 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 # A word that denies: `not`, `isn't`, `wrong`.
-_DENIAL = re.compile(
+DENIAL = re.compile(
     r"\b(?:not|no|never|cannot|none|nobody|nothing|hardly|wrong|incorrect\w*|false|untrue|fails?|"
     r"mistake\w*|impossible|exclud\w+|reject\w*|eliminat\w+|rul(?:ed?|ing)\s+out|den(?:y|ies|ied)|"
     r"other|another|previous|next|opposite|contrary|far|instead|before|after|until)\b|n['’]t\b",
@@ -133,7 +133,7 @@ def _with_named_mathematics(line: str) -> str | None:
 
 def _yes_or_no(verdict: re.Match[str], rest: str) -> str | None:
     against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
-    if against.search(rest) or _DOUBT.search(rest):
+    if against.search(rest) or DOUBT.search(rest):
         return None
     return "Yes" if verdict["yes"] else "No"
 
@@ -141,13 +141,13 @@ def _yes_or_no(verdict: re.Match[str], rest: str) -> str | None:
 def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
     """The answer that a sentence states: a set phrase, or any words behind its `is`."""
     sentence = sentence.rstrip(" .!*_")
-    if _DOUBT.search(sentence):
+    if DOUBT.search(sentence):
         return None
     for phrase in _SET_PHRASES:
         if (match := phrase.fullmatch(sentence)) is not None:
-            return None if _DENIAL.search(match["subject"]) else match["answer"]
+            return None if DENIAL.search(match["subject"]) else match["answer"]
     match = _STATEMENT.fullmatch(sentence)
-    if match is None or not may_be_any or _DENIAL.search(match["subject"]):
+    if match is None or not may_be_any or DENIAL.search(match["subject"]):
         return None
     if _OPTION.fullmatch(match["subject"]):
         return None
@@ -156,7 +156,7 @@ def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
     words = answer.split()
     if len(words) > _MAX_WORDS or len(match["subject"].split()) > _MAX_WORDS_OF_SUBJECT:
         return None
-    is_denied = len(words) > 1 and _DENIAL.search(answer)
+    is_denied = len(words) > 1 and DENIAL.search(answer)
     return answer if all(map(_WORDS.fullmatch, words)) and not is_denied else None
 
 

@@ -64,6 +64,7 @@ from verifier_service.mathematics.markdown import (
 )
 from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.plain_text import text_command_arguments
+from verifier_service.mathematics.short_statements import short_statement, stated_twice
 from verifier_service.mathematics.stated_sentence import (
     sentence_math,
     stated,
@@ -132,11 +133,14 @@ _GOES_ON = re.compile(r",[ ]*\.{3,}(?=[\s*$)\]}]*(?:\n|\Z))")
 
 
 def _in_words(found: Extraction) -> Extraction:
-    """The extraction with the words that its sentence states: `Yes` of `Yes, it is`."""
+    """The extraction with what its sentence states: `Yes` of `Yes, it is`, `6` of `x is 6`."""
     sentence = found.statements[0]
     if len(found.statements) > 1 or " " not in sentence:
         return found
-    words = stated_words(text_command_arguments(sentence))
+    plain = text_command_arguments(sentence)
+    words = stated_words(plain)
+    if words is None and (statement := short_statement(plain)) is not None:
+        words = statement.text
     if words is None or words == sentence:
         return found
     return replace(found, statements=(words,), sentence=sentence)
@@ -338,6 +342,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     statement = stated(rest) if rest and not _DENIED.match(rest) else ""
     if not statement:
         return Extraction("answer_phrase", NOTHING)
+    if (twice := stated_twice(rest)) is not None:
+        return Extraction("answer_phrase", twice, "or")
     hedge = _HEDGE.fullmatch(statement)
     if hedge is not None:
         return Extraction("answer_phrase", (hedge[1].strip(), without_reason(hedge[2])), "or")
@@ -435,6 +441,8 @@ def _math(text: str) -> Extraction | None:
     if found and stated_words(last_line) is not None:
         return Extraction("math", (last_line,))
     if is_bare(last_line) and not OPENING.search(last_line) and not DISPLAY_END.match(last_line):
+        if (twice := stated_twice(text)) is not None:
+            return Extraction("math", twice, "or")
         return Extraction("math", (trimmed(last_line),))
     if not found:
         return None

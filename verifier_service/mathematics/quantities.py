@@ -30,7 +30,13 @@ from verifier_service.mathematics.units import (
     Unit,
 )
 from verifier_service.mathematics.values import Quantity, Several, Value, Words
-from verifier_service.mathematics.wording import NUMBER_WORDS, read_words, scale_of, stem
+from verifier_service.mathematics.wording import (
+    NUMBER_WORDS,
+    parts_of_whole,
+    read_words,
+    scale_of,
+    stem,
+)
 
 MAX_BASED_DIGITS = 1000
 """Most digits of a number that names its base."""
@@ -329,6 +335,9 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
         if unit is None and rest and not _has_number(tokens[:start]):
             return None  # `a right prism`: an article, not a variable
         words = [token.text.lower() for token in rest]
+        parts = parts_of_whole(words) if currency is None else None
+        if parts is not None and isinstance(expression, Number):
+            return Quantity(Number(expression.value / parts))
         is_pay = currency is not None and words[-1:] == ["gross"]
         if unit is None and not is_pay and _is_misleading(words):
             return Words(" ".join(token.text.lower() for token in tokens))

@@ -150,6 +150,17 @@ def scale_of(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
     return None
 
 
+_PARTS = {"halves": 2, "third": 3, "thirds": 3, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6,
+          "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9,
+          "tenth": 10, "tenths": 10}  # fmt: skip
+"""Parts that digits can count: `2 thirds`. A quarter is also a coin."""
+
+
+def parts_of_whole(words: Sequence[str]) -> int | None:
+    """The number of such parts in a whole, 3 for `thirds`; None for anything else."""
+    return _PARTS.get(words[0]) if len(words) == 1 else None
+
+
 def read_phrase(tokens: Sequence[Token]) -> Value | None:
     """The answer that a set phrase gives, such as `no solution`; None for anything else."""
     if len(tokens) > _MAX_PHRASE_TOKENS:

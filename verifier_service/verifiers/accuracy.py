@@ -58,7 +58,10 @@ class AccuracyReason(Reason):
 
     EQUAL = "equal", "1: the final answer equals the reference, or one of several."
     DIFFERENT = "different", "0: the final answer differs from the reference."
-    NO_ANSWER = "no_answer", "0: the completion has no final answer."
+    NO_ANSWER = (
+        "no_answer",
+        "0: the completion has no final answer, or only one that it doubts, denies or takes back.",
+    )
     AMBIGUOUS_ANSWER = (
         "ambiguous_answer",
         "0: the completion offers different values for one answer.",
