@@ -165,6 +165,9 @@ def load_rows(config: DatasetConfig) -> Rows:
     path = Path(config.path)
     if is_given(config.path):
         return _given_rows(config)
+    if path.suffix in (".jsonl", ".json") and not path.exists():
+        where = f"relative paths start at {Path.cwd()}"
+        raise DatasetError(f"cannot load {config.place}: there is no such file ({where})")
     try:
         if path.suffix in (".jsonl", ".json") or path.is_file():
             return _split({"train": _read_json(path)}, config.split)

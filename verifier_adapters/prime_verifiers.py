@@ -14,20 +14,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from verifier_adapters.client import Completion, Verifier
+from verifier_adapters.client import Completion, Verifier, verifier_given
 from verifier_adapters.reference import reference_of
 
 
 def rubric_function(
-    verifier: Verifier | None = None, *, name: str = "verifier_reward"
+    verifier: Verifier | str | None = None, *, name: str = "verifier_reward"
 ) -> Callable[..., Awaitable[float]]:
     """A reward function for a rubric.
 
     Args:
-        verifier: the service to ask; None: the environment's.
+        verifier: the service to ask, or its URL; None: the environment's.
         name: the function's name in logs.
     """
-    chosen = verifier or Verifier()
+    chosen = verifier_given(verifier)
 
     async def verifier_reward(completion: Completion, answer: Any) -> float:
         (judgement,) = await chosen.judge_async([_plain(completion)], [reference_of(answer)])
@@ -37,15 +37,15 @@ def rubric_function(
     return verifier_reward
 
 
-async def score_trace(trace: Any, label: Any, verifier: Verifier | None = None) -> float:
+async def score_trace(trace: Any, label: Any, verifier: Verifier | str | None = None) -> float:
     """The reward of the last reply of a trace.
 
     Args:
         trace: a `verifiers.v1.Trace`.
         label: a label as `reference_of` takes it.
-        verifier: the service to ask; None: the environment's.
+        verifier: the service to ask, or its URL; None: the environment's.
     """
-    chosen = verifier or Verifier()
+    chosen = verifier_given(verifier)
     (judgement,) = await chosen.judge_async([trace.last_reply], [reference_of(label)])
     return judgement.reward or 0.0
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifier_adapters.client import Verifier
+from verifier_adapters.client import Verifier, verifier_given
 from verifier_adapters.reference import reference_of, selection_of
 
 
@@ -26,12 +26,14 @@ class RewardVerifierFn:
     `is_correct` None, and `metadata["judged"]` false.
 
     Args:
-        verifier: the service to ask; None: the environment's.
+        verifier: the service to ask, or its URL; None: the environment's.
         key: entry of `task_info` that holds the label.
     """
 
-    def __init__(self, verifier: Verifier | None = None, *, key: str = "ground_truth") -> None:
-        self._verifier = verifier or Verifier()
+    def __init__(
+        self, verifier: Verifier | str | None = None, *, key: str = "ground_truth"
+    ) -> None:
+        self._verifier = verifier_given(verifier)
         self._key = key
 
     def __call__(self, task_info: Mapping[str, Any], action: Any) -> RewardOutput:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from reward_verifier.protocol import row_reference
-from verifier_adapters.client import Completion, Judgement, Verifier
+from verifier_adapters.client import Completion, Judgement, Verifier, verifier_given
 from verifier_adapters.reference import reference_of, selections_in
 
 
@@ -21,7 +21,7 @@ class RewardFunction:
     """A reward function that can be pickled.
 
     Args:
-        verifier: the service to ask; None: the environment's.
+        verifier: the service to ask, or its URL; None: the environment's.
         column: column of the data set that holds the labels.
         reference_format: instead of a column: the rows are as their data set ships them, in this
             format, or `auto` for the one that fits.
@@ -30,14 +30,14 @@ class RewardFunction:
 
     def __init__(
         self,
-        verifier: Verifier | None = None,
+        verifier: Verifier | str | None = None,
         *,
         column: str = "solution",
         reference_format: str | None = None,
         name: str = "verifier_reward",
     ) -> None:
         self.__name__ = name
-        self._verifier = verifier or Verifier()
+        self._verifier = verifier_given(verifier)
         self._column = column
         self._reference_format = reference_format
 
@@ -58,7 +58,7 @@ class RewardFunction:
 
 
 def async_reward_function(
-    verifier: Verifier | None = None,
+    verifier: Verifier | str | None = None,
     *,
     column: str = "solution",
     reference_format: str | None = None,
@@ -71,7 +71,7 @@ def async_reward_function(
     """
     reward = partial(
         verifier_reward,
-        verifier=verifier or Verifier(),
+        verifier=verifier_given(verifier),
         column=column,
         reference_format=reference_format,
         name=name,

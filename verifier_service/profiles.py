@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from verifier_service import strict_yaml
 from verifier_service.errors import UnknownProfile
-from verifier_service.validation import did_you_mean, first_problem
+from verifier_service.validation import KnownNames, did_you_mean, first_problem
 from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS, AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
@@ -52,6 +52,7 @@ SHIPPED: dict[str, Verifiers] = {
     "code": [Code(weight=1.0), CodeFormat(weight=0.1)],
 }
 
+_KNOWN = KnownNames(verifiers=VERIFIERS, profiles=SHIPPED)
 _list: TypeAdapter[Verifiers] = TypeAdapter(Verifiers)
 _file: TypeAdapter[dict[str, Verifiers]] = TypeAdapter(dict[ProfileName, Verifiers])
 
@@ -90,7 +91,7 @@ def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verif
     try:
         return _list.validate_python(items)
     except ValidationError as error:
-        raise ValueError(f"verifier {first_problem(error, verifiers=VERIFIERS)}") from error
+        raise ValueError(f"verifier {first_problem(error, known=_KNOWN)}") from error
 
 
 def profile_named(name: str, profiles: Mapping[str, Verifiers]) -> Verifiers:
@@ -126,7 +127,7 @@ def _profiles_in(path: Path) -> dict[str, Verifiers]:
     try:
         return _file.validate_python(found)
     except ValidationError as error:
-        problem = first_problem(error, verifiers=VERIFIERS)
+        problem = first_problem(error, known=_KNOWN)
         if not isinstance(found, dict):
             problem = f"the file: {problem}; expected names with lists of verifiers"
         raise ValueError(f"{path}: {problem}") from error

@@ -46,7 +46,8 @@ def missing(key: str, reference: Mapping[str, Any], *, instead: str | None = Non
     else:
         keys = [name[:MAX_KEY_CHARACTERS] for name in list(reference)[:MAX_SHOWN_KEYS]]
         wanted = f"reference.{key}" + (f" or reference.{instead}" if instead else "")
-        message = f"{wanted} is needed; there are: {', '.join(keys) or 'none'}"
+        there = f"there are: {', '.join(keys)}" if keys else "the reference is empty"
+        message = f"{wanted} is needed; {there}"
     return Unverifiable(EngineReason.MISSING_REFERENCE, message)
 
 

@@ -22,6 +22,7 @@ from verifier_service.explanation import DecidingStage
 from verifier_service.profiles import Verifiers
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference_formats.reading import AUTO, FORMATS, unknown_format
+from verifier_service.validation import FieldPlace, KnownNames
 from verifier_service.verdict import Outcome
 from verifier_service.verifier import reason_types
 from verifier_service.verifiers import VERIFIERS
@@ -113,26 +114,33 @@ FormatName = Annotated[
 class Group(_Request):
     """One problem and its completions."""
 
-    id: str | None = Field(default=None, description="comes back with the verdicts")
-    prompt: str | ChatMessages | None = None
+    id: str | None = Field(
+        default=None, description="comes back with the verdicts", examples=["p17"]
+    )
+    prompt: str | ChatMessages | None = Field(default=None, examples=["What is 2 + 2?"])
     reference: dict[str, Any] = Field(
         default={},
         description="what the verifiers need, such as `answer`; keys that none needs are ignored",
+        examples=[{"answer": "4"}],
     )
     reference_format: FormatName | None = Field(
         default=None,
         description="the reference is a row as its data set ships it, in this format: a name of "
         "docs/datasets.md, or `auto` for the one that fits; null: it is what verifiers need",
+        examples=[AUTO],
     )
     completions: Annotated[list[str | Chat | CompletionObject], FailFast()] = Field(
         description="texts, chats (the last assistant message is judged; one without is refused) "
-        "or objects"
+        "or objects",
+        examples=[["It is 4."]],
     )
     verifiers: Verifiers | None = Field(
-        default=None, description="for this group, instead of the request's"
+        default=None,
+        description="for this group, instead of the request's",
+        examples=[[{"type": "accuracy"}]],
     )
     profile: str | None = Field(
-        default=None, description="name of a list of verifiers for this group"
+        default=None, description="name of a list of verifiers for this group", examples=["math"]
     )
 
 
@@ -142,21 +150,28 @@ class ScoreRequest(_Request):
     verifiers: Verifiers = Field(
         default=[],
         description="either these or `profile`, unless every group has its own",
+        examples=[[{"type": "accuracy"}]],
     )
     profile: str | None = Field(
-        default=None, description="name of a list of verifiers, see GET /v1/profiles"
+        default=None,
+        description="name of a list of verifiers, see GET /v1/profiles",
+        examples=["math"],
     )
-    groups: Annotated[list[Group], FailFast()]
+    groups: Annotated[list[Group], FailFast()] = Field(
+        examples=[[{"reference": {"answer": "4"}, "completions": ["It is 4."]}]]
+    )
     deadline_seconds: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
         description="what is not judged by then is `failed` with reason `deadline`; more than the "
         "service's maximum, which is the default too, is lowered to it",
+        examples=[60],
     )
     explain: bool = Field(
         default=False,
         description="give each verdict an `explanation`; for at most 1,024 verdicts at once",
+        examples=[True],
     )
 
     @model_validator(mode="after")
@@ -203,11 +218,29 @@ class ScoreRequest(_Request):
         return self.verifiers if group.verifiers is None else group.verifiers
 
 
-REQUEST_FIELDS = {
-    (): tuple(ScoreRequest.model_fields),
-    ("groups", None): tuple(Group.model_fields),
-}
-"""The fields of a request, for messages about others."""
+_REQUEST: dict[FieldPlace, type[_Request]] = {(): ScoreRequest, ("groups", None): Group}
+_NEEDS = sorted({need for verifier in VERIFIERS.values() for need in verifier.needs})
+
+
+def _example(model: type[_Request], name: str) -> Any:
+    return (model.model_fields[name].examples or [None])[0]
+
+
+REQUEST_NAMES = KnownNames(
+    verifiers=VERIFIERS,
+    fields={place: tuple(model.model_fields) for place, model in _REQUEST.items()}
+    | {("groups", None, "reference"): _NEEDS},
+    examples={
+        (*place, name): json.dumps(_example(model, name))
+        for place, model in _REQUEST.items()
+        for name in model.model_fields
+    }
+    | {
+        (): json.dumps({name: _example(ScoreRequest, name) for name in ("verifiers", "groups")}),
+        ("groups", None): json.dumps(_example(ScoreRequest, "groups")[0]),
+    },
+)
+"""The fields of a request with a right value of each, for messages about others."""
 
 
 class PlaceResponse(BaseModel):

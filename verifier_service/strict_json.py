@@ -86,7 +86,11 @@ def _loads_with_flaws(text: str, parse_int: Callable[[str], Any]) -> Any:
     def read_float(digits: str) -> Any:
         found = float(digits)
         shown = digits[:20]
-        return flawed(f"{shown} is more than a number can be") if math.isinf(found) else found
+        return (
+            flawed(f"{shown} is too large for a number; the largest is 1.8e308")
+            if math.isinf(found)
+            else found
+        )
 
     value = json.loads(
         text,

@@ -5,7 +5,8 @@ Locations name the keys of the data, without the classes of our models.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -30,10 +31,25 @@ FORM_NAMES = {
 }
 """Pydantic's names for the forms of a value that may have several, in the data author's words."""
 NO_SUCH_FIELD = "there is no such field"
-Fields = Mapping[tuple[str | None, ...], Sequence[str]]
-"""The fields that objects of a request have, by location with None in the place of an index."""
-NO_FIELDS: Fields = {}
-NO_VERIFIERS: Mapping[str, type[Verifier]] = {}
+_NEAREST, _MISSING = "; did you mean ", "; here are missing: "
+FieldPlace = tuple[str | None, ...]
+"""A location with None instead of each index."""
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """Names and values that messages about some data offer instead of wrong ones."""
+
+    verifiers: Mapping[str, type[Verifier]] = field(default_factory=dict)
+    """Verifier classes by type, where the data may have verifiers."""
+    profiles: Collection[str] = ()
+    fields: Mapping[FieldPlace, Collection[str]] = field(default_factory=dict)
+    """Names of the fields of an object by its place."""
+    examples: Mapping[FieldPlace, str] = field(default_factory=dict)
+    """Right values in JSON by place."""
+
+
+NOTHING_KNOWN = KnownNames()
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -46,29 +62,19 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """
     by_lower = {one.lower(): one for one in names}
     found = get_close_matches(name[:MAX_NAME_CHARACTERS].lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[found[0]]!r}?" if found else ""
+    return f"{_NEAREST}{by_lower[found[0]]!r}?" if found else ""
 
 
-def invalid_request(
-    errors: Sequence[Any],
-    verifiers: Mapping[str, type[Verifier]] = NO_VERIFIERS,
-    fields: Fields = NO_FIELDS,
-) -> InvalidRequest:
-    """The error that names the wrong fields of a request.
-
-    Args:
-        errors: as pydantic lists them.
-        verifiers: verifier classes by type, where the request may have verifiers.
-        fields: names for a message about a field that there is not.
-    """
+def invalid_request(errors: Sequence[Any], known: KnownNames = NOTHING_KNOWN) -> InvalidRequest:
+    """The error that names the wrong fields of a request. `errors` are as pydantic lists them."""
     read, left = errors[: 3 * MAX_DETAILS], errors[3 * MAX_DETAILS :]
     problems = [
         {
             "field": _field(problem["loc"]) or "body",
-            "message": _with_fields(problem, fields)[: 5 * MAX_EXCERPT_CHARACTERS],
+            "message": problem["msg"][: 5 * MAX_EXCERPT_CHARACTERS],
             "type": problem["type"],
         }
-        for problem in readable_errors(read, verifiers)
+        for problem in readable_errors(read, known)
     ]
     first = f"{problems[0]['field']}: {problems[0]['message']}"
     num_more = len(problems) - 1 + len(left)
@@ -77,30 +83,18 @@ def invalid_request(
     return InvalidRequest(message, details=problems[:MAX_DETAILS])
 
 
-def _with_fields(problem: dict[str, Any], fields: Fields) -> str:
-    """The message of a problem; of an unknown field with the names of those that there are."""
-    message, location = str(problem["msg"]), problem["loc"]
-    place = tuple(None if isinstance(part, int) else part for part in location[:-1])
-    names = fields.get(place)
-    if message != NO_SUCH_FIELD or names is None:
-        return message
-    return _with_known(message, did_you_mean(str(location[-1]), names), ", ".join(names))
-
-
-def _with_known(message: str, nearest: str, known: str) -> str:
+def _with_known(message: str, nearest: str, names: str) -> str:
     """A message with the nearest name, if any, before all known ones, whose end may be cut off."""
-    return f"{message}{nearest} There are {known}" if nearest else f"{message}; there are {known}"
+    return f"{message}{nearest} There are {names}" if nearest else f"{message}; there are {names}"
 
 
-def first_problem(
-    error: ValidationError, *prefix: str, verifiers: Mapping[str, type[Verifier]] = NO_VERIFIERS
-) -> str:
+def first_problem(error: ValidationError, *prefix: str, known: KnownNames = NOTHING_KNOWN) -> str:
     """The location and the message of the first error, without the value found there.
 
     Args:
         error: of pydantic.
         prefix: keys that lead to the validated value.
-        verifiers: verifier classes by type, where the value may have verifiers.
+        known: names that the message may offer.
 
     >>> from pydantic import TypeAdapter
     >>> try:
@@ -109,26 +103,28 @@ def first_problem(
     ...     print(first_problem(error, "tests"))
     tests.1: Input should be a valid integer, unable to parse string as an integer
     """
-    problem = readable_errors(error.errors(include_input=False, include_url=False), verifiers)[0]
+    problem = readable_errors(error.errors(include_input=False, include_url=False), known)[0]
     location = ".".join(map(str, (*prefix, *problem["loc"])))
     return f"{location}: {problem['msg']}" if location else str(problem["msg"])
 
 
 def readable_errors(
-    errors: Sequence[Any], verifiers: Mapping[str, type[Verifier]] = NO_VERIFIERS
+    errors: Sequence[Any], known: KnownNames = NOTHING_KNOWN
 ) -> list[dict[str, Any]]:
     """The `loc`, `msg` and `type` of each error; a value that fits none of its forms has one error.
 
+    Misspelt fields come first: another error may only say that the field meant is missing.
+
     Args:
         errors: as pydantic lists them.
-        verifiers: verifier classes by type, where the data may have verifiers.
+        known: names that the messages may offer.
     """
     by_location: dict[Location, list[Any]] = {}
     words = []
     for problem in errors:
         start = _form_index(problem)
         if start is None:
-            words.append([_in_plain_words(problem, problem["loc"], verifiers)])
+            words.append([_in_plain_words(problem, problem["loc"], known)])
             continue
         location = problem["loc"][:start]
         if location not in by_location:
@@ -136,8 +132,45 @@ def readable_errors(
             words.append(by_location[location])
         by_location[location].append(problem)
     for location, problems in by_location.items():
-        problems[:] = _of_one_value(problems, location, verifiers)
-    return [one for problems in words for one in problems]
+        problems[:] = _of_one_value(problems, location, known)
+    found = [one for problems in words for one in problems]
+    for one in found:
+        if one["msg"] == NO_SUCH_FIELD:
+            one["msg"] += _instead(one["loc"], found, known)
+    return sorted(found, key=lambda one: not _names_another(one))
+
+
+def _names_another(problem: dict[str, Any]) -> bool:
+    """Whether an error is about an unknown field, and says which one may be meant."""
+    is_unknown = problem["type"] == "extra_forbidden"
+    return is_unknown and any(sign in problem["msg"] for sign in (_NEAREST, _MISSING))
+
+
+def _instead(location: Location, found: Sequence[dict[str, Any]], known: KnownNames) -> str:
+    """The end of a message about an unknown field: those that its object has, or lacks."""
+    place, name = _place(location[:-1]), str(location[-1])
+    if place in known.fields:
+        inner = _inner_field(place, name, known)
+        nearest = f"{_NEAREST}{inner!r}?" if inner else did_you_mean(name, known.fields[place])
+        return _with_known("", nearest, ", ".join(known.fields[place]))
+    lacking = [
+        str(one["loc"][-1])
+        for one in found
+        if one["type"] == "missing" and one["loc"][:-1] == location[:-1]
+    ]
+    return f"{_MISSING}{', '.join(lacking)}" if lacking else ""
+
+
+def _inner_field(place: FieldPlace, name: str, known: KnownNames) -> str | None:
+    """The way from an object to an inner one that has a field: `reference.answer`."""
+    for inner, names in known.fields.items():
+        if inner[: len(place)] == place != inner and name in names:
+            return ".".join(part or "0" for part in (*inner[len(place) :], name))
+    return None
+
+
+def _place(location: Location) -> FieldPlace:
+    return tuple(None if isinstance(part, int) else part for part in location)
 
 
 def _form_index(problem: Any) -> int | None:
@@ -147,14 +180,14 @@ def _form_index(problem: Any) -> int | None:
 
 
 def _of_one_value(
-    problems: list[Any], location: Location, verifiers: Mapping[str, type[Verifier]]
+    problems: list[Any], location: Location, known: KnownNames
 ) -> list[dict[str, Any]]:
     """The errors within the form that a value has; one error if it has none of its forms."""
     within = len(location) + 1
     inside = []
     for problem in problems:
         if len(problem["loc"]) > within or not problem["type"].endswith("_type"):
-            inside.append(_in_plain_words(problem, location + problem["loc"][within:], verifiers))
+            inside.append(_in_plain_words(problem, location + problem["loc"][within:], known))
             if problem["type"] == "extra_forbidden":
                 fields = FORM_NAMES[problem["loc"][len(location)]].strip("{}")
                 inside[-1]["msg"] += f"; there are {fields}"
@@ -163,35 +196,47 @@ def _of_one_value(
     *forms, last = dict.fromkeys(FORM_NAMES[problem["loc"][len(location)]] for problem in problems)
     expected = f"{', '.join(forms)} or {last}" if forms else last
     none_of_them = {**problems[0], "msg": f"expected {expected}"}
-    return [_in_plain_words(none_of_them, location, verifiers)]
+    return [_in_plain_words(none_of_them, location, known)]
 
 
-def _in_plain_words(
-    problem: Any, location: Location, verifiers: Mapping[str, type[Verifier]]
-) -> dict[str, Any]:
+def _in_plain_words(problem: Any, location: Location, known: KnownNames) -> dict[str, Any]:
     kind, context = problem["type"], problem.get("ctx", {})
-    index = _verifier_index(location, verifiers)
+    index = _verifier_index(location, known.verifiers)
     message = problem["msg"].removeprefix("Value error, ")
     if kind == "union_tag_invalid":
-        name, tag = context["discriminator"].strip("'"), str(context["tag"])
-        known = str(context["expected_tags"])
-        message = f"no {name} {tag[:MAX_EXCERPT_CHARACTERS]!r}"
-        nearest = did_you_mean(tag, [one.strip("' ") for one in known.split(",")])
-        message = _with_known(message, nearest, known)
+        message = _of_unknown_type(location, context, known)
     elif kind == "union_tag_not_found":
         message = f"it has no {context['discriminator']}"
-    elif kind.endswith("_type") and location[-2:-1] == ("verifiers",):
-        message += ' such as {"type": "accuracy"}'
+    elif kind.endswith("_type"):
+        message += _such_as(location, known)
     elif kind == "extra_forbidden" and index is not None:
         verifier = str(location[index])
-        names = ", ".join(verifiers[verifier].field_names())
+        names = ", ".join(known.verifiers[verifier].field_names())
         message = f"no option of {verifier}, which has {names}"
-        message += did_you_mean(str(location[-1]), verifiers[verifier].field_names())
+        message += did_you_mean(str(location[-1]), known.verifiers[verifier].field_names())
     elif kind == "extra_forbidden":
         message = NO_SUCH_FIELD
     if index is not None:
         location = location[:index] + location[index + 1 :]
     return {"loc": location, "msg": message, "type": kind}
+
+
+def _of_unknown_type(location: Location, context: Mapping[str, Any], known: KnownNames) -> str:
+    name, tag = context["discriminator"].strip("'"), str(context["tag"])
+    message = f"no {name} {tag[:MAX_EXCERPT_CHARACTERS]!r}"
+    if location[-2:-1] == ("verifiers",) and tag in known.profiles:
+        return f'{message}: {tag!r} is a profile; send "profile": "{tag}" instead of verifiers'
+    types = str(context["expected_tags"])
+    nearest = did_you_mean(tag, [one.strip("' ") for one in types.split(",")])
+    return _with_known(message, nearest, types)
+
+
+def _such_as(location: Location, known: KnownNames) -> str:
+    """The end of a message about a value of a wrong type: a right one, where one is known."""
+    if location[-2:-1] == ("verifiers",):
+        return ' such as {"type": "accuracy"}'
+    example = known.examples.get(_place(location))
+    return f" such as {example}" if example else ""
 
 
 def _verifier_index(location: Location, verifiers: Mapping[str, type[Verifier]]) -> int | None:

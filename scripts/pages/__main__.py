@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are made from the code: verifiers, API and commands.
+"""Write the pages of docs/ that are made from the code: verifiers, API, commands and settings.
 
 .venv/bin/python -m scripts.pages
 """
@@ -16,8 +16,10 @@ import httpx
 
 from scripts.pages.api import api_page
 from scripts.pages.cli import cli_page
+from scripts.pages.settings import settings_page
 from scripts.pages.verifiers import SHOWN, verifiers_page
 from trainer_client.cli import app as trainer_client
+from trainer_client.config.run_config import Config
 from trainer_client.service_process import running_service
 from verifier_service.cli import app as verifier_service
 
@@ -35,6 +37,7 @@ def made_pages(verifiers: list[dict[str, Any]]) -> dict[str, str]:
     return {
         "verifiers.md": verifiers_page(verifiers, options_shown=output("verifiers", SHOWN)),
         "api.md": api_page(document),
+        "settings.md": settings_page(Config.model_json_schema()),
         "cli.md": cli_page(
             apps, shown=("verifier-service verifiers tag_count", output("verifiers", "tag_count"))
         ),

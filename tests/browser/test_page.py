@@ -208,6 +208,22 @@ def test_texts_name_fields_as_they_are(open_page: OpenPage) -> None:
     assert "The final answer differs from the reference." in judge(page)[0]
 
 
+@pytest.mark.parametrize(
+    ("reference", "answer", "offers"), [("9\\pi", "28.27", True), ("9.1", "28.27", False)]
+)
+def test_a_decimal_refused_beside_an_exact_reference_is_told_of_rounding(
+    open_page: OpenPage, reference: str, answer: str, offers: bool
+) -> None:
+    page = open_page()
+    fill(page, "verifier:accuracy", reference, answer)
+    (card,) = judge(page)
+    assert ('{"rounding": 3}' in card) == offers
+    if offers:
+        page.get_by_text("Options", exact=True).click()
+        page.locator("#options").fill('{"rounding": 3}')
+        assert "equal" in judge(page)[0]
+
+
 def test_a_right_key_over_its_limit_is_told_so(open_page: OpenPage, guarded_url: str) -> None:
     page = open_page(url=guarded_url, allowed=(UNAUTHORIZED, "status of 429"))
     page.get_by_label("API key").fill("rv-wrong")
@@ -280,7 +296,7 @@ def test_a_key_opens_the_page_and_stays_in_its_tab(open_page: OpenPage, guarded_
     field = page.get_by_label("API key")
     field.fill("rv-wrong")
     page.get_by_role("button", name="Use this key").click()
-    page.get_by_text("not one of the service's").wait_for()
+    page.locator("#key-note.alert", has_text="not one of the service's").wait_for()
     assert page.locator("#verifier option").count() == 0
     field.fill(KEY)
     page.get_by_role("button", name="Use this key").click()

@@ -136,7 +136,7 @@ def test_more_axioms_can_be_allowed(coq: CoqTester) -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ({}, "reference.statement is needed; there are: none"),
+        ({}, "reference.statement is needed; the reference is empty"),
         (
             {"statement": 3},
             "reference.statement: found a number, expected a text in Coq's language",

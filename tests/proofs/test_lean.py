@@ -348,7 +348,7 @@ def test_a_statement_that_lean_does_not_take_is_the_references_fault() -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ({}, "reference.statement is needed; there are: none"),
+        ({}, "reference.statement is needed; the reference is empty"),
         ({"statement": ["a"]}, "reference.statement: found a list, expected a text"),
         ({"statement": "Theorem goal : 1 = 1."}, "expected one theorem of Lean 4, found 0"),
         ({"statement": "theorem a : b := c\ntheorem d : e := f"}, "found 2"),

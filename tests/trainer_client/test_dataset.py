@@ -319,7 +319,7 @@ def test_unusable_rows_are_named(tmp_path: Path, row: dict[str, Any], message: s
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"cannot load .*nowhere\.jsonl"):
+    with pytest.raises(DatasetError, match=r"nowhere\.jsonl: there is no such file \(relative"):
         load_problems(DatasetConfig(path=str(tmp_path / "nowhere.jsonl")))
 
 

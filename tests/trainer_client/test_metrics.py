@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -75,4 +76,21 @@ def test_an_evaluation_with_a_name_has_its_pass_at_k_on_the_console(
     log.log(2, {"time/step": 1.0})
     log.log(3, {"reward/total": 0.5})
     shown = capsys.readouterr().out.splitlines()
-    assert shown == ["step 1  code pass@1 0.25", "step 3  reward 0.5"]
+    assert [one.split("  left ")[0] for one in shown] == [
+        "step 1  code pass@1 0.25",
+        "step 3  reward 0.5",
+    ]
+
+
+def test_a_log_file_tells_the_time_that_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = {"reward/total": "reward"}
+    with MetricsLog(
+        tmp_path, title="x", num_steps=999, log_every_steps=3, console_keys=keys
+    ) as log:
+        for step in range(1, 4):
+            log.log(step, {"reward/total": 0.5})
+    first, third = re.findall(r"step .*", capsys.readouterr().out)
+    assert first == "step   1  reward 0.5"
+    assert re.fullmatch(r"step   3  reward 0\.5  left \d+ (s|min)", third)

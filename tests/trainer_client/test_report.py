@@ -170,6 +170,15 @@ def test_no_curve_is_drawn_twice(make_run: MakeRun) -> None:
     assert "mean solve rate of problems: the same as accuracy, mean score" in found["quiet"]
 
 
+def test_curves_of_zeros_are_called_so_beside_an_accuracy_of_zero(make_run: MakeRun) -> None:
+    def never_right(row: dict[str, Any]) -> None:
+        row.update({"reward/accuracy": 0.0, "policy/kl_divergence": 0.0})
+
+    found = charts(change_rows(make_run(), never_right))
+    assert "KL: 0 throughout" in found["quiet"]
+    assert not [one for one in found["quiet"] if "the same as accuracy in training" in str(one)]
+
+
 def test_a_sum_of_one_score_is_not_drawn_beside_it(make_run: MakeRun) -> None:
     run = make_run(reward={"verifiers": [{"type": "accuracy", "weight": 0.5}]})
     found: list[Any] = charts(run)["small"]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from verifier_adapters import areal, ms_swift, prime_verifiers, ray, rllm, skyrl_gym, trl, verl
-from verifier_adapters.client import Verifier
+from verifier_adapters.client import Verifier, verifier_given
 from verifier_adapters.reference import reference_of
 from verifier_service.compat import label
 
@@ -258,3 +258,12 @@ def test_other_frameworks_rows_choose_their_verifiers() -> None:
     assert rllm.RewardVerifierFn()({"ground_truth": "4", **own}, RIGHT).reward == 3.0
     env = skyrl_gym.VerifierEnv(extras={"reward_spec": {"ground_truth": "4"}, **own})
     assert env.step(RIGHT)["reward"] == 3.0
+
+
+def test_a_url_stands_for_a_verifier_and_anything_else_is_refused_at_once(service_url: str) -> None:
+    reward = trl.RewardFunction(service_url)
+    assert reward(["?"], [RIGHT], solution=["4"]) == [1.0]
+    given = Verifier(service_url)
+    assert verifier_given(given) is given
+    with pytest.raises(TypeError, match="expected a Verifier, a URL or None, found list"):
+        trl.RewardFunction(["accuracy"])  # type: ignore[arg-type]

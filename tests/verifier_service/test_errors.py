@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,8 @@ from trainer_client.service_process import running_service
 from verifier_service import errors
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.http.error_statuses import status_of
+from verifier_service.schemas import REQUEST_NAMES, ScoreRequest
+from verifier_service.validation import FieldPlace
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers import VERIFIERS
 
@@ -84,6 +87,46 @@ def test_a_key_that_is_called_like_a_verifier_is_no_option_of_it() -> None:
     case = {"stdin": "", "stdout": "", "code": 1}
     with pytest.raises(Unverifiable, match=r"cases\.0\.code: there is no such field"):
         read_tests({"tests": {"type": "stdio", "cases": [case]}})
+
+
+def test_an_unknown_key_is_told_beside_those_that_are_missing() -> None:
+    cases = [{"stdin": "", "stdout": ""}, {"input": "", "output": ""}]
+    message = "cases.1.input: there is no such field; here are missing: stdin, stdout"
+    with pytest.raises(Unverifiable, match=re.escape(message)):
+        read_tests({"tests": {"type": "stdio", "cases": cases}})
+
+
+def places_of_fields() -> list[FieldPlace]:
+    return [
+        (*place, name)
+        for place, names in REQUEST_NAMES.fields.items()
+        if place[-1:] != ("reference",)
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("place", places_of_fields(), ids=str)
+def test_a_field_of_a_wrong_type_is_told_a_right_value(
+    http: httpx.Client, place: FieldPlace
+) -> None:
+    example = REQUEST_NAMES.examples[place]
+    wrong = {"of": "no type"} if place[-1] != "reference" else "2"
+    found = error(http.post("/v1/score", json=request_with(place, wrong)), 422)
+    name = ".".join("0" if part is None else part for part in place)
+    assert re.fullmatch(rf"{name}: .* such as {re.escape(example)}", found["message"])
+    right = json.dumps(request_with(place, json.loads(example)))
+    ScoreRequest.model_validate_json(right, strict=True)
+
+
+def request_with(place: FieldPlace, value: Any) -> dict[str, Any]:
+    """A request with a value at a place, right but for it."""
+    name = place[-1] or ""
+    group: dict[str, Any] = {"completions": ["2"]}
+    request = {"groups": [group]} | (
+        {} if name in ("profile", "verifiers") else {"profile": "math"}
+    )
+    (group if len(place) > 1 else request)[name] = value
+    return request
 
 
 def test_an_unknown_path_points_to_the_documentation(http: httpx.Client) -> None:
@@ -193,6 +236,20 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
             'verifiers.0: Input should be an object such as {"type": "accuracy"}',
         ),
         (
+            {"verifiers": FORMAT, "groups": [{"completions": "It is 2."}]},
+            'groups.0.completions: Input should be a valid array such as ["It is 4."]',
+        ),
+        (
+            {"verifiers": [{"type": "math"}], "groups": []},
+            "verifiers.0: no type 'math': 'math' is a profile; send \"profile\": \"math\" "
+            "instead of verifiers",
+        ),
+        (
+            {"verifiers": FORMAT, "groups": [{"completion": ["It is 2."]}]},
+            "groups.0.completion: there is no such field; did you mean 'completions'? There are "
+            "id, prompt, reference, reference_format, completions, verifiers, profile (and 1 more)",
+        ),
+        (
             {"verifiers": [{"type": "json_schema", "schema": 3}], "groups": []},
             "verifiers.0.schema: expected an object or true or false",
         ),
@@ -231,8 +288,16 @@ def test_an_unknown_field_of_the_request_is_named(http: httpx.Client) -> None:
             {"verifiers": [{"type": "accuracy", "tolerence": 1}], "groups": []},
             "did you mean 'tolerance'?",
         ),
+        (
+            {"profile": "math", "groups": [{"answer": "2", "completions": []}]},
+            "groups.0.answer: there is no such field; did you mean 'reference.answer'?",
+        ),
+        (
+            {"profile": "math", "groups": [], "completions": ["2"]},
+            "did you mean 'groups.0.completions'?",
+        ),
     ],
-    ids=["verifier", "far", "profile", "field", "option"],
+    ids=["verifier", "far", "profile", "field", "option", "reference", "group"],
 )
 def test_the_nearest_name_is_told(http: httpx.Client, request_body: Any, message: str) -> None:
     found = error(http.post("/v1/score", json=request_body), 422)["message"]

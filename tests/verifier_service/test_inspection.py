@@ -515,7 +515,15 @@ def test_a_reference_with_nothing_in_it_is_told_apart_from_an_unknown_column(
     }
     text = summary_text(summary_of(found))
     assert "fill it, or leave the row out" in text
-    assert "rows 1, 2; row 1: empty: answer" in text
+    assert "rows 1, 2; row 1: empty: answer\n" in text
+
+
+def test_a_broken_line_is_told_its_column(tmp_path: Path) -> None:
+    data = tmp_path / "rows.jsonl"
+    data.write_text('{"problem": "What is 1 plus 2?", "answer": "3"\n')
+    assert "row 1: no JSON: Expecting ',' delimiter at column 47" in summary_text(
+        summary_of(inspected(data))
+    )
 
 
 ODD = ("see the book", "TODO", "12 or 13", "nan")

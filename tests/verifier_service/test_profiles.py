@@ -100,7 +100,7 @@ def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
         ("a: [{type: format}]\na: [{type: accuracy}]", "a key stands twice in a mapping"),
         ("a: [{type: format, type: accuracy}]", "a key stands twice in a mapping"),
         ("a: []", "a: List should have at least 1 item"),
-        ("a: [{type: acuracy}]", "a.0: no type 'acuracy'; there are 'accuracy', "),
+        ("a: [{type: acuracy}]", "a.0: no type 'acuracy'; did you mean 'accuracy'? There are "),
         ("a: [{type: format, strict: 1}]", "a.0.strict: no option of format, which has "),
         ("a: [{type: format}, {type: format}]", "same name ['format']"),
         ("a: [{type: regex, pattern: '('}]", "a.0.pattern: not a pattern"),

@@ -49,8 +49,8 @@ OPEN_PATHS = [path for path in (*POST_PATHS, *EXECUTION_PATHS) if "{" not in pat
         ('{"b": {"c": 1, "c": 2}, "a": 1, "a": 2}', ("a",), TWICE),
         ("[1, NaN]", (1,), "NaN is no JSON number"),
         ('{"a": -Infinity}', ("a",), "-Infinity is no JSON number"),
-        ("1e999", (), "1e999 is more than a number can be"),
-        ('{"a": [-1e400]}', ("a", 0), "-1e400 is more than a number can be"),
+        ("1e999", (), "1e999 is too large for a number; the largest is 1.8e308"),
+        ('{"a": [-1e400]}', ("a", 0), "-1e400 is too large for a number; the largest is 1.8e308"),
     ],
 )
 def test_a_flaw_is_found_with_its_place(
@@ -85,7 +85,7 @@ def test_the_walk_sees_every_route() -> None:
 @pytest.mark.parametrize("padding", [0, 2**16], ids=["small", "large"])
 @pytest.mark.parametrize("path", OPEN_PATHS)
 def test_every_route_names_the_place_of_a_flaw(http: httpx.Client, path: str, padding: int) -> None:
-    for flaw, problem in (('"b": 1, "b": 2', TWICE), ('"b": 1e999', "1e999 is more")):
+    for flaw, problem in (('"b": 1, "b": 2', TWICE), ('"b": 1e999', "1e999 is too large")):
         body = _request(path, "@")
         text = json.dumps({**body, "x": {"here": 7, "padding": " " * padding}})
         text = text.replace('"here": 7', flaw) if path != "/v1/score" else _in_reference(flaw)

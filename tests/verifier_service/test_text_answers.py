@@ -616,7 +616,7 @@ def test_hostile_texts_get_a_verdict_from_workers(
     ("verifier", "reference", "message"),
     [
         ("accuracy", {"anwser": "2"}, "reference.answer is needed; there are: anwser"),
-        ("accuracy", {}, "reference.answer is needed; there are: none"),
+        ("accuracy", {}, "reference.answer is needed; the reference is empty"),
         ("accuracy", {"answer": ""}, "reference.answer is empty"),
         ("accuracy", {"answer": {}}, "reference.answer: found an object, expected a text, a "),
         ("multiple_choice", {"answer": "E", "choices": ["x"]}, "expected the letter of an option"),

@@ -417,7 +417,10 @@ def _read_values(path: Path, overrides: list[str]) -> dict[str, Any]:
     try:
         values = strict_yaml.load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from error
+        where = "" if path.is_absolute() else f" (relative paths start at {Path.cwd()})"
+        raise ConfigError(
+            f"cannot read the configuration {path}: {error.strerror}{where}"
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not a text in UTF-8, so it is no YAML file") from error
     except yaml.YAMLError as error:

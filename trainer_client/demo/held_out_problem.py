@@ -19,16 +19,17 @@ from trainer_client.run.console import say
 from trainer_client.run.rollout_log import PASSING_SCORE
 
 
-def first_mistake(config: Config) -> ScoredGroup:
-    """The first held-out problem that the start model gets wrong, or else the first, as judged."""
+def mistakes(config: Config) -> list[ScoredGroup]:
+    """The held-out problems that the start model gets wrong, or else the first, as judged."""
     problems = load_problems(config.evaluation[0].dataset)
     answered = answer(config, Path(config.model.path), problems)
-    return next((one for one in answered if _is_wrong(config, one)), answered[0])
+    return [one for one in answered if _is_right(config, one) is False] or answered[:1]
 
 
-def _is_wrong(config: Config, item: ScoredGroup) -> bool:
+def _is_right(config: Config, item: ScoredGroup) -> bool | None:
+    """Whether the answer is right; None: it could not be judged."""
     score = item.verdicts[0][config.reward.main.key].score
-    return score is not None and score < PASSING_SCORE
+    return None if score is None else score >= PASSING_SCORE
 
 
 def answer(config: Config, model: Path, problems: Sequence[Problem]) -> list[ScoredGroup]:
@@ -41,17 +42,42 @@ def answer(config: Config, model: Path, problems: Sequence[Problem]) -> list[Sco
         return generate_and_score(engine, scorer, problems, sampling).groups
 
 
-def tell(config: Config, before: ScoredGroup, after: ScoredGroup) -> None:
-    """Print both answers with their rewards and verdicts."""
-    problem = before.group.problem
-    which = ", the first that it got wrong before" if _is_wrong(config, before) else ""
+def tell(config: Config, before: Sequence[ScoredGroup], after: Sequence[ScoredGroup]) -> None:
+    """Print the answers to one problem with their rewards and verdicts."""
+    index, which = most_telling(
+        [_is_right(config, one) for one in before], [_is_right(config, one) for one in after]
+    )
+    problem = before[index].group.problem
     say(
         f"a held-out problem, {problem.text} (answer {problem.reference['answer']}){which}; greedy:"
     )
-    for name, item in (("before", before), ("after", after)):
+    for name, item in (("before", before[index]), ("after", after[index])):
         (rollout,), (verdicts,) = item.group.rollouts, item.verdicts
         say(f"  {name:<6}  {' '.join(_whole_text(rollout).split())}")
         say(f"          reward {reward_line(verdicts, config.reward.sources)}")
+
+
+def most_telling(before: Sequence[bool | None], after: Sequence[bool | None]) -> tuple[int, str]:
+    """The index of the problem to show, and why that one.
+
+    Args:
+        before: whether each answer was right before the training; None: not judged.
+        after: the same after it.
+
+    >>> most_telling([False, False], [False, True])
+    (1, ', the first that training mended')
+    >>> most_telling([False], [False])
+    (0, ', the first that it got wrong before; training mended none')
+    >>> most_telling([True], [True])
+    (0, '')
+    """
+    wrong = [index for index, was_right in enumerate(before) if was_right is False]
+    mended = [index for index in wrong if after[index]]
+    if mended:
+        return mended[0], ", the first that training mended"
+    if wrong:
+        return wrong[0], ", the first that it got wrong before; training mended none"
+    return 0, ""
 
 
 def _whole_text(rollout: Rollout) -> str:

@@ -65,9 +65,10 @@ def run_demo(
         CONSOLE.print(f"verifier service: {service}{where}", soft_wrap=True)
         config = write_grpo_config(folder, url=service, seed=seed, task=task)
         try:
-            before = held_out_problem.first_mistake(config)
+            before = held_out_problem.mistakes(config)
             result = train(config)
-            (after,) = held_out_problem.answer(config, result.model_dir, [before.group.problem])
+            problems = [one.group.problem for one in before]
+            after = held_out_problem.answer(config, result.model_dir, problems)
         except TrainingStopped as error:
             raise type(error)(f"{error}: {commands.resume}") from error
         finally:

@@ -126,7 +126,7 @@ class MetricsLog:
         self._draw(step, row)
         self._progress.update(self._task, completed=step)
         if step % self._log_every_steps == 0 or step in (1, self._num_steps):
-            self._print(step, row)
+            self._print(step, row, self._time_left())
 
     def add(self, metrics: Mapping[str, float]) -> None:
         """Add metrics to the newest step, such as those of an evaluation after it."""
@@ -174,7 +174,14 @@ class MetricsLog:
             step = int(self.history[-1]["step"]) if self.history else 0
             self.warn(step, f"logging: {name} has failed and gets nothing more: {error}")
 
-    def _print(self, step: int, metrics: Mapping[str, float]) -> None:
+    def _time_left(self) -> str:
+        """Words on the time that the run will take, where no bar shows it, as in a log file."""
+        seconds = self._progress.tasks[self._task].time_remaining
+        if self._progress.console.is_terminal or not seconds:
+            return ""
+        return f"  left {seconds / 60:.0f} min" if seconds >= 120 else f"  left {seconds:.0f} s"
+
+    def _print(self, step: int, metrics: Mapping[str, float], end: str = "") -> None:
         parts = [
             f"{label} {metrics[key]:.4g}"
             for key, label in self._console_keys.items()
@@ -187,7 +194,7 @@ class MetricsLog:
         ]
         if not parts:
             return
-        line = f"step {step:>{len(str(self._num_steps))}}  " + "  ".join(parts)
+        line = f"step {step:>{len(str(self._num_steps))}}  " + "  ".join(parts) + end
         self._progress.console.print(line, highlight=False, soft_wrap=True)
 
 

@@ -68,8 +68,8 @@ def charts(run: LoggedRun) -> dict[str, list[object]]:
             series = []
             for one in chart.series:
                 why = _already_drawn(one, drawn)
-                if why is None and size == "small":
-                    why = _says_nothing(one, chart)
+                if why is not None or size == "small":
+                    why = _says_nothing(one, chart) or why
                 if why is None:
                     drawn.append((one.name, one.points))
                     series.append(one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import zstandard
@@ -14,10 +15,9 @@ from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.errors import BrokenCompression, InvalidRequest
 from verifier_service.profiles import Verifiers, profile_named
-from verifier_service.schemas import REQUEST_FIELDS, Group, ScoreRequest
+from verifier_service.schemas import REQUEST_NAMES, Group, ScoreRequest
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import invalid_request
-from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.regex import QuickPatterns
 
 CONTENT_ENCODINGS = ("identity", "gzip", "zstd")
@@ -91,7 +91,8 @@ def read_request(
     Args:
         body: JSON.
         limits: on one request.
-        profiles: returns the lists of verifiers by name; called only for a request with a profile.
+        profiles: returns the lists of verifiers by name; called for a request with a profile, and
+            for the message on a wrong one.
         quick_patterns: refuses patterns that take long to compile, where other requests wait.
 
     Raises:
@@ -106,7 +107,7 @@ def read_request(
         request = ScoreRequest.model_validate_json(body, strict=True, context=quick_patterns)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
-        raise invalid_request(found, VERIFIERS, REQUEST_FIELDS) from error
+        raise invalid_request(found, replace(REQUEST_NAMES, profiles=profiles())) from error
     if flaw is not None:
         raise flaw
     limits.check_num_completions(request.num_completions)

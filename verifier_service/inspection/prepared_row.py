@@ -54,11 +54,11 @@ def prepare(row: SourceRow, options: ProbeOptions, reference_format: str = AUTO)
         name, reading = read_named(row.columns, reference_format)
     except Unverifiable as error:
         empty = [key for key, value in row.columns.items() if is_empty(value)]
-        message = f"empty: {', '.join(empty)}; {error.message}" if empty else error.message
-        kind = FindingKind.UNKNOWN_SHAPE
+        lacking = f"empty: {', '.join(empty)}"
         if _fits_when_filled(row.columns, empty, reference_format):
-            kind = FindingKind.EMPTY_REFERENCE
-        return _unusable(row, prompt, RowFinding(kind, message))
+            return _unusable(row, prompt, RowFinding(FindingKind.EMPTY_REFERENCE, lacking))
+        message = f"{lacking}; {error.message}" if empty else error.message
+        return _unusable(row, prompt, RowFinding(FindingKind.UNKNOWN_SHAPE, message))
     findings = [] if prompt.strip() else [RowFinding(FindingKind.NO_PROMPT)]
     probes: list[Probe] = []
     if reading.verifier not in options.enabled:

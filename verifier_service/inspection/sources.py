@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ MAX_LINE_BYTES = 2**28
 MAX_SHOWN_COLUMNS = 20
 MAX_DEPTH = 100
 """Most levels of lists and objects in a row."""
+# The place in an error about a row of one line: `: line 1 column 52 (char 51)`.
+_PLACE_IN_LINE = re.compile(r": line 1 column (\d+) \(char \d+\)$")
 _SUFFIXES = (".jsonl", ".json", ".parquet", ".jsonl.gz", ".json.gz")
 _SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")
 """Files of a folder that `save_to_disk` wrote; of these, the first is one of several splits."""
@@ -183,7 +186,7 @@ def _lines(path: Path) -> Iterator[Any]:
                 if len(line) > MAX_LINE_BYTES:
                     raise BadSource(f"{path}: a line of more than {MAX_LINE_BYTES} bytes")
                 if line.strip():
-                    yield _parsed(line)
+                    yield _parsed(line.rstrip())
     except (OSError, EOFError) as error:
         raise BadSource(f"{path}: {error}") from error
 
@@ -212,7 +215,8 @@ def _array(path: Path) -> Iterable[Any]:
 
 def _row(index: int, value: Any) -> SourceRow:
     if isinstance(value, ValueError):
-        return SourceRow(index, {}, f"no JSON: {value}")
+        problem = _PLACE_IN_LINE.sub(r" at column \1", str(value))
+        return SourceRow(index, {}, f"no JSON: {problem}")
     if not isinstance(value, dict):
         return SourceRow(index, {}, f"found {type(value).__name__}, expected an object")
     try:
