@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
+import torch
 
 from reward_verifier.verdict import Outcome, Verdict
 from tests.trainer_client.runs import metrics, rollouts, rollouts_of, run_config
@@ -42,7 +44,9 @@ def scores_of(groups: ScoredGroups) -> list[list[float | None]]:
 def replay(
     kept: SolvedCompletions, step: int, *scores: list[float | None]
 ) -> tuple[ScoredGroups, dict[str, float]]:
-    groups, found = kept.replay(scored(*scores), lambda problem: "accuracy", step=step)
+    given = scored(*scores)
+    rewards = torch.tensor([[math.nan if one is None else one for one in row] for row in scores])
+    groups, found = kept.replay(given, rewards, lambda problem: "accuracy", step=step)
     return groups, dict(found)
 
 
@@ -65,6 +69,37 @@ def test_a_group_that_solves_its_problem_or_was_not_judged_stays_as_it_was_sampl
     groups, found = replay(kept, 2, [0.0, 1.0], [None, None])
     assert scores_of(groups) == [[0.0, 1.0], [None, None]]
     assert found["replay/completions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("per_group", "scores", "expected"),
+    [
+        (1, [None, None, 0.0], [None, 1.0, 0.0]),
+        (9, [None, 0.0, None], [1.0, 0.0, 1.0]),
+        (2, [0.0, 0.0, None], [0.0, 1.0, 1.0]),
+    ],
+)
+def test_a_completion_without_a_reward_goes_first_and_a_failed_one_stays(
+    per_group: int, scores: list[float | None], expected: list[float | None]
+) -> None:
+    """The group teaches by the difference of what stays and what was solved."""
+    kept = SolvedCompletions(ReplayConfig(per_group=per_group))
+    replay(kept, 1, [1.0, 1.0, 1.0])
+    groups, _ = replay(kept, 2, scores)
+    assert scores_of(groups) == [expected]
+    assert [one.replayed_from for one in groups.groups[0].group.rollouts] == [
+        1 if score else None for score in expected
+    ]
+
+
+def test_a_solved_completion_without_a_reward_is_not_kept() -> None:
+    """Another source did not judge it: in a later group it would have no reward either."""
+    kept = SolvedCompletions(ReplayConfig())
+    rewards = torch.tensor([[math.nan, 0.0]])
+    kept.replay(scored([1.0, 0.0]), rewards, lambda problem: "accuracy", step=1)
+    groups, found = replay(kept, 2, [0.0, 0.0])
+    assert scores_of(groups) == [[0.0, 0.0]]
+    assert found["replay/problems"] == 0
 
 
 def test_one_completion_of_the_group_stays_and_no_more_are_replaced_than_asked() -> None:
