@@ -106,8 +106,9 @@ def test_one_completion_of_the_group_stays_and_no_more_are_replaced_than_asked()
     for per_group, expected in ((2, [0.0, 1.0, 1.0]), (9, [0.0, 1.0, 1.0])):
         kept = SolvedCompletions(ReplayConfig(per_group=per_group))
         replay(kept, 1, [1.0, 1.0, 1.0])
-        groups, _ = replay(kept, 2, [0.0, 0.0, 0.0])
+        groups, found = replay(kept, 2, [0.0, 0.0, 0.0])
         assert scores_of(groups) == [expected]
+        assert found["replay/completions"] == 2
 
 
 def test_what_is_too_old_is_forgotten() -> None:

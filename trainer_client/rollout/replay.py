@@ -86,7 +86,8 @@ class SolvedCompletions:
                 self._solved[key] = SolvedGroup(step, kept)
             elif earlier is not None and not all(without):
                 group = _with_solved(group, earlier, without)
-                ages += [step - earlier.step] * len(earlier.scored.verdicts)
+                num_replayed = min(len(earlier.scored.verdicts), len(group.verdicts) - 1)
+                ages += [step - earlier.step] * num_replayed
             groups.append(group)
         return replace(sampled, groups=groups), {
             "replay/completions": len(ages),
