@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ from tests.trainer_client.runs import metrics, rollouts, rollouts_of, run_config
 from trainer_client.config.run_config import ConfigError, make_config
 from trainer_client.config.sections import ReplayConfig
 from trainer_client.dataset import Problem
+from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.replay import SolvedCompletions
 from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.train import train
+from trainer_client.update.batch import make_batch
+from trainer_client.update.step import kl_to_reference, update_policy
 
 PROBLEMS = [Problem(name, ({"role": "user", "content": name},), {}) for name in ("a", "b")]
 
@@ -132,6 +136,41 @@ def test_a_checkpoint_keeps_them_unless_a_verdict_is_missing(
     assert found["replay/completions"] == count
     if count:
         assert groups == replay(kept, 2, [0.0, 0.0])[0]
+
+
+def test_kl_and_entropy_are_of_the_tokens_that_this_step_sampled(task: Path) -> None:
+    """The policy has moved; guards and entropy control must not see what it moved away from."""
+    fresh, old = rollouts_of(3, 5)
+    old = replace(old, replayed_from=1)
+    names = ("policy/kl_divergence", "policy/entropy", "policy/clip_fraction")
+    config = make_config(
+        {
+            "output_dir": "unused",
+            "model": {"path": str(task / "model"), "device": "cpu"},
+            "dataset": {"path": "unused"},
+            "loss": {"kl_coefficient": 0.1},
+        }
+    )
+    measured = []
+    for rows in ([fresh], [old, fresh], [old]):
+        learner = make_learner(config)
+        with torch.no_grad():
+            for weight in learner.policy.model.parameters():
+                weight.mul_(1.5)
+        batch = make_batch(rows, [1.0] * len(rows), pad_id=0, device=learner.policy.device)
+        kl = kl_to_reference(learner, batch, config)
+        measured.append((kl, update_policy(learner, batch, config)))
+    (kl, alone), (kl_beside, beside), (kl_of_none, none) = measured
+    assert kl > 0.01
+    assert alone["policy/kl_divergence"] == pytest.approx(kl, rel=1e-3)
+    assert kl_beside == pytest.approx(kl, rel=1e-3)
+    assert [beside[name] for name in names] == pytest.approx(
+        [alone[name] for name in names], rel=1e-3
+    )
+    assert beside["policy/grad_norm"] != pytest.approx(alone["policy/grad_norm"], rel=1e-3)
+    assert math.isnan(kl_of_none)
+    assert not set(names) & set(none)
+    assert none["policy/updates"] == 1
 
 
 SOLVED_ONCE = """
