@@ -159,11 +159,15 @@ def moved_by_offloading(
     return moved
 
 
+@pytest.mark.parametrize("model", [{}, {"autocast": "bfloat16"}], ids=["float32", "autocast"])
 def test_activations_wait_elsewhere_and_no_weight_is_moved(
-    task: Path, monkeypatch: pytest.MonkeyPatch
+    task: Path, monkeypatch: pytest.MonkeyPatch, model: dict[str, Any]
 ) -> None:
-    """Tensors of a layer's inner size, 352, are moved; none has the shape of a weight."""
-    config = make_config(values(task, train={"offload_activations": True}))
+    """Tensors of a layer's inner size, 352, are moved; none has the shape of a weight.
+
+    Under autocast layers keep copies of their weights, which stay as the weights do.
+    """
+    config = make_config(values(task, model=model, train={"offload_activations": True}))
     learner = make_learner(config)
     weights = [one for one in learner.policy.model.parameters() if one.dim() == 2]
     shapes = {tuple(one.shape) for one in weights} | {tuple(one.shape)[::-1] for one in weights}

@@ -214,7 +214,11 @@ def _backward(
         if config.loss.kl_coefficient:
             with learner.reference_model() as reference:
                 reference_logprobs = logprobs_under(reference).logprobs
-        with activations_offloaded(learner.policy.model, enabled=config.train.offload_activations):
+        with activations_offloaded(
+            learner.policy.model,
+            enabled=config.train.offload_activations,
+            autocast=learner.policy.autocast,
+        ):
             current = logprobs_under(learner.policy.model)
         terms = policy_loss(
             current.logprobs,
