@@ -24,6 +24,8 @@ class FreeMemory:
     num_bytes: int
     where: str
     """Its owner, such as `this machine`."""
+    gpu_bytes: int | None = None
+    """All memory of the GPU, what is taken included; None: it is not a GPU's."""
 
 
 def cuda_problem() -> str | None:
@@ -63,7 +65,7 @@ def free_memory(device: str) -> FreeMemory | None:
 def _free_memory_of_gpu() -> FreeMemory | None:
     """The free memory of the first visible GPU."""
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
-    query = ["nvidia-smi", f"--id={first}", "--query-gpu=memory.free"]
+    query = ["nvidia-smi", f"--id={first}", "--query-gpu=memory.free,memory.total"]
     try:
         shown = subprocess.run(
             [*query, "--format=csv,noheader,nounits"],
@@ -72,7 +74,8 @@ def _free_memory_of_gpu() -> FreeMemory | None:
             check=True,
             timeout=SMI_SECONDS,
         ).stdout
-        return FreeMemory(int(shown.split()[0]) * 2**20, f"GPU {first}")
+        free, total = (int(size) * 2**20 for size in shown.splitlines()[0].split(","))
+        return FreeMemory(free, f"GPU {first}", total)
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         return None
 

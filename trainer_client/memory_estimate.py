@@ -19,7 +19,8 @@ generated together:
 The four copies are logits, scaled logits, log-softmax and a gradient or a draw. a is w, with
 `model.autocast` 2. With `train.gradient_checkpointing` only the inputs of layers are kept,
 w * tokens * layers * hidden size, beside the activations of one layer and their gradients; without
-it, gradients reuse the memory of activations that are no longer needed.
+it, gradients reuse the memory of activations that are no longer needed. With
+`train.offload_activations` those of one layer and their gradients alone are on the GPU.
 
 The step's peak is the larger of generating (weights, optimizer, reference, KV cache, sampling) and
 updating (everything but KV cache and sampling). With `train.offload` optimizer and reference are on
@@ -132,7 +133,7 @@ def estimate_memory(
         config: the run's.
         prompt_tokens: length of a prompt.
         files: the model's, if they are known.
-        gpu_bytes: memory of the GPU, of which vLLM takes its share; None: it is not counted.
+        gpu_bytes: all memory of the GPU, of which vLLM takes its share; None: it is not counted.
     """
     files = files or find_model(config.model.path)
     model, shapes = files.config(), files.shapes()
@@ -205,7 +206,7 @@ def _vllm_bytes(config: Config, gpu_bytes: int | None) -> int:
 def _activation_bytes_per_token(
     model: Mapping[str, Any], config: Config, width: int, layer: int
 ) -> int:
-    """Bytes of a token's activations in all layers.
+    """Bytes of a token's activations in all layers that are on the GPU together.
 
     Args:
         model: the model's configuration.
@@ -214,6 +215,9 @@ def _activation_bytes_per_token(
         layer: bytes of a token's activations in one layer.
     """
     num_layers = number_of(model, "num_hidden_layers")
+    # On a CPU they wait in the same memory.
+    if config.train.offload_activations and config.model.device != "cpu":
+        return 2 * layer
     if config.train.gradient_checkpointing:
         return num_layers * number_of(model, "hidden_size") * width + 2 * layer
     return num_layers * layer

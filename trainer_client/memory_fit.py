@@ -99,6 +99,7 @@ def _changes(config: Config, prompt_tokens: int) -> Iterator[tuple[str, str]]:
     yield from _halves("rollout.batch_size", config.rollout.batch_size, config.rollout.group_size)
     yield "train.gradient_checkpointing", "true"
     yield "train.offload", "true"
+    yield "train.offload_activations", "true"
     if config.model.lora is None:
         yield "model.lora", "{rank: 16}"
     # Weights that are trained stay float32: a small step would be lost in bfloat16.

@@ -167,7 +167,7 @@ def train_step(
     sampled = rollout_metrics(scored, rewards, advantages, config.reward)
     if learner.replay is not None:
         main = partial(main_of, config=config.reward)
-        scored, replayed = learner.replay.replay(scored, main, step=step)
+        scored, replayed = learner.replay.replay(scored, rewards, main, step=step)
         rewards = rewards_of(scored, config.reward)
         advantages = advantages_of(scored, rewards, config.reward, config.advantage)
         sampled |= replayed

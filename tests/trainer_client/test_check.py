@@ -22,7 +22,7 @@ from trainer_client.check.check_run import check_before_training, check_run
 from trainer_client.check.findings import Findings
 from trainer_client.cli import run
 from trainer_client.config.run_config import ConfigError
-from trainer_client.machine import FreeMemory
+from trainer_client.machine import FreeMemory, free_memory
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -273,6 +273,25 @@ def test_the_estimate_is_compared_with_what_is_free(
         found: Findings = check_run(config)
         (line,) = (one for one in getattr(found, kind) if one.startswith("memory: about"))
         assert ("Suggested: " in line) == (kind != "facts")
+
+
+def test_vllm_takes_its_share_of_all_memory_of_the_gpu(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A share of 0.3 of 40,000 MiB is 12 GiB, however little of it is free."""
+    said = subprocess.CompletedProcess([], 0, "30000, 40000\n")
+    asked: list[list[str]] = []
+    monkeypatch.setattr(
+        machine.subprocess, "run", lambda command, **_: asked.append(command) or said
+    )
+    monkeypatch.setattr(machine, "cuda_problem", lambda: None)
+    memory = free_memory("auto")
+    assert memory == FreeMemory(30000 * 2**20, "GPU 0", 40000 * 2**20)
+    assert "--query-gpu=memory.free,memory.total" in asked[0]
+    monkeypatch.setattr(check_model, "free_memory", lambda device: memory)
+    found = check_run(config, ["rollout.engine=vllm", "model.device=auto"])
+    (line,) = (one for one in found.facts if one.startswith("memory: about"))
+    assert line == "memory: about 12 GiB at the step's peak, 29 GiB are free on GPU 0"
 
 
 def test_a_huge_group_is_warned_of(config: Path) -> None:

@@ -57,6 +57,32 @@ def test_the_clip_counts_the_tokens_on_which_it_acts() -> None:
     assert terms.clipped_sum.item() == 2  # 1.5 with A > 0 and 0.5 with A < 0
 
 
+def test_replayed_tokens_are_in_the_policy_loss_and_out_of_kl_and_clip_count() -> None:
+    """The second completion is replayed; its tokens still count in the denominators."""
+    config = LossConfig(kl_coefficient=0.5, kl_estimator="k3")
+    token_factors = token_weights(MASK, config, max_completion_tokens=10)
+    policy = (SAMPLER + RATIO.log()).requires_grad_()
+    # d = 1 on every token of the mask: k3 = e - 2.
+    fresh = MASK & torch.tensor([[True], [False]])
+    terms = policy_loss(
+        policy,
+        SAMPLER,
+        ADVANTAGES,
+        MASK,
+        token_factors,
+        config,
+        reference_logprobs=policy.detach() + 1,
+        fresh=fresh,
+    )
+    k3 = math.e - 2
+    assert terms.loss.item() == pytest.approx(loss_of(LossConfig()) + 0.5 * 2 * k3 * 0.25)
+    assert terms.kl_sum.item() == pytest.approx(2 * k3)
+    assert terms.clipped_sum.item() == 1
+    terms.loss.backward()  # type: ignore[no-untyped-call]
+    assert policy.grad is not None
+    assert policy.grad[1].tolist() == [0.0, 0.0, 0.0]  # the clip; a KL would pull here
+
+
 def test_the_clip_stops_the_gradient_only_where_it_would_improve() -> None:
     config = LossConfig()
     policy = (SAMPLER + RATIO.log()).requires_grad_()

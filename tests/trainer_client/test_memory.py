@@ -62,6 +62,8 @@ def test_completions_of_a_server_take_no_memory_here(task: Path, tmp_path: Path)
         ({}, 4 * 5 * LAYER),
         ({"model": {"autocast": "bfloat16"}}, 2 * 5 * LAYER),
         ({"train": {"gradient_checkpointing": True}}, 4 * 5 * 128 + 2 * 4 * LAYER),
+        ({"model": {"device": "auto"}, "train": {"offload_activations": True}}, 2 * 4 * LAYER),
+        ({"model": {"device": "cpu"}, "train": {"offload_activations": True}}, 4 * 5 * LAYER),
     ],
 )
 def test_activations_depend_on_the_settings_that_save_them(
@@ -147,6 +149,20 @@ def test_a_run_fits_with_the_changes_that_are_named(
     assert estimate_memory(again, prompt_tokens=64).peak == peaks[-1]
     lines = list(fit_lines(found))
     assert lines[-1].startswith("it fits" if share >= 0.3 else "it does not fit")
+
+
+def test_offloaded_activations_are_among_the_changes_that_make_a_run_fit(
+    task: Path, tmp_path: Path
+) -> None:
+    """One long completion cannot be split into micro-batches."""
+    rollout = {"prompts_per_step": 1, "group_size": 2, "max_completion_tokens": 8000}
+    settings = {"micro_batch_tokens": 8008, "gradient_checkpointing": True}
+    config = run_config(task, tmp_path / "run", rollout=rollout, train=settings)
+    path = written(config, tmp_path)
+    room = estimate_memory(config, prompt_tokens=8).peak * 95 // 100
+    found = fits_of(path, [], OVERHEAD_BYTES + room, prompt_tokens=8)
+    assert found[-1].fits
+    assert "train.offload_activations=true" in found[-1].changes
 
 
 def test_vllm_in_the_same_process_takes_its_share_while_it_samples(

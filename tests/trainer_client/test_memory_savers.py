@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config
-from trainer_client.config.run_config import ConfigError, make_config
+from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
@@ -134,6 +134,46 @@ def test_autocast_computes_in_bfloat16_on_float32_weights(task: Path) -> None:
     assert metrics["policy/grad_norm"] == pytest.approx(expected["policy/grad_norm"], rel=0.05)
     assert metrics["policy/loss"] != expected["policy/loss"]
     assert {weight.dtype for weight in learner.policy.model.parameters()} == {torch.float32}
+
+
+def moved_by_offloading(
+    learner: Learner, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> list[torch.Tensor]:
+    """The tensors that an update has moved to where activations wait."""
+    moved: list[torch.Tensor] = []
+    hooks = torch.autograd.graph.saved_tensors_hooks
+
+    def watched(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any:
+        def note(tensor: torch.Tensor) -> Any:
+            kept = pack(tensor)
+            if kept[1] is not tensor:
+                assert kept[1].equal(tensor)
+                moved.append(tensor)
+            return kept
+
+        return hooks(note, unpack)
+
+    monkeypatch.setattr(torch.autograd.graph, "saved_tensors_hooks", watched)
+    batch = make_batch(ROLLOUTS, [1.0, -1.0, 0.5, 0.0], pad_id=0, device=learner.policy.device)
+    update_policy(learner, batch, config)
+    return moved
+
+
+@pytest.mark.parametrize("model", [{}, {"autocast": "bfloat16"}], ids=["float32", "autocast"])
+def test_activations_wait_elsewhere_and_no_weight_is_moved(
+    task: Path, monkeypatch: pytest.MonkeyPatch, model: dict[str, Any]
+) -> None:
+    """Tensors of a layer's inner size, 352, are moved; none has the shape of a weight.
+
+    Under autocast layers keep copies of their weights, which stay as the weights do.
+    """
+    config = make_config(values(task, model=model, train={"offload_activations": True}))
+    learner = make_learner(config)
+    weights = [one for one in learner.policy.model.parameters() if one.dim() == 2]
+    shapes = {tuple(one.shape) for one in weights} | {tuple(one.shape)[::-1] for one in weights}
+    moved = {tuple(one.shape) for one in moved_by_offloading(learner, config, monkeypatch)}
+    assert any(shape[-1:] == (352,) for shape in moved - shapes)
+    assert not moved & shapes
 
 
 def test_offloaded_state_comes_back_as_it_was(task: Path) -> None:

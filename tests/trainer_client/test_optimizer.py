@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from tests.trainer_client.runs import run_config, same, weights
 from trainer_client.config.run_config import ConfigError, make_config
@@ -36,6 +37,20 @@ def test_muon_moves_matrices_by_orthogonal_updates_and_the_rest_as_adamw(task: P
     assert 0.1 < matrix.square().mean().sqrt() / RATE < 0.3
     for name in ("model.embed_tokens.weight", "model.norm.weight"):
         assert torch.allclose(moved[name].abs(), torch.tensor(RATE), rtol=1e-2), name
+
+
+def test_muon_leaves_embeddings_of_positions_to_adamw() -> None:
+    model = GPT2LMHeadModel(
+        GPT2Config(vocab_size=32, n_positions=16, n_embd=8, n_layer=1, n_head=2)
+    )
+    optimizer, _ = make_optimizer(model, OptimizerConfig(type="muon"), num_steps=1)
+    by_muon, by_adamw = ({id(one) for one in group["params"]} for group in optimizer.param_groups)
+    named = {name: id(one) for name, one in model.named_parameters()}
+    assert {name for name in named if named[name] in by_muon} == {
+        f"transformer.h.0.{name}.weight"
+        for name in ("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")
+    }
+    assert {named["transformer.wte.weight"], named["transformer.wpe.weight"]} <= by_adamw
 
 
 def test_a_run_with_muon_goes_on_bit_for_bit_and_keeps_its_optimizer(

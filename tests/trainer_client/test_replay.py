@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from reward_verifier.verdict import Outcome, Verdict
 from tests.trainer_client.runs import metrics, rollouts, rollouts_of, run_config
 from trainer_client.config.run_config import ConfigError, make_config
 from trainer_client.config.sections import ReplayConfig
 from trainer_client.dataset import Problem
+from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.replay import SolvedCompletions
 from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.train import train
+from trainer_client.update.batch import make_batch
+from trainer_client.update.step import kl_to_reference, update_policy
 
 PROBLEMS = [Problem(name, ({"role": "user", "content": name},), {}) for name in ("a", "b")]
 
@@ -42,7 +48,9 @@ def scores_of(groups: ScoredGroups) -> list[list[float | None]]:
 def replay(
     kept: SolvedCompletions, step: int, *scores: list[float | None]
 ) -> tuple[ScoredGroups, dict[str, float]]:
-    groups, found = kept.replay(scored(*scores), lambda problem: "accuracy", step=step)
+    given = scored(*scores)
+    rewards = torch.tensor([[math.nan if one is None else one for one in row] for row in scores])
+    groups, found = kept.replay(given, rewards, lambda problem: "accuracy", step=step)
     return groups, dict(found)
 
 
@@ -67,12 +75,44 @@ def test_a_group_that_solves_its_problem_or_was_not_judged_stays_as_it_was_sampl
     assert found["replay/completions"] == 0
 
 
+@pytest.mark.parametrize(
+    ("per_group", "scores", "expected"),
+    [
+        (1, [None, None, 0.0], [None, 1.0, 0.0]),
+        (9, [None, 0.0, None], [1.0, 0.0, 1.0]),
+        (2, [0.0, 0.0, None], [0.0, 1.0, 1.0]),
+    ],
+)
+def test_a_completion_without_a_reward_goes_first_and_a_failed_one_stays(
+    per_group: int, scores: list[float | None], expected: list[float | None]
+) -> None:
+    """The group teaches by the difference of what stays and what was solved."""
+    kept = SolvedCompletions(ReplayConfig(per_group=per_group))
+    replay(kept, 1, [1.0, 1.0, 1.0])
+    groups, _ = replay(kept, 2, scores)
+    assert scores_of(groups) == [expected]
+    assert [one.replayed_from for one in groups.groups[0].group.rollouts] == [
+        1 if score else None for score in expected
+    ]
+
+
+def test_a_solved_completion_without_a_reward_is_not_kept() -> None:
+    """Another source did not judge it: in a later group it would have no reward either."""
+    kept = SolvedCompletions(ReplayConfig())
+    rewards = torch.tensor([[math.nan, 0.0]])
+    kept.replay(scored([1.0, 0.0]), rewards, lambda problem: "accuracy", step=1)
+    groups, found = replay(kept, 2, [0.0, 0.0])
+    assert scores_of(groups) == [[0.0, 0.0]]
+    assert found["replay/problems"] == 0
+
+
 def test_one_completion_of_the_group_stays_and_no_more_are_replaced_than_asked() -> None:
     for per_group, expected in ((2, [0.0, 1.0, 1.0]), (9, [0.0, 1.0, 1.0])):
         kept = SolvedCompletions(ReplayConfig(per_group=per_group))
         replay(kept, 1, [1.0, 1.0, 1.0])
-        groups, _ = replay(kept, 2, [0.0, 0.0, 0.0])
+        groups, found = replay(kept, 2, [0.0, 0.0, 0.0])
         assert scores_of(groups) == [expected]
+        assert found["replay/completions"] == 2
 
 
 def test_what_is_too_old_is_forgotten() -> None:
@@ -96,6 +136,41 @@ def test_a_checkpoint_keeps_them_unless_a_verdict_is_missing(
     assert found["replay/completions"] == count
     if count:
         assert groups == replay(kept, 2, [0.0, 0.0])[0]
+
+
+def test_kl_and_entropy_are_of_the_tokens_that_this_step_sampled(task: Path) -> None:
+    """The policy has moved; guards and entropy control must not see what it moved away from."""
+    fresh, old = rollouts_of(3, 5)
+    old = replace(old, replayed_from=1)
+    names = ("policy/kl_divergence", "policy/entropy", "policy/clip_fraction")
+    config = make_config(
+        {
+            "output_dir": "unused",
+            "model": {"path": str(task / "model"), "device": "cpu"},
+            "dataset": {"path": "unused"},
+            "loss": {"kl_coefficient": 0.1},
+        }
+    )
+    measured = []
+    for rows in ([fresh], [old, fresh], [old]):
+        learner = make_learner(config)
+        with torch.no_grad():
+            for weight in learner.policy.model.parameters():
+                weight.mul_(1.5)
+        batch = make_batch(rows, [1.0] * len(rows), pad_id=0, device=learner.policy.device)
+        kl = kl_to_reference(learner, batch, config)
+        measured.append((kl, update_policy(learner, batch, config)))
+    (kl, alone), (kl_beside, beside), (kl_of_none, none) = measured
+    assert kl > 0.01
+    assert alone["policy/kl_divergence"] == pytest.approx(kl, rel=1e-3)
+    assert kl_beside == pytest.approx(kl, rel=1e-3)
+    assert [beside[name] for name in names] == pytest.approx(
+        [alone[name] for name in names], rel=1e-3
+    )
+    assert beside["policy/grad_norm"] != pytest.approx(alone["policy/grad_norm"], rel=1e-3)
+    assert math.isnan(kl_of_none)
+    assert not set(names) & set(none)
+    assert none["policy/updates"] == 1
 
 
 SOLVED_ONCE = """

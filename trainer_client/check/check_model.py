@@ -37,7 +37,8 @@ ADVICE = {
     "kv_cache": "a smaller rollout.batch_size, rollout.group_size or rollout.max_completion_tokens",
     "sampling": "a smaller rollout.batch_size or rollout.group_size",
     "logits": "a smaller train.micro_batch_tokens",
-    "activations": "train.gradient_checkpointing true, or a smaller train.micro_batch_tokens",
+    "activations": "train.gradient_checkpointing true, a smaller train.micro_batch_tokens, or "
+    "train.offload_activations true",
 }
 """The settings that make a part of the memory smaller."""
 
@@ -120,7 +121,7 @@ def check_memory(
             config,
             prompt_tokens=_prompt_tokens(files, problems),
             files=files,
-            gpu_bytes=free.num_bytes if free is not None and num_gpus() else None,
+            gpu_bytes=None if free is None else free.gpu_bytes,
         )
     except ConfigError as error:
         findings.warnings.append(f"memory is not estimated: {error}")

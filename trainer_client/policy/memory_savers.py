@@ -75,17 +75,32 @@ def offloaded(optimizer: Optimizer, reference: PreTrainedModel | None) -> Iterat
             reference.to(reference_device)
 
 
-def activations_offloaded(model: PreTrainedModel, *, enabled: bool) -> AbstractContextManager[Any]:
+def activations_offloaded(
+    model: PreTrainedModel, *, enabled: bool, autocast: torch.dtype | None
+) -> AbstractContextManager[Any]:
     """Inside, what a forward pass keeps for its backward pass waits for it in the CPU's memory.
 
-    Weights, of which the forward pass keeps many, stay where they are.
+    Weights, of which the forward pass keeps many, stay where they are, and so do the copies of
+    matrices that autocast makes. Such a copy is told by its type and shape, so that an activation
+    which happens to have both stays, too.
+
+    Args:
+        model: the policy's.
+        enabled: False changes nothing.
+        autocast: type that the forward pass computes in; None: the weights' type.
     """
     if not enabled:
         return nullcontext()
     weights = {one.untyped_storage().data_ptr() for one in model.parameters()}
+    matrices = [one.shape for one in model.parameters() if one.dim() == 2 and one.dtype != autocast]
+    copies = {shape for rows, columns in matrices for shape in ((rows, columns), (columns, rows))}
+
+    def stays(tensor: Tensor) -> bool:
+        is_copy = tensor.dtype == autocast and tuple(tensor.shape) in copies
+        return is_copy or tensor.untyped_storage().data_ptr() in weights
 
     def move(tensor: Tensor) -> tuple[torch.device, Tensor]:
-        if tensor.untyped_storage().data_ptr() in weights:
+        if stays(tensor):
             return tensor.device, tensor
         held = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.is_cuda)
         return tensor.device, held.copy_(tensor)

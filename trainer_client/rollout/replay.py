@@ -2,18 +2,20 @@
 
 A group in which every completion fails has advantages of 0 and teaches nothing, although the policy
 may have solved its problem before. There solved completions of earlier steps take the place of as
-many failed ones (ARPO, arXiv 2505.16282). They keep the log-probabilities of the weights that
-sampled them, so the ratio of the loss is between the policy and those weights, and its clip, or
-`loss.importance`, bounds what an old completion can do.
+many others (ARPO, arXiv 2505.16282): of those without a reward first, then of failed ones. A failed
+one with a reward always stays, since advantages are differences. Replayed completions keep the
+log-probabilities of the weights that sampled them, so the ratio of the loss is between the policy
+and those weights, and its clip, or `loss.importance`, bounds what an old completion can do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
+from torch import Tensor
 
 from trainer_client.config.sections import ReplayConfig
 from trainer_client.dataset import Problem
@@ -59,7 +61,7 @@ class SolvedCompletions:
         self._solved: dict[str, SolvedGroup] = {}
 
     def replay(
-        self, sampled: ScoredGroups, main_of: MainOf, *, step: int
+        self, sampled: ScoredGroups, rewards: Tensor, main_of: MainOf, *, step: int
     ) -> tuple[ScoredGroups, Mapping[str, float]]:
         """The groups of a step with solved completions in those that have none, and metrics.
 
@@ -67,33 +69,31 @@ class SolvedCompletions:
 
         Args:
             sampled: the groups of all processes, as they were sampled.
+            rewards: float `[N, G]`, NaN where a completion has no reward. Such a completion is
+                never kept as a solved one.
             main_of: the source by which a completion counts as solved.
             step: number of the step, from 1.
         """
         oldest = step - self._config.max_age_steps
         self._solved = {key: one for key, one in self._solved.items() if one.step >= oldest}
         groups, ages = [], []
-        for group in sampled.groups:
+        for group, without in zip(sampled.groups, rewards.isnan().tolist(), strict=True):
             key, source = StoredProblem.of(group.group.problem).key, main_of(group.group.problem)
-            rate = solve_rate(group, source)
+            solved = _solved_places(group, source, without)
             earlier = self._solved.get(key)
-            if rate.passed:
-                self._solved[key] = SolvedGroup(step, self._solved_part(group, source))
-            elif rate.judged and earlier is not None:
-                group = _with_solved(group, earlier)
-                ages += [step - earlier.step] * len(earlier.scored.verdicts)
+            if solved:
+                kept = _only(group, solved[: self._config.per_group])
+                self._solved[key] = SolvedGroup(step, kept)
+            elif earlier is not None and not all(without):
+                group = _with_solved(group, earlier, without)
+                num_replayed = min(len(earlier.scored.verdicts), len(group.verdicts) - 1)
+                ages += [step - earlier.step] * num_replayed
             groups.append(group)
         return replace(sampled, groups=groups), {
             "replay/completions": len(ages),
             "replay/age": sum(ages) / max(1, len(ages)),
             "replay/problems": len(self._solved),
         }
-
-    def _solved_part(self, group: ScoredGroup, source: str) -> ScoredGroup:
-        """The first solved completions of a group, at most `per_group`."""
-        alone = [_only(group, [place]) for place in range(len(group.verdicts))]
-        solved = [place for place, one in enumerate(alone) if solve_rate(one, source).passed]
-        return _only(group, solved[: self._config.per_group])
 
     def write(self, folder: Path) -> None:
         """Keep the completions in a checkpoint's folder; problems as their messages alone."""
@@ -113,17 +113,34 @@ class SolvedCompletions:
                 self._solved[key] = SolvedGroup(one.step, scored)
 
 
-def _with_solved(group: ScoredGroup, earlier: SolvedGroup) -> ScoredGroup:
-    """The group with earlier completions in the place of its last ones; one of its own stays."""
-    size = len(group.verdicts)
-    count = min(len(earlier.scored.verdicts), size - 1)
-    own = _only(group, list(range(size - count)))
-    old = _only(earlier.scored, list(range(count)))
-    rollouts = tuple(replace(one, replayed_from=earlier.step) for one in old.group.rollouts)
-    return ScoredGroup(
-        RolloutGroup(group.group.problem, own.group.rollouts + rollouts),
-        own.verdicts + old.verdicts,
-    )
+def _solved_places(group: ScoredGroup, source: str, without: Sequence[bool]) -> list[int]:
+    """The places of solved completions that have a reward."""
+    return [
+        place
+        for place, lacks in enumerate(without)
+        if not lacks and solve_rate(_only(group, [place]), source).passed
+    ]
+
+
+def _with_solved(group: ScoredGroup, earlier: SolvedGroup, without: Sequence[bool]) -> ScoredGroup:
+    """The group with earlier completions in the places of others, its first reward excepted.
+
+    Args:
+        group: has no solved completion, and at least one reward.
+        earlier: what takes their places.
+        without: True at the places that have no reward; they are replaced first.
+    """
+    stays = without.index(False)
+    others = [place for place in reversed(range(len(without))) if place != stays]
+    others.sort(key=lambda place: not without[place])
+    rollouts, verdicts = list(group.group.rollouts), list(group.verdicts)
+    # Groups of two completions have one place, however many earlier completions there are.
+    for place, old, verdict in zip(
+        others, earlier.scored.group.rollouts, earlier.scored.verdicts, strict=False
+    ):
+        rollouts[place] = replace(old, replayed_from=earlier.step)
+        verdicts[place] = verdict
+    return ScoredGroup(RolloutGroup(group.group.problem, tuple(rollouts)), tuple(verdicts))
 
 
 def _only(group: ScoredGroup, places: list[int]) -> ScoredGroup:

@@ -40,6 +40,13 @@ class Batch:
     """float32 `[B]`."""
     counts: Tensor
     """bool `[B]`, True on a row that counts as a sequence, False on a placeholder."""
+    replayed: Tensor
+    """bool `[B]`, True on a completion of an earlier step (`rollout.replay`)."""
+
+    @property
+    def fresh_mask(self) -> Tensor:
+        """bool `[B, T]`, the completion mask without replayed rows."""
+        return self.completion_mask & ~self.replayed[:, None]
 
 
 def kept_groups(
@@ -121,6 +128,7 @@ def make_batch(
         sampler_logprobs.to(device),
         torch.tensor(advantages, dtype=torch.float32, device=device),
         torch.ones(len(rollouts), dtype=torch.bool, device=device),
+        torch.tensor([r.replayed_from is not None for r in rollouts], device=device),
     )
 
 

@@ -10,7 +10,7 @@ completion. Log-probabilities are named by who produced them:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import torch
 from torch import Tensor, distributed
@@ -25,22 +25,28 @@ class StepTotals:
     num_sequences: int
     num_tokens: int
     """Completion tokens in the loss; masked completions have none."""
+    num_fresh_tokens: int
+    """Those of them that this step sampled: all but the tokens of replayed completions."""
 
     @classmethod
-    def of(cls, mask: Tensor, counts: Tensor | None = None) -> StepTotals:
+    def of(
+        cls, mask: Tensor, counts: Tensor | None = None, fresh: Tensor | None = None
+    ) -> StepTotals:
         """The totals of a bool `[B, T]` mask of completion tokens.
 
         Args:
             mask: one row for every sequence.
             counts: bool `[B]`, False on placeholder rows (`Batch.counts`); None: no row is one.
+            fresh: bool `[B, T]`, `mask` without replayed rows; None: no row is replayed.
         """
-        return cls(len(mask) if counts is None else int(counts.sum()), int(mask.sum()))
+        num_sequences = len(mask) if counts is None else int(counts.sum())
+        return cls(num_sequences, int(mask.sum()), int((mask if fresh is None else fresh).sum()))
 
     def over_processes(self, device: torch.device) -> StepTotals:
         """The sum over the processes of `torch.distributed`, if it runs. Collective."""
         if not distributed.is_initialized():
             return self
-        sums = torch.tensor([self.num_sequences, self.num_tokens], device=device)
+        sums = torch.tensor(list(astuple(self)), device=device)
         distributed.all_reduce(sums)
         return StepTotals(*sums.tolist())
 
@@ -52,11 +58,12 @@ class LossTerms:
     loss: Tensor
     """A scalar to call backward on."""
     kl_sum: Tensor
-    """k3 between policy and reference, whichever estimator is in the loss; 0 without one."""
+    """k3 between policy and reference on fresh tokens, whichever estimator is in the loss; 0
+    without a reference."""
     sampler_kl_sum: Tensor
     """k3 between sampler and policy: how far off-policy the tokens are."""
     clipped_sum: Tensor
-    """Number of tokens whose gradient a clip or a cap has bounded."""
+    """Number of fresh tokens whose gradient a clip or a cap has bounded."""
 
 
 def token_weights(
@@ -109,6 +116,7 @@ def policy_loss(
     reference_logprobs: Tensor | None = None,
     proximal_logprobs: Tensor | None = None,
     selected: Tensor | None = None,
+    fresh: Tensor | None = None,
 ) -> LossTerms:
     """Sum over tokens of weight * (w * token loss + beta * KL), with A the sequence's advantage.
 
@@ -122,7 +130,9 @@ def policy_loss(
     | `unclipped` | -min(r, cap) A |
 
     With `proximal_logprobs` r is exp(policy - proximal) and w = `importance_weights`; otherwise w
-    is 1. The KL term is not weighted by w. With `kl_ratio_weighted` it is multiplied by r.
+    is 1. The KL term is not weighted by w. With `kl_ratio_weighted` it is multiplied by r. It is 0
+    on replayed tokens: k3 estimates the KL on tokens that the policy samples, and is huge on those
+    that it has moved away from.
     `covariance` changes the token losses in `selected`, see `_by_covariance`.
 
     Args:
@@ -135,12 +145,14 @@ def policy_loss(
         reference_logprobs: float `[B, T]`; needed when `kl_coefficient` is not 0.
         proximal_logprobs: float `[B, T]`, detached; needed when `importance` is set.
         selected: bool `[B, T]` of `selected_tokens`; needed when `covariance` is set.
+        fresh: bool `[B, T]`, `mask` without replayed rows; None: no row is replayed.
 
     Raises:
         ValueError: one of `importance` and `proximal_logprobs` is given without the other.
     """
     if (config.importance is None) != (proximal_logprobs is None):
         raise ValueError("proximal_logprobs belong to loss.importance: give both or neither")
+    fresh = mask if fresh is None else fresh
     start_logprobs = sampler_logprobs if proximal_logprobs is None else proximal_logprobs
     ratio = _ratio(policy_logprobs, start_logprobs, mask, per_sequence=config.type == "gspo")
     token_loss, bounded = _token_loss(ratio, policy_logprobs, advantages[:, None], mask, config)
@@ -154,10 +166,11 @@ def policy_loss(
         )
     kl_sum = policy_logprobs.new_zeros(())
     if reference_logprobs is not None:
-        token_loss = token_loss + _kl_term(policy_logprobs, reference_logprobs, ratio, mask, config)
-        kl_sum = kl_divergence(policy_logprobs.detach(), reference_logprobs, mask, "k3").sum()
+        kl_term = _kl_term(policy_logprobs, reference_logprobs, ratio, fresh, config)
+        token_loss = token_loss + kl_term
+        kl_sum = kl_divergence(policy_logprobs.detach(), reference_logprobs, fresh, "k3").sum()
     sampler_kl = kl_divergence(sampler_logprobs, policy_logprobs.detach(), mask, "k3").sum()
-    return LossTerms((token_loss * weights).sum(), kl_sum, sampler_kl, (bounded & mask).sum())
+    return LossTerms((token_loss * weights).sum(), kl_sum, sampler_kl, (bounded & fresh).sum())
 
 
 def _kl_term(
@@ -225,16 +238,16 @@ def _by_covariance(
 def entropy_bonus(entropy: Tensor, mask: Tensor, totals: StepTotals) -> Tensor:
     """This micro-batch's part of the step's mean token entropy, a scalar.
 
-    The loss falls by the coefficient times the mean. The mean is over all completion tokens in the
-    loss, whatever the loss type's own denominators. TRL takes it over the tokens of each
+    The loss falls by the coefficient times the mean. The mean is over all fresh completion tokens
+    in the loss, whatever the loss type's own denominators. TRL takes it over the tokens of each
     micro-batch, which depends on the split.
 
     Args:
         entropy: float `[B, T]`, nats, carries the gradient.
-        mask: bool `[B, T]`.
+        mask: bool `[B, T]`, without replayed rows.
         totals: totals of the whole step.
     """
-    return entropy.masked_fill(~mask, 0.0).sum() / max(totals.num_tokens, 1)
+    return entropy.masked_fill(~mask, 0.0).sum() / max(totals.num_fresh_tokens, 1)
 
 
 def importance_weights(

@@ -67,9 +67,9 @@ def make_optimizer(
 def _optimizer(model: PreTrainedModel, config: OptimizerConfig) -> Optimizer:
     trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
     if config.type == "muon":
-        ends = {id(one) for one in _ends(model)}
-        matrices = [one for _, one in trained if one.dim() == 2 and id(one) not in ends]
-        others = [one for _, one in trained if one.dim() != 2 or id(one) in ends]
+        by_adamw = {id(one) for one in _tables(model)}
+        matrices = [one for _, one in trained if one.dim() == 2 and id(one) not in by_adamw]
+        others = [one for _, one in trained if one.dim() != 2 or id(one) in by_adamw]
         return MuonWithAdamW(matrices, others, config)
     adamw: Any = AdamW
     options: dict[str, Any] = {"fused": True if model.device.type == "cuda" else None}
@@ -85,9 +85,13 @@ def _optimizer(model: PreTrainedModel, config: OptimizerConfig) -> Optimizer:
     return optimizer
 
 
-def _ends(model: PreTrainedModel) -> Iterable[nn.Parameter]:
-    """The weights of the embeddings and of the output layer, which are one where they are tied."""
-    for module in (model.get_input_embeddings(), model.get_output_embeddings()):
+def _tables(model: PreTrainedModel) -> Iterable[nn.Parameter]:
+    """The weights of all embeddings, those of positions included, and of the output layer.
+
+    Their rows belong to single tokens or places, so that they are no linear maps.
+    """
+    embeddings = [one for one in model.modules() if isinstance(one, nn.Embedding)]
+    for module in (*embeddings, model.get_input_embeddings(), model.get_output_embeddings()):
         if module is not None:
             yield from module.parameters()
 

@@ -102,8 +102,9 @@ def update_policy(
 
     Returns:
         `policy/*` metrics, means over completion tokens; a skipped step has its counts alone.
+        KL, entropy and clipped tokens leave out replayed completions.
     """
-    totals = StepTotals.of(batch.completion_mask, batch.counts)
+    totals = StepTotals.of(batch.completion_mask, batch.counts, batch.fresh_mask)
     totals = totals.over_processes(batch.completion_mask.device)
     if not totals.num_tokens:
         return dict(NO_UPDATE)
@@ -123,24 +124,36 @@ def update_policy(
     learner.optimizer.step()
     learner.scheduler.step()
     learner.optimizer.zero_grad()
-    learner.entropy_control.measured(sums["entropy"] / totals.num_tokens)
+    fresh = _fresh_means(sums, totals, config)
+    if "policy/entropy" in fresh:
+        learner.entropy_control.measured(fresh["policy/entropy"])
     metrics = {
         "policy/loss": sums["loss"],
-        "policy/entropy": sums["entropy"] / totals.num_tokens,
-        "policy/clip_fraction": sums["clipped"] / totals.num_tokens,
+        **fresh,
         "policy/sampler_kl": sums["sampler_kl"] / totals.num_tokens,
         "policy/grad_norm": norm,
         "policy/learning_rate": learning_rate,
         "policy/updates": 1,
         "policy/skipped_updates": 0,
     }
-    if config.loss.kl_coefficient:
-        # Guards limit the KL to the start policy; that to a teacher begins high and falls.
-        name = "policy/kl_divergence" if config.loss.teacher is None else "policy/teacher_kl"
-        metrics[name] = sums["kl"] / totals.num_tokens
     if config.loss.entropy_target is not None:
         metrics["policy/entropy_coefficient"] = extras.entropy_coefficient
     return metrics
+
+
+def _fresh_means(sums: Mapping[str, float], totals: StepTotals, config: Config) -> dict[str, float]:
+    """The metrics that are of the policy's own tokens; none where all tokens are replayed."""
+    if not totals.num_fresh_tokens:
+        return {}
+    means = {
+        "policy/entropy": sums["entropy"] / totals.num_fresh_tokens,
+        "policy/clip_fraction": sums["clipped"] / totals.num_fresh_tokens,
+    }
+    if config.loss.kl_coefficient:
+        # Guards limit the KL to the start policy; that to a teacher begins high and falls.
+        name = "policy/kl_divergence" if config.loss.teacher is None else "policy/teacher_kl"
+        means[name] = sums["kl"] / totals.num_fresh_tokens
+    return means
 
 
 def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
@@ -157,10 +170,11 @@ def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
 def kl_to_reference(learner: Learner, batch: Batch, config: Config) -> float:
     """Mean k3 per token between the policy as it is and the reference; changes nothing.
 
-    It is estimated from every fourth completion of each process.
+    It is estimated from every fourth completion of each process that is not replayed.
     """
-    rows = torch.arange(0, len(batch.input_ids), KL_SAMPLE_STRIDE, device=batch.input_ids.device)
-    sample = _select(batch, rows)
+    rows = (~batch.replayed).nonzero()[::KL_SAMPLE_STRIDE, 0]
+    # A process without a fresh completion takes part in the others' forwards with its first row.
+    sample = _select(batch, rows if len(rows) else torch.zeros_like(batch.input_ids[:1, 0]))
     sums = {"kl": 0.0, "tokens": 0.0}
     for part in _micro_batches(learner, sample, config.train.micro_batch_tokens):
         logprobs_under = _logprobs(learner, sample, part, config)
@@ -168,7 +182,7 @@ def kl_to_reference(learner: Learner, batch: Batch, config: Config) -> float:
             reference_logprobs = logprobs_under(reference).logprobs
         with torch.no_grad():
             logprobs = logprobs_under(learner.policy.model).logprobs
-        mask = part.take_mask(sample.completion_mask)
+        mask = part.take_mask(sample.fresh_mask)
         sums["kl"] += kl_divergence(logprobs, reference_logprobs, mask, "k3").sum().item()
         sums["tokens"] += mask.sum().item()
     sums = dict(sum_over_processes(sums))
@@ -194,12 +208,17 @@ def _backward(
     STEP.begin("update", len(parts), "micro-batches")
     for part in parts:
         mask = part.take_mask(batch.completion_mask)
+        fresh = part.take_mask(batch.fresh_mask)
         logprobs_under = _logprobs(learner, batch, part, config)
         reference_logprobs = None
         if config.loss.kl_coefficient:
             with learner.reference_model() as reference:
                 reference_logprobs = logprobs_under(reference).logprobs
-        with activations_offloaded(learner.policy.model, enabled=config.train.offload_activations):
+        with activations_offloaded(
+            learner.policy.model,
+            enabled=config.train.offload_activations,
+            autocast=learner.policy.autocast,
+        ):
             current = logprobs_under(learner.policy.model)
         terms = policy_loss(
             current.logprobs,
@@ -211,16 +230,17 @@ def _backward(
             reference_logprobs=reference_logprobs,
             proximal_logprobs=extras.proximal_of(part),
             selected=extras.selected_of(part),
+            fresh=fresh,
         )
         loss = terms.loss
         if extras.entropy_coefficient:
-            loss = loss - extras.entropy_coefficient * entropy_bonus(current.entropy, mask, totals)
+            loss = loss - extras.entropy_coefficient * entropy_bonus(current.entropy, fresh, totals)
         loss.backward()  # type: ignore[no-untyped-call]
         sums["loss"] += loss.item()
         sums["kl"] += terms.kl_sum.item()
         sums["sampler_kl"] += terms.sampler_kl_sum.item()
         sums["clipped"] += terms.clipped_sum.item()
-        sums["entropy"] += current.entropy.detach().sum().item()
+        sums["entropy"] += current.entropy.detach()[fresh].sum().item()
         STEP.advance()
     return sums
 
