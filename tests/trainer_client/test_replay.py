@@ -10,8 +10,15 @@ import pytest
 import torch
 
 from reward_verifier.verdict import Outcome, Verdict
-from tests.trainer_client.runs import metrics, rollouts, rollouts_of, run_config
-from trainer_client.config.run_config import ConfigError, make_config
+from tests.trainer_client.runs import (
+    metrics,
+    rollouts,
+    rollouts_of,
+    run_config,
+    same,
+    weights,
+)
+from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.config.sections import ReplayConfig
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner
@@ -185,20 +192,29 @@ def judge(completions, **columns):
 """
 
 
-def test_a_run_learns_from_what_it_solved_before_it_was_stopped(task: Path, tmp_path: Path) -> None:
-    """The metrics of rewards are those of what was sampled: replay does not flatter a run."""
-    function = tmp_path / "judge.py"
+def replaying_run(task: Path, run_dir: Path, *, steps: int) -> Config:
+    """A run whose first step solves each problem once, and whose later steps solve none."""
+    function = run_dir.with_name(f"{run_dir.name}_judge.py")
     function.write_text(SOLVED_ONCE)
-    for steps in (2, 3):
-        config = run_config(
-            task,
-            tmp_path / "run",
-            dataset={"split": "train[:4]"},
-            rollout={"replay": {}},
-            reward={"functions": [{"path": f"{function}:judge"}]},
-            train={"steps": steps, "checkpoint_every_steps": 1},
-        )
-        train(config, resume=steps == 3)
+    return run_config(
+        task,
+        run_dir,
+        dataset={"split": "train[:4]"},
+        rollout={"replay": {}},
+        reward={"functions": [{"path": f"{function}:judge"}]},
+        train={"steps": steps, "checkpoint_every_steps": 1},
+    )
+
+
+def test_a_run_learns_from_what_it_solved_before_it_was_stopped(task: Path, tmp_path: Path) -> None:
+    """The metrics of rewards are those of what was sampled: replay does not flatter a run.
+
+    A run that was not stopped ends with the same weights.
+    """
+    train(replaying_run(task, tmp_path / "whole", steps=3))
+    train(replaying_run(task, tmp_path / "run", steps=2))
+    train(replaying_run(task, tmp_path / "run", steps=3), resume=True)
+    assert same(weights(tmp_path / "run" / "model"), weights(tmp_path / "whole" / "model"))
     rows = metrics(tmp_path / "run")
     assert [row["replay/completions"] for row in rows] == [0, 4, 4]
     assert [row["reward/total"] for row in rows] == [0.25, 0, 0]
