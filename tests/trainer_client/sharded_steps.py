@@ -10,7 +10,6 @@
 | `--minibatches` | two optimizer steps on three groups: in one of them a process has no group |
 | `--sync` | the reference becomes the policy after every second step |
 | `--lora`, `--dora` | an adapter on a frozen base model in bfloat16; DoRA's, scaled as rsLoRA |
-| `--replay` | the first completion of each group is of an earlier step |
 | `--offload` | optimizer state and reference are on the CPU between the steps |
 
 Each run ends with a checkpoint. Process 0 writes a list of JSON: the losses and norms of each run.
@@ -95,8 +94,6 @@ def take_steps(
     rewards = torch.tensor(rewards_of(*flags))
     advantages = torch.tensor(ADVANTAGES).view(rewards.shape)
     kept = kept_groups(GROUPS, rewards, advantages, config.advantage)
-    if "--replay" in flags:
-        kept = [[(replace(one[0][0], replayed_from=1), one[0][1]), *one[1:]] for one in kept]
     group_rows, batch = batch_of(kept, learner.policy, processes, mask_truncated=False)
     assert batch is not None
     history = []

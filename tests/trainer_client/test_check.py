@@ -279,11 +279,14 @@ def test_vllm_takes_its_share_of_all_memory_of_the_gpu(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A share of 0.3 of 40,000 MiB is 12 GiB, however little of it is free."""
-    said = subprocess.CompletedProcess([], 0, "30000, 40000\n")
+    said: subprocess.CompletedProcess[str] = subprocess.CompletedProcess([], 0, "30000, 40000\n")
     asked: list[list[str]] = []
-    monkeypatch.setattr(
-        machine.subprocess, "run", lambda command, **_: asked.append(command) or said
-    )
+
+    def run_smi(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return said
+
+    monkeypatch.setattr(subprocess, "run", run_smi)
     monkeypatch.setattr(machine, "cuda_problem", lambda: None)
     memory = free_memory("auto")
     assert memory == FreeMemory(30000 * 2**20, "GPU 0", 40000 * 2**20)

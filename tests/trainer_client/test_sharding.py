@@ -61,7 +61,6 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("one has minibatches", 3, minibatches),
         ("one syncs", 6, sync),
         ("one has objectives", 5, objectives),
-        ("one replays", 2, "--replay"),
         ("1 then 2", 5),
         ("1 then 2 sync", 4, sync),
         ("one lora", 4, lora),
@@ -74,7 +73,6 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
         ("two drop", 4, drop),
         ("two have minibatches", 3, minibatches),
         ("2 then 1 objectives", 3, objectives),
-        ("two replay", 2, "--replay"),
         ("1 then 2", 5, resume),
         ("1 then 2 sync", 2, sync, resume),
         ("2 then 1", 5),
@@ -143,13 +141,6 @@ def test_selected_tokens_and_the_entropy_coefficient_are_those_of_one_process(
     coefficients = [update["policy/entropy_coefficient"] for update in expected]
     assert coefficients == pytest.approx([0, 0.01, 0.02, 0.03, 0.04])
     check_equal(histories["2 then 1 objectives"], expected)
-
-
-def test_replayed_rows_count_in_two_processes_as_in_one(histories: dict[str, History]) -> None:
-    """KL and entropy are means over the other rows of both."""
-    expected = histories["one replays"]
-    assert expected[0]["policy/entropy"] != histories["one"][0]["policy/entropy"]
-    check_equal(histories["two replay"], expected)
 
 
 @pytest.mark.parametrize(

@@ -515,7 +515,7 @@ def test_a_reference_with_nothing_in_it_is_told_apart_from_an_unknown_column(
     }
     text = summary_text(summary_of(found))
     assert "fill it, or leave the row out" in text
-    assert "rows 1, 2; row 1: empty: answer\n" in text
+    assert "rows 1, 2; row 1: empty: answer\n" in text + "\n"
 
 
 def test_a_broken_line_is_told_its_column(tmp_path: Path) -> None:

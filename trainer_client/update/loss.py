@@ -129,11 +129,8 @@ def policy_loss(
     | `sapo` (arXiv 2511.20347) | -4 / tau sigmoid(tau (r - 1)) A, tau by A's sign |
     | `unclipped` | -min(r, cap) A |
 
-    With `proximal_logprobs` r is exp(policy - proximal) and w = `importance_weights`; otherwise w
-    is 1. The KL term is not weighted by w. With `kl_ratio_weighted` it is multiplied by r. It is 0
-    on replayed tokens: k3 estimates the KL on tokens that the policy samples, and is huge on those
-    that it has moved away from.
-    `covariance` changes the token losses in `selected`, see `_by_covariance`.
+    With `proximal_logprobs` r is exp(policy - proximal), w = `importance_weights`; else w is 1.
+    With `kl_ratio_weighted` KL is multiplied by r. `covariance` changes the losses in `selected`.
 
     Args:
         policy_logprobs: float `[B, T]`, carries the gradient.
@@ -164,25 +161,29 @@ def policy_loss(
         token_loss = token_loss * importance_weights(
             proximal_logprobs, sampler_logprobs, mask, config.importance
         )
-    kl_sum = policy_logprobs.new_zeros(())
-    if reference_logprobs is not None:
-        kl_term = _kl_term(policy_logprobs, reference_logprobs, ratio, fresh, config)
-        token_loss = token_loss + kl_term
-        kl_sum = kl_divergence(policy_logprobs.detach(), reference_logprobs, fresh, "k3").sum()
+    kl_term, kl_sum = _kl_term(policy_logprobs, reference_logprobs, ratio, fresh, config)
+    token_loss = token_loss + kl_term
     sampler_kl = kl_divergence(sampler_logprobs, policy_logprobs.detach(), mask, "k3").sum()
     return LossTerms((token_loss * weights).sum(), kl_sum, sampler_kl, (bounded & fresh).sum())
 
 
 def _kl_term(
     policy_logprobs: Tensor,
-    reference_logprobs: Tensor,
+    reference_logprobs: Tensor | None,
     ratio: Tensor,
-    mask: Tensor,
+    fresh: Tensor,
     config: LossConfig,
-) -> Tensor:
-    """The KL's part of each token's loss, `[B, T]`."""
-    kl = kl_divergence(policy_logprobs, reference_logprobs, mask, config.kl_estimator)
-    return config.kl_coefficient * (kl * ratio if config.kl_ratio_weighted else kl)
+) -> tuple[Tensor, Tensor]:
+    """The KL's part of each token's loss, `[B, T]`, and the sum of k3; 0 without a reference.
+
+    Both are 0 on replayed tokens: k3 estimates the KL on tokens that the policy samples, and is
+    huge on those that it has moved away from.
+    """
+    if reference_logprobs is None:
+        return policy_logprobs.new_zeros(()), policy_logprobs.new_zeros(())
+    kl = kl_divergence(policy_logprobs, reference_logprobs, fresh, config.kl_estimator)
+    k3 = kl_divergence(policy_logprobs.detach(), reference_logprobs, fresh, "k3")
+    return config.kl_coefficient * (kl * ratio if config.kl_ratio_weighted else kl), k3.sum()
 
 
 def _ratio(
