@@ -157,7 +157,8 @@ class _Judges:
 
     judge_address = ("judge", 0)
     age_seconds = 0.0
-    is_usable = False
+    is_usable = True
+    idle_seconds = 0.0
 
     def __init__(self, *num_sent: int) -> None:
         self.tasks: list[Task] = []
