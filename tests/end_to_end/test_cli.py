@@ -33,7 +33,8 @@ def test_a_missing_configuration_ends_with_one_line() -> None:
     result = run("train", "nowhere.yaml")
     assert result.returncode == 1
     assert result.stderr == (
-        "error: cannot read the configuration nowhere.yaml: No such file or directory\n"
+        "error: cannot read the configuration nowhere.yaml: No such file or directory "
+        f"(relative paths start at {Path.cwd()})\n"
     )
 
 

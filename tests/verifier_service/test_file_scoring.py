@@ -118,8 +118,10 @@ def test_a_weight_follows_its_verifier(rows: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--verifier", "acuracy"), "--verifier 0: no type 'acuracy'; there are 'accuracy', "),
-        (("--verifier", "acuracy"), "did you mean 'accuracy'?"),
+        (
+            ("--verifier", "acuracy"),
+            "--verifier 0: no type 'acuracy'; did you mean 'accuracy'? There are 'accuracy', ",
+        ),
         (("--profile", "maths"), "no profile 'maths'"),
         (("--profile", "maths"), "did you mean 'math'?"),
         (("--verifier", "accuracy=half"), "expected a number behind the ="),
