@@ -10,13 +10,13 @@ from torch import Tensor
 
 from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.config.sections import OptimizerConfig, SftConfig
-from trainer_client.imitation import Example, load_examples
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
+from trainer_client.sft_examples import Example, load_examples
 from trainer_client.update.batch import pad
 from trainer_client.update.optimizer import make_optimizer
 

@@ -60,8 +60,8 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     level,
 )
-from verifier_service.sandbox.exit_reason import waited_seconds
 from verifier_service.sandbox.layers import hide_process
+from verifier_service.sandbox.limit_watch import waited_seconds
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verifiers.code import Code
 

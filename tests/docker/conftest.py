@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import secrets
 import shutil
 import socket
@@ -27,6 +29,7 @@ from tests.docker.engine import (
 from tests.docker.stack import Stack
 
 ROOT = Path(__file__).parents[2]
+CONNECTION_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 IGNORED = shutil.ignore_patterns(".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "runs")
 
 
@@ -131,6 +134,10 @@ def http(running: Stack) -> Iterator[httpx.Client]:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A free port that no connection gets while the images are built, before it is published."""
+    first_of_connections = int(CONNECTION_PORTS.read_text().split()[0])
+    while True:
+        port = random.randrange(10_000, first_of_connections)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

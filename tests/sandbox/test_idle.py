@@ -15,9 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.sandbox import exit_reason, thread_states
+from verifier_service.sandbox import limit_watch, thread_states
 from verifier_service.sandbox.execution import ExitReason, Limits, Program
-from verifier_service.sandbox.exit_reason import LimitWatch
+from verifier_service.sandbox.limit_watch import LimitWatch
 
 SHORT_IDLE = dataclasses.replace(LIMITS, idle_seconds=0.3)
 """One limit that an idle program meets; the others are out of its reach."""
@@ -124,8 +124,8 @@ class Watched:
         clock = SimpleNamespace(
             monotonic=lambda: self.now, clock_gettime=lambda clock: next(self.cpu_seconds)
         )
-        monkeypatch.setattr(exit_reason, "time", clock)
-        monkeypatch.setattr(exit_reason, "waited_seconds", lambda pid: 0.0)
+        monkeypatch.setattr(limit_watch, "time", clock)
+        monkeypatch.setattr(limit_watch, "waited_seconds", lambda pid: 0.0)
         monkeypatch.setattr(thread_states, "is_asleep", lambda pid: self.is_asleep)
         self.watch = LimitWatch(Limits(cpu_seconds=1e9, wall_seconds=1e9, idle_seconds=0.3))
         self.watch.pid = NO_SUCH_PID
@@ -164,7 +164,7 @@ def test_a_program_whose_threads_ran_while_it_was_looked_at_is_not_idle(watched:
 
 def test_a_look_that_comes_late_says_little_about_the_time_before(watched: Watched) -> None:
     assert watched.look(1, 60.0) == {None}
-    assert watched.watch.idle_seconds == exit_reason.MOST_IDLE_SECONDS
+    assert watched.watch.idle_seconds == limit_watch.MOST_IDLE_SECONDS
 
 
 def test_a_program_is_not_idle_before_its_judge_runs(watched: Watched) -> None:

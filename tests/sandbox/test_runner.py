@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.sandbox import entries, exit_reason
+from verifier_service.sandbox import entries, limit_watch
 from verifier_service.sandbox import runner as runner_module
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
@@ -241,7 +241,7 @@ def test_cpu_time_over_the_limit_is_over_it_even_if_the_program_ended(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends before the watch looks at it again."""
-    monkeypatch.setattr(exit_reason, "WATCH_SECONDS", 60.0)
+    monkeypatch.setattr(limit_watch, "WATCH_SECONDS", 60.0)
     source = "import time\nwhile time.process_time() < 0.03: pass"
     execution = sandbox.run(source, limits=dataclasses.replace(LIMITS, cpu_seconds=0.02))
     assert (execution.reason, execution.exit_code) == (ExitReason.CPU_LIMIT, 0)
@@ -285,7 +285,7 @@ SLEEP = "import time; time.sleep({}); print(1)"
 @pytest.fixture
 def overload(monkeypatch: pytest.MonkeyPatch) -> Overload:
     """Makes the kernel say how long a process has waited, as on a busy machine."""
-    return lambda waited: monkeypatch.setattr(exit_reason, "waited_seconds", waited)
+    return lambda waited: monkeypatch.setattr(limit_watch, "waited_seconds", waited)
 
 
 @pytest.mark.slow
@@ -364,11 +364,11 @@ spin()
 def test_the_kernel_says_how_long_a_process_has_waited() -> None:
     if not Path("/proc/self/schedstat").exists():
         pytest.skip("this kernel does not say it")
-    before = exit_reason.waited_seconds(os.getpid())
+    before = limit_watch.waited_seconds(os.getpid())
     for _ in range(1000):
         os.sched_yield()
-    assert 0 <= before <= exit_reason.waited_seconds(os.getpid()) < time.monotonic()
-    assert exit_reason.waited_seconds(2**22 + 1) == 0.0
+    assert 0 <= before <= limit_watch.waited_seconds(os.getpid()) < time.monotonic()
+    assert limit_watch.waited_seconds(2**22 + 1) == 0.0
 
 
 @pytest.mark.parametrize(("num_bytes", "reason"), [(150_000, "exited"), (150_001, "output_limit")])

@@ -13,9 +13,9 @@ import pytest
 
 from tests.processes import until, until_async
 from tests.sandbox.conftest import LIMITS
-from verifier_service.sandbox import exit_reason, turns
+from verifier_service.sandbox import limit_watch, turns
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
-from verifier_service.sandbox.exit_reason import LimitWatch
+from verifier_service.sandbox.limit_watch import LimitWatch
 from verifier_service.sandbox.runner import Runner
 from verifier_service.sandbox.turns import Turn
 
@@ -92,10 +92,10 @@ def test_a_program_gets_all_of_its_time_before_it_would_be_given_up() -> None:
     """However many short ones there are: kept from the processor by turns, it has no verdict."""
     for cpu, wall in ((1.0, 6.0), (4.0, 12.0), (3.0, 3.0), (30.0, 10.0), (300.0, 300.0)):
         limits = Limits(cpu_seconds=cpu, wall_seconds=wall)
-        given_up = exit_reason.OVERLOAD_SHARE * max(cpu, wall)
+        given_up = limit_watch.OVERLOAD_SHARE * max(cpu, wall)
         assert turns.due_seconds(given_up * 0.8, 0.0, limits) >= cpu
         # Over `/run_code`, the share that ends a program at its limit by the clock.
-        assert turns.due_seconds(2 * max(cpu, wall), 0.0, limits) >= exit_reason.SHARE * cpu
+        assert turns.due_seconds(2 * max(cpu, wall), 0.0, limits) >= limit_watch.SHARE * cpu
         assert turns.due_seconds(0.3 * wall, 0.0, limits) < 0.05 * cpu
 
 
@@ -216,7 +216,7 @@ WAITS = Limits(cpu_seconds=3.0, wall_seconds=3.0, counts_waits=True, idle_second
 
 def test_a_program_that_had_its_share_meets_the_wall_limit_as_the_caller_sees_it() -> None:
     watch = LimitWatch(WAITS)
-    watch._slept_seconds = exit_reason.SHARE * 3.0
+    watch._slept_seconds = limit_watch.SHARE * 3.0
     watch.waited_seconds = 2.0
     watch._start = time.monotonic() - 2.0
     assert watch.exceeded() is None
@@ -229,6 +229,6 @@ def test_a_program_that_got_no_processor_has_exceeded_nothing() -> None:
     watch = LimitWatch(WAITS)
     watch._start = time.monotonic() - 4.0
     assert watch.exceeded() is None
-    watch._start = time.monotonic() - 3.0 * exit_reason.OVERLOAD_SHARE
+    watch._start = time.monotonic() - 3.0 * limit_watch.OVERLOAD_SHARE
     assert watch.exceeded() is ExitReason.WALL_LIMIT
     assert watch.is_overloaded

@@ -14,7 +14,6 @@ from trainer_client.config.run_config import ConfigError, dump_config, load_conf
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.data_sets import DataSet, load_data_sets, questions_of
 from trainer_client.dataset import Problem, load_problems
-from trainer_client.imitation import Example
 from trainer_client.problem_order import MixPosition, ProblemMix, ProblemOrder
 from trainer_client.reward.selection import VerifierSelection
 from trainer_client.rows import DatasetError
@@ -23,6 +22,7 @@ from trainer_client.run.guards import new_warnings
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.rollout_log import SolveRate
 from trainer_client.sft import ExampleDraw
+from trainer_client.sft_examples import Example
 from trainer_client.solve_rates import MeasuredSolveRates
 from trainer_client.train import train
 

@@ -13,12 +13,12 @@ import pytest
 from tests.trainer_client.runs import plain_sampling, run_config
 from trainer_client.config.sections import DatasetConfig, ModelConfig, SftConfig
 from trainer_client.dataset import Problem, load_problems
-from trainer_client.imitation import load_examples
 from trainer_client.policy.chat import ChatError, chat_ids
 from trainer_client.policy.policy import load_policy
 from trainer_client.prompts import PromptReader
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rows import DatasetError
+from trainer_client.sft_examples import load_examples
 from trainer_client.train import train
 
 NO_SYSTEM = (

@@ -91,7 +91,7 @@ class Limits:
     counts_waits: bool = False
     """Whether the wall time includes those waits, for a caller who waits for the end.
 
-    A program that had no share of its limit by then (`exit_reason.SHARE`) goes on until it has."""
+    A program that had no share of its limit by then (`limit_watch.SHARE`) goes on until it has."""
     idle_seconds: float | None = 3.0
     """Time, all together, in which none of its threads ran or wanted a processor or a disk, nor
     its judge had yet to answer it. None is no limit but that of the wall time."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from verifier_service.sandbox import entries, exit_reason
+from verifier_service.sandbox import entries, limit_watch
 from verifier_service.sandbox.execution import (
     Execution,
     ExitReason,
@@ -22,8 +22,9 @@ from verifier_service.sandbox.execution import (
     Program,
     SandboxError,
 )
-from verifier_service.sandbox.exit_reason import LimitWatch
+from verifier_service.sandbox.exit_reason import ProcessEnd, exit_reason
 from verifier_service.sandbox.layers import ChildLimits
+from verifier_service.sandbox.limit_watch import LimitWatch
 from verifier_service.sandbox.zygote import (
     CHANNEL,
     ORDER,
@@ -66,7 +67,7 @@ class ExecutionHandle:
         self._statuses: list[bytes] = []
         self._fetched_files: tuple[str, ...] = ()
         self._streams: list[OutputStream] = []
-        first_look = min(exit_reason.WATCH_SECONDS, limits.wall_seconds)
+        first_look = min(limit_watch.WATCH_SECONDS, limits.wall_seconds)
         self._timer = loop.call_later(first_look, self._look)
 
     def start(
@@ -246,7 +247,7 @@ class ExecutionHandle:
         assert code is not None
         ended_by, code = (-code, None) if code < 0 else (None, code)
         stdout, stderr, *results = self._streams
-        end = exit_reason.ProcessEnd(
+        end = ProcessEnd(
             killed_for=self._killed_for,
             cpu_seconds=cpu_seconds,
             own_memory_bytes=peak_bytes
@@ -257,7 +258,7 @@ class ExecutionHandle:
             signal=ended_by,
         )
         return Execution(
-            reason=exit_reason.exit_reason(end, self.limits),
+            reason=exit_reason(end, self.limits),
             exit_code=code,
             signal=ended_by,
             stdout=stdout.kept,
@@ -288,7 +289,7 @@ class ExecutionHandle:
         """Compare what the process uses with its limits, now and again until it has ended."""
         if self.ended.done():  # its pid may be another process's by now
             return
-        self._timer = self._loop.call_later(exit_reason.WATCH_SECONDS, self._look)
+        self._timer = self._loop.call_later(limit_watch.WATCH_SECONDS, self._look)
         if self._killed_at is not None:
             if time.monotonic() - self._killed_at > GRACE_SECONDS:
                 self._zygote.die("a killed process does not end")

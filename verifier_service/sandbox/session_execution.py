@@ -14,7 +14,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from verifier_service.sandbox import exit_reason
+from verifier_service.sandbox import limit_watch
 from verifier_service.sandbox.execution import ExitReason, Limits
 from verifier_service.sandbox.execution_handle import GRACE_SECONDS, ExecutionHandle, OutputStream
 
@@ -55,7 +55,7 @@ class SessionExecution(ExecutionHandle):
         if self.watch.wall_seconds > GRACE_SECONDS:
             self._zygote.die("it does not fork")
             return
-        self._timer = self._loop.call_later(exit_reason.WATCH_SECONDS, self._look)
+        self._timer = self._loop.call_later(limit_watch.WATCH_SECONDS, self._look)
 
     def _open_stream(self, limit: int) -> int:
         reading, writing = os.pipe()
@@ -108,7 +108,7 @@ class SessionExecution(ExecutionHandle):
             under_way: list[asyncio.Future[Any]] = [reply, self.ended]
             await asyncio.wait(
                 under_way,
-                timeout=exit_reason.WATCH_SECONDS,
+                timeout=limit_watch.WATCH_SECONDS,
                 return_when=asyncio.FIRST_COMPLETED,
             )
             self.runs()
@@ -154,7 +154,7 @@ class _CallClock:
 
     def _waited(self) -> float:
         pid = self._execution.watch.pid
-        return 0.0 if pid is None else exit_reason.waited_seconds(pid)
+        return 0.0 if pid is None else limit_watch.waited_seconds(pid)
 
     def elapsed_seconds(self) -> float:
         """Time since the call began."""

@@ -53,7 +53,7 @@ GRACE_SECONDS = 0.5
 PATIENCE = 3
 """Times its wall or CPU limit, the larger, within which every program gets all of its CPU time.
 
-Less than `exit_reason.OVERLOAD_SHARE`: one that others' turns kept from the processor until then
+Less than `limit_watch.OVERLOAD_SHARE`: one that others' turns kept from the processor until then
 would be given up as if the machine were overloaded."""
 
 _PLACE = struct.Struct("=ddd")

@@ -17,7 +17,7 @@ from verifier_service.executions.batch import end_reason
 from verifier_service.executions.reasons import EndReason, outcome_of
 from verifier_service.executions.wire import file_content
 from verifier_service.sandbox.execution import Execution, ExitReason, SandboxError
-from verifier_service.sandbox.exit_reason import resident_bytes
+from verifier_service.sandbox.limit_watch import resident_bytes
 from verifier_service.sandbox.session_execution import CallOverloaded, SessionExecution
 from verifier_service.sandbox.zygote_handle import ZygoteDied, ZygoteHandle
 from verifier_service.sessions.interpreter import BrokenReply, Interpreter, SessionReply

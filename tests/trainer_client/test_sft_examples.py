@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from trainer_client.config.sections import DatasetConfig, ModelConfig, SftConfig
-from trainer_client.imitation import load_examples
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rows import DatasetError
+from trainer_client.sft_examples import load_examples
 
 QUESTION = {"role": "user", "content": "1+1=?"}
 ANSWER = {"role": "assistant", "content": "2"}
