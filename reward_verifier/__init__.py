@@ -18,6 +18,7 @@ from reward_verifier.errors import (
     VerifierUnavailable,
 )
 from reward_verifier.execution import ExecutionResult
+from reward_verifier.playground import playground_link
 from reward_verifier.protocol import CompletionGroup
 from reward_verifier.verdict import Outcome, ScoredCompletion, Verdict
 
@@ -41,6 +42,7 @@ __all__ = [
     "VerifierRejected",
     "VerifierUnauthorized",
     "VerifierUnavailable",
+    "playground_link",
 ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reward_verifier import playground_link
 from tests.browser.conftest import KEY, NARROW, WIDE, OpenPage
 
 if TYPE_CHECKING:
@@ -158,6 +159,17 @@ def test_the_policy_refuses_markup_from_texts(open_page: OpenPage) -> None:
     made = "document.body.innerHTML = '<b>x</b>'"
     refused = f"(() => {{ try {{ {made} }} catch (e) {{ return e.name }} }})()"
     assert page.evaluate(refused) == "TypeError"
+
+
+def test_the_link_of_the_client_fills_the_form(open_page: OpenPage) -> None:
+    reference = {"answer": "5 km", "note": "é 五"}
+    link = playground_link(
+        "", ["It is 5 m.", "5 km"], reference, verifier={"type": "accuracy", "units": "require"}
+    )
+    page = ready(open_page(link))
+    assert json.loads(page.locator("#reference").input_value()) == reference
+    cards = judge(page)
+    assert ["different" in card for card in cards] == [True, False]
 
 
 def test_a_hostile_link_is_only_broken(open_page: OpenPage) -> None:

@@ -57,7 +57,7 @@ def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
     result = check(write(tmp_path, rows), "--workers", "2")
     assert result.stdout.splitlines() == [
         "row 2 (wrong): wrong_answer: test 1: 3; expected 4",
-        "row 3 (bad): bad_reference: tests.stdio.cases.0.stdout: Field required",
+        "row 3 (bad): bad_reference: tests.cases.0.stdout: Field required",
         "row 4: unsupported_test: test 1: passed to the program: a function or an object of the "
         "tests, which the program would have to call or to compare",
         "row 5: time_limit_exceeded: test 1; expected 4",

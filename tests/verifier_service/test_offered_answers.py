@@ -80,6 +80,13 @@ TAGS = [
     ("-5", "&minus;5"),
 ]
 TAKEN_BACK = [
+    ("5", "The answer is 5. Wait, no, that is right."),
+    ("5", "The answer is 5. Wait, let me check: 2 + 3 = 5. Yes."),
+    ("5", "The answer is 5. No, it cannot be more."),
+    ("5", r"\boxed{5}. Hmm, no other value fits."),
+    ("5", "<answer>5</answer> Actually, no change is needed."),
+    ("5", "#### 5\nSorry, I was slow."),
+    ("No", "<answer>No</answer> It is wrong."),
     ("5", "The answer is 5. Some say 6; that is wrong."),
     ("5", "The answer is 5, not 6, which is wrong."),
     ("2.5", "The answer is 2.5, which is not an integer."),
@@ -192,6 +199,46 @@ def test_a_completion_with_one_answer_keeps_its_reward(reference: str, completio
     assert judge(Accuracy(), {"answer": reference}, completion).reason == "equal"
 
 
+# What stands behind the number with which a text closes is a part of the answer where it is a unit.
+UNITS = [
+    ("5 km", "The distance is 5 m.", "different"),
+    ("5 km", "She walks $5$ m.", "different"),
+    ("5 km", r"She walks \boxed{5} m.", "different"),
+    ("5 km", "The distance is 5000 m.", "equal"),
+    ("5 km", r"She walks $\boxed{5000}$ m.", "equal"),
+    ("5", "She walks 5 m.", "equal"),
+    ("1.5 hours", "The train needs 1.5 days.", "different"),
+    ("1.5 hours", "It takes 1.5 km.", "different"),
+    ("1.5 hours", "So the train needs **90 minutes**.", "equal"),
+    ("1.5 hours", "It takes 1 hour and 30 minutes.", "equal"),
+    ("10 minutes", "He needs 10 seconds", "different"),
+    ("10 minutes", "It takes 10 minutes of his time.", "equal"),
+    ("3 m/s", "The speed is 3 km/h.", "different"),
+    ("3 m/s", "The speed is 10.8 km/h.", "equal"),
+    ("$12", "It costs 12 euros.", "different"),
+    ("$12", "It costs 12 dollars.", "equal"),
+    ("$12", "It costs 1200 cents.", "equal"),
+    ("20%", "It grew by 20 km.", "different"),
+    ("20%", "It grew by 20 percent.", "equal"),
+    ("12", "She bought 12 in May.", "equal"),
+    ("7 years", "She is 7 years old.", "equal"),
+]
+
+
+@pytest.mark.parametrize(("reference", "completion", "reason"), UNITS)
+def test_the_unit_of_the_closing_number_counts(
+    reference: str, completion: str, reason: str
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, completion).reason == reason
+
+
+@pytest.mark.parametrize("completion", ["It takes 1.5 hours.", "So we need $1.5$ h."])
+def test_a_unit_that_is_required_may_stand_in_a_sentence(completion: str) -> None:
+    verifier = Accuracy(units="require")
+    assert judge(verifier, {"answer": "1.5 hours"}, completion).reason == "equal"
+    assert judge(verifier, {"answer": "1.5 hours"}, "It takes 1.5.").reason == "different"
+
+
 @pytest.mark.parametrize(
     ("reference", "completion", "reason"),
     [
@@ -209,6 +256,14 @@ def test_a_completion_with_one_answer_keeps_its_reward(reference: str, completio
         ("5", r"<!-- \boxed{5} -->", "no_answer"),
         ("5", r"~~\boxed{5}~~", "no_answer"),
         ("5", r"\boxed{5}. This is wrong.", "no_answer"),
+        ("5", "The answer is 5. Wait, no, it is 6.", "no_answer"),
+        ("5", "The answer is 5. Hold on, that is wrong.", "no_answer"),
+        ("5", "The answer is 5. No wait.", "no_answer"),
+        ("5", "The answer is 5. Oops, I made a mistake.", "no_answer"),
+        ("5", r"\boxed{5} Hmm, wait. No, it is 6.", "no_answer"),
+        ("5", "<answer>5</answer> Sorry, this is wrong.", "no_answer"),
+        ("5", "#### 5\nWait, no: 6", "no_answer"),
+        ("5", "The answer is 5. Scratch that, 6.", "no_answer"),
         ("5", r"The answer is not \boxed{5}.", "no_answer"),
         ("5", "The answer is 5 when doubled.", "no_answer"),
         ("5", "The answer would be 5 if n were odd.", "no_answer"),

@@ -623,7 +623,7 @@ def test_hostile_texts_get_a_verdict_from_workers(
         ("regex", {"pattern": "("}, "reference.pattern: RE2 does not take it"),
         ("json_schema", {"schema": 7}, "reference.schema: found a number, expected a JSON Schema"),
         ("soft_overlong", {}, "the completion is needed as {text, num_tokens}"),
-        ("code", {"tests": {"type": "stdio"}}, "reference.tests.stdio.cases: Field required"),
+        ("code", {"tests": {"type": "stdio"}}, "reference.tests.cases: Field required"),
     ],
 )
 def test_an_unverifiable_verdict_says_what_is_wrong(

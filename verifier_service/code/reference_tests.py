@@ -236,6 +236,8 @@ def read_tests(reference: Mapping[str, Any]) -> Tests:
         return _adapter.validate_python(tests)
     except ValidationError as error:
         message = first_problem(error, "reference", "tests")
+        if isinstance(tests, dict):  # pydantic puts the type into the location
+            message = message.replace(f".tests.{tests.get('type')}", ".tests", 1)
         no_form = len(error.errors()[0]["loc"]) == 0
         message += f"; {FORMS}" * no_form
         raise Unverifiable(EngineReason.BAD_REFERENCE, message) from error

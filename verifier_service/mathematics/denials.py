@@ -158,12 +158,26 @@ _WRONG_CLAUSE = re.compile(
     r"|[\d$],\s+(?:not\s+really|or\s+not|or\s+(?:something|so)|or\s+whatever)(?=\s*(?:[.!]|$))",
     re.IGNORECASE,
 )
+# What stands between an answer and the sentence behind it: `.`, `}$`, `</b>.`
+_BETWEEN = r"[\s.!?)*$\]\\]{0,12}"
+# Words that begin a second thought: `Wait,`, `Hmm... actually,`, `No, hold on.`
+_THOUGHT = (
+    r"(?:(?:no|oh|but),?\s+)?(?:wait|hold\s+on|hang\s+on|hmm+|oops|sorry|actually)\b[\s,.!…—-]+"
+)
 # A sentence right behind that of an answer which takes it back: `This is wrong.`, `No, it is not.`
 _WRONG_SENTENCE = re.compile(
-    rf"[\s.!?)*$\]\\]{{0,12}}(?:(?:no|but|and|however|well|oh),?\s+)?"
+    rf"{_BETWEEN}(?:{_THOUGHT}){{0,3}}(?:(?:no|but|and|however|well|oh),?\s+)?"
     rf"(?:(?:this|that|it|the\s+(?:above|previous|last)(?:\s+(?:answer|value|box|statement))?"
     rf"|the\s+(?:answer|value|box|number)(?:\s+above)?|my\s+answer){_WRONG}"
     r"|(?:not|no|nope|wrong|false|incorrect)[.!](?=\s|$))",
+    re.IGNORECASE,
+)
+# A second thought that takes it back: `Wait, no, it is 6.`, `Hmm, I made a mistake.` One that ends
+# in a yes does not: `Wait, no, that is right.`
+_SECOND_THOUGHT = re.compile(
+    rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
+    r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
+    r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b)",
     re.IGNORECASE,
 )
 # An operation that is still to be done with an answer: ` when doubled`, `, once halved`.
@@ -221,7 +235,25 @@ def is_undone(text: str, position: int, announcement: str = "") -> bool:
         return True
     if _UNREAL.search(announcement) and _UNREAL_CONDITION.search(text, position, last):
         return True
-    return _WRONG_SENTENCE.match(text, last) is not None
+    return is_withdrawn(text, last)
+
+
+def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
+    """Whether a sentence that begins at a position, behind an answer, takes that answer back.
+
+    >>> is_withdrawn("It is 5. Wait, no, it is 6.", 7), is_withdrawn("It is 5. Wait, is it?", 7)
+    (True, False)
+
+    Args:
+        text: a text.
+        position: the position behind the answer in it.
+        answer: the answer; "It is wrong." only repeats one that is itself a verdict.
+    """
+    if _VERDICT.match(answer):
+        return False
+    if _WRONG_SENTENCE.match(text, position):
+        return True
+    return _SECOND_THOUGHT.match(text, position) is not None
 
 
 # A short value: `5`, `-3/4`, `$x^2$`.

@@ -32,6 +32,7 @@ from verifier_service.mathematics.closing_numbers import (
     number_text,
 )
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
+from verifier_service.mathematics.closing_units import closing_amount, with_unit
 from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.delimited_math import (
     DISPLAY_END,
@@ -47,6 +48,7 @@ from verifier_service.mathematics.denials import (
     is_offered_beside,
     is_taken_back,
     is_undone,
+    is_withdrawn,
     offered_in_line,
     offered_values,
 )
@@ -202,6 +204,8 @@ def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
     found_tags = _tag_pattern(tuple(names)).finditer(text)
     tags = [(tag.start(), tag.end(), tag[2].strip(BLANK)) for tag in found_tags]
     statements, joint = closing_statement(text, tags)
+    if is_withdrawn(text, tags[-1][1], tags[-1][2]):
+        return Extraction("answer_tag", NOTHING)
     if len(statements) != 1:
         return Extraction("answer_tag", statements, joint)
     inside = statements[0]
@@ -228,12 +232,17 @@ def _boxed(text: str) -> Extraction | None:
     statements, joint = closing_statement(text, boxes)
     if len(statements) == 1 and len(inner := boxes_in(statements[0]) or []) > 1:
         statements, joint = closing_statement(statements[0], inner)
+    if len(statements) == 1:
+        statements = (with_unit(statements[0], text, boxes[-1][1]),)
     return Extraction("boxed", statements, joint)
 
 
 def _is_undone_box(text: str, start: int, end: int) -> bool:
     """Whether the text behind a box takes it back; a few signs behind it cannot."""
-    return len(text) - end > 4 and is_undone(text, max(start, end - 100))
+    if len(text) - end <= 4:
+        return False
+    begin = max(start, end - 100)
+    return is_withdrawn(text, end, text[begin:end]) or is_undone(text, begin)
 
 
 # The rest of a line behind four hashes, as in GSM8K: the `72` of `#### 72`.
@@ -251,7 +260,9 @@ def _hashes(text: str) -> Extraction | None:
     )
     if is_heading:
         return None
-    return Extraction("hashes", (trimmed(line),) if line else NOTHING)
+    if not line or is_withdrawn(text, last.end(), line):
+        return Extraction("hashes", NOTHING)
+    return Extraction("hashes", (trimmed(line),))
 
 
 # Words that announce an answer: `The final answer is`, `**Answer:**`, `Ответ:`.
@@ -454,7 +465,8 @@ def _math(text: str) -> Extraction | None:
         return Extraction("math", (final_side(sentence_math(main)),))
     if any(span.start >= line_start for span in found[:-1]):
         return Extraction("math", (final_side(sentence_math(text[line_start : found[-1].end])),))
-    return Extraction("math", (final_side(found[-1].inside),))
+    side = final_side(found[-1].inside)
+    return Extraction("math", (with_unit(side, text, found[-1].end),))
 
 
 # Words before a bare answer: `So it is `, `Hence, `.
@@ -527,6 +539,8 @@ def _last_expression(text: str) -> Extraction | None:
         if not OR_BETWEEN.fullmatch(between.strip()):
             break
         kept.append(match)
+    if len(kept) == 1 and (amount := closing_amount(line, numbers)) is not None:
+        return Extraction("last_expression", (number_text(amount),))
     statements = dict.fromkeys(number_text(match[0]) for match in reversed(kept))
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 

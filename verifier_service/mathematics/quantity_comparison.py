@@ -149,6 +149,8 @@ def _same_percent(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if _is_percent(left) and _is_percent(right):
         return same_expression(left.expression, right.expression, rules)
     percent, plain = (left, right) if _is_percent(left) else (right, left)
+    if plain.unit:  # 20%, 20 km
+        return False
     share = quotient(percent.expression, Number(Fraction(100)))
     verdict = same_expression(share, plain.expression, rules)
     if verdict or rules.percent == "strict":

@@ -420,11 +420,18 @@ _VALUE_BEGINNINGS = ("[", "{", "(", "'", '"')
 
 
 def _whole_answer(text: str) -> str:
-    """The content of the answer tag, or without one everything after the reasoning."""
+    """The content of the answer tag, or without one everything after the reasoning.
+
+    Empty where a sentence behind the tag takes it back.
+    """
+    from verifier_service.mathematics.denials import is_withdrawn  # noqa: PLC0415
+
     try:
-        return _as_written(answer_part(text) or "")
+        answer = _as_written(answer_part(text) or "")
     except SeveralAnswers:
         return ""
+    _, tag, behind = text.rpartition("</answer>")
+    return "" if tag and is_withdrawn(behind, 0, answer) else answer
 
 
 def _as_written(text: str) -> str:

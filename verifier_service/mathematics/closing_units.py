@@ -1,0 +1,104 @@
+"""Units behind the number with which a text closes: the `m` of `The distance is 5 m.`
+
+Without its unit the number would be taken for one of the reference's unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from verifier_service.mathematics.notation import Unreadable, tokenize
+from verifier_service.mathematics.quantities import read_compound, read_unit
+from verifier_service.mathematics.units import LETTER_UNITS, NO_UNIT
+
+MAX_WORDS = 4
+"""Most words that name one unit: `kilometers per square second`."""
+_MAX_AMOUNTS = 3
+"""Most amounts of one quantity: `1 hour 30 minutes 10 seconds`."""
+# A word or sign that may name a unit, the signs of its end behind it: the `km/h.` of `5 km/h.`
+_PIECE = re.compile(r"[ \t~]*(?P<name>[A-Za-z°€£¢/][A-Za-z0-9°/^²³]*)(?P<stop>[.,;:!?*_)\]$]*)")
+# What may stand between a number and its unit: the end of its mathematics, `\,`, `}$**`.
+_GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
+_END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
+_NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
+"""Words that may stand in the name of a unit and do not end it."""
+_LETTERS = LETTER_UNITS | {"°", "€", "£", "¢"}
+# A number alone, whose unit may stand behind its box or its mathematics: `1,250.5`, `\frac{3}{4}`.
+_NUMBER_ALONE = re.compile(r"\s*[-+−]?(?:\d[\d,.]*(?:\s*/\s*\d+)?|\\d?frac\{\d+\}\{\d+\})\s*")
+
+
+def unit_behind(text: str, position: int) -> str:
+    """The unit at a position, behind a number; empty where the words there name none.
+
+    A word of one or two letters is a unit at the end of a sentence only: `in` is a word, too.
+
+    >>> unit_behind("It is 5 km/h.", 7), unit_behind("It takes 5 minutes of time.", 10)
+    ('km/h', 'minutes')
+    >>> unit_behind("She bought 12 in May.", 13), unit_behind("He has 5 apples.", 8)
+    ('', '')
+    """
+    gap = _GAP.match(text, position)
+    start = gap.end() if gap else position
+    words: list[str] = []
+    ends_sentence = False
+    while len(words) < MAX_WORDS and not ends_sentence and (piece := _PIECE.match(text, start)):
+        start = piece.end()
+        words.append(piece["name"])
+        ends_sentence = bool(piece["stop"]) or _END_OF_LINE.match(text, start) is not None
+    while words:
+        if _names_unit(words, ends_sentence=ends_sentence):
+            return " ".join(words)
+        words.pop()
+        ends_sentence = False
+    return ""
+
+
+def _names_unit(words: Sequence[str], *, ends_sentence: bool) -> bool:
+    """Whether words are the name of a unit."""
+    name, last = " ".join(words), words[-1]
+    if last.lower() in _NO_LAST_WORDS or (len(name) == 1 and name not in _LETTERS):
+        return False
+    if len(name) < 3 and name.isalpha() and not ends_sentence:
+        return False
+    try:
+        unit = read_unit(tokenize(name))
+    except Unreadable:
+        return False
+    return unit is not None and unit != NO_UNIT
+
+
+def with_unit(number: str, text: str, position: int) -> str:
+    """A number alone with the unit that stands behind a position; anything else as it is.
+
+    >>> with_unit("5", "so $5$ m.", 6), with_unit("x + 5", "so $x + 5$ m.", 10)
+    ('5 m', 'x + 5')
+    """
+    if not _NUMBER_ALONE.fullmatch(number):
+        return number
+    unit = unit_behind(text, position)
+    return f"{number} {unit}" if unit else number
+
+
+def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
+    """The last of some numbers in a line with its unit, and with the larger amounts before it.
+
+    None where it has no unit.
+
+    >>> import re
+    >>> line = "It takes 1 hour and 30 minutes."
+    >>> closing_amount(line, list(re.finditer("[0-9]+", line)))
+    '1 hour and 30 minutes'
+    """
+    unit = unit_behind(line, numbers[-1].end())
+    if not unit:
+        return None
+    end = line.index(unit.split()[-1], numbers[-1].end()) + len(unit.split()[-1])
+    for first in numbers[-_MAX_AMOUNTS:-1]:
+        amounts = line[first.start() : end]
+        try:
+            if read_compound(tokenize(amounts)) is not None:
+                return amounts
+        except Unreadable:
+            continue
+    return f"{numbers[-1][0]} {unit}"
