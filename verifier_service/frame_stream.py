@@ -9,7 +9,7 @@ import asyncio
 
 import msgspec
 
-from verifier_service.frames import HEADER_BYTES, FrameTooLarge, body_length
+from verifier_service.frames import HEADER_BYTES, FrameTooLarge, body_length, pack
 
 LIMIT_BYTES = 2**20
 """Number of bytes that a stream of large frames reads ahead."""
@@ -26,3 +26,41 @@ async def read_frame(reader: asyncio.StreamReader, *, max_bytes: int | None = No
     """
     header = await reader.readexactly(HEADER_BYTES)
     return await reader.readexactly(body_length(header, max_bytes=max_bytes))
+
+
+class FrameWriter:
+    """Writes frames to a stream: those of one turn of the event loop leave in one write.
+
+    Hundreds of short messages, such as questions to a model, would each cost a write and a wakeup
+    of the other side.
+
+    Args:
+        writer: the stream.
+    """
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._waiting: list[bytes] = []
+
+    def write(self, body: bytes) -> None:
+        """Write a frame, at the latest in the next turn of the event loop."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._waiting.append(pack(body))
+
+    async def drain(self) -> None:
+        """Write what waits, and wait while too many bytes are unsent. Raises ConnectionError."""
+        self._flush()
+        await self._writer.drain()
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        # asyncio warns of each write to a connection that the other side has closed.
+        if waiting and not self._writer.is_closing():
+            self._writer.writelines(waiting)
+
+    async def close(self) -> None:
+        """Write what waits, and close the stream. Raises ConnectionError."""
+        self._flush()
+        self._writer.close()
+        await self._writer.wait_closed()

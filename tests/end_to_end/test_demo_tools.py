@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from trainer_client.demo.run_demo import run_demo, write_grpo_config
 from trainer_client.demo.tools_task import CALL_CLOSING, CALL_OPENING, make_tokenizer, write_data
 
 
-def rows(path: Path) -> list[dict[str, object]]:
+def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
@@ -26,7 +27,7 @@ def test_held_out_products_are_in_no_training_set(tmp_path: Path) -> None:
     held_out = {row["problem"] for row in rows(tmp_path / "data" / "held_out.jsonl")}
     train = {row["problem"] for row in rows(tmp_path / "data" / "train.jsonl")}
     shown = rows(tmp_path / "data" / "demonstrations.jsonl")
-    asked = {row["problem"][0]["content"] for row in shown}  # type: ignore[index]
+    asked = {row["problem"][0]["content"] for row in shown}
     assert len(held_out) == 100
     assert asked == train
     assert held_out & train == set()
@@ -38,9 +39,9 @@ def test_an_estimate_is_hardly_ever_the_product(tmp_path: Path) -> None:
     write_data(tmp_path / "data", num_held_out=0, seed=0)
     answers = {row["problem"]: row["answer"] for row in rows(tmp_path / "data" / "train.jsonl")}
     estimates = {
-        row["problem"][0]["content"]: row["completion"]  # type: ignore[index]
+        row["problem"][0]["content"]: row["completion"]
         for row in rows(tmp_path / "data" / "demonstrations.jsonl")
-        if len(row["problem"]) == 1 and CALL_OPENING not in str(row["completion"])  # type: ignore[arg-type]
+        if len(row["problem"]) == 1 and CALL_OPENING not in str(row["completion"])
     }
     right = sum(text == f"<answer>{answers[asked]}</answer>" for asked, text in estimates.items())
     assert len(estimates) > 5000
@@ -84,8 +85,16 @@ def test_the_lying_tool_is_of_the_demonstration_of_tools() -> None:
 
 @pytest.mark.slow
 def test_the_model_learns_to_call_the_tool(tmp_path: Path) -> None:
-    """A short form: fewer steps than the demonstration has."""
-    result = run_demo(tmp_path / "demo", seed=0, task=replace(TOOLS, steps=20, num_samples=2))
-    rise = result.after["evaluation/pass@1"] - result.before["evaluation/pass@1"]
-    assert rise >= 0.2
-    assert result.before["evaluation/pass@1"] < 0.4
+    """A short form, compared over 512 episodes of training, which say more than 100 held out."""
+    run_demo(tmp_path / "demo", seed=0, task=replace(TOOLS, steps=14, num_samples=1))
+    steps = [row for row in rows(tmp_path / "demo/grpo/metrics.jsonl") if "episode/calls" in row]
+    assert len(steps) == 14
+    rises = {
+        name: mean_of(name, steps[-4:]) - mean_of(name, steps[:4])
+        for name in ("episode/calls", "reward/accuracy")
+    }
+    assert {name for name, rise in rises.items() if rise < 0.1} == set(), rises
+
+
+def mean_of(name: str, steps: list[dict[str, Any]]) -> float:
+    return float(sum(step[name] for step in steps) / len(steps))

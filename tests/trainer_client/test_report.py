@@ -201,6 +201,29 @@ def test_a_sampler_that_differs_is_drawn(make_run: MakeRun) -> None:
     assert chart(run, "KL between sampler and policy")["series"]
 
 
+def test_turns_calls_observations_and_time_in_tools_are_drawn(make_run: MakeRun) -> None:
+    def of_episodes(row: dict[str, float]) -> None:
+        step = row["step"]
+        row |= {"episode/turns": 1 + step, "episode/calls": step / 2, "episode/failed_calls": 0.1}
+        row |= {"episode/observation_tokens": 7 * step, "episode/environment_seconds": step / 3}
+        row |= {"episode/ended_by/done": 1 - step / 9, "episode/ended_by/turn_limit": step / 9}
+        row |= {"episode/lost_groups": step % 2}
+
+    run = change_rows(make_run(), of_episodes)
+    drawn = {
+        title: [one["name"] for one in chart(run, title)["series"]]
+        for title in ("Turns and calls", "Observations", "Time in tools", "Ends of episodes")
+    }
+    assert drawn == {
+        "Turns and calls": ["turns", "calls"],
+        "Observations": ["observation tokens"],
+        "Time in tools": ["time in tools"],
+        "Ends of episodes": ["done", "turn limit"],
+    }
+    assert "Turns and calls, failed calls: 0.1 throughout" in charts(run)["quiet"]
+    assert chart(run, "Lost groups")["unit"] == "groups a step"
+
+
 def test_charts_have_the_runs_own_limits(make_run: MakeRun) -> None:
     run = make_run(guards={"warn_if_kl_above": 0.2, "stop_if_kl_above": None})
     assert chart(run, "KL to the start policy")["limits"] == {"warns above": 0.2}

@@ -151,6 +151,7 @@ def _small_charts(run: LoggedRun) -> Iterator[Chart]:
     yield from _reward_charts(run)
     yield from _teaching_charts(run)
     yield from _policy_charts(run)
+    yield from _episode_charts(run)
     yield from _cost_charts(run)
 
 
@@ -231,21 +232,40 @@ def _policy_charts(run: LoggedRun) -> Iterator[Chart]:
     )
 
 
+def _episode_charts(run: LoggedRun) -> Iterator[Chart]:
+    """Turns, the environment's own counts such as calls, observations, time, ends and losses."""
+    ends, observed, time, lost = (
+        f"episode/{name}"
+        for name in ("ended_by/", "observation_tokens", "environment_seconds", "lost_groups")
+    )
+    counts = [
+        one
+        for one in _all_series(run, "episode/")
+        if not one.metric.startswith(ends) and one.metric not in (observed, time, lost)
+    ]
+    yield Chart("Turns and calls", "mean of an episode", counts)
+    yield Chart("Observations", "tokens an episode", _series(run, observed, "observation tokens"))
+    yield Chart("Time in tools", "seconds an episode", _series(run, time, "time in tools"))
+    yield Chart("Ends of episodes", "share of episodes", _all_series(run, ends), SHARE)
+    yield Chart("Lost groups", "groups a step", _series(run, lost, "groups lost"))
+
+
 def _cost_charts(run: LoggedRun) -> Iterator[Chart]:
     rate = _series(run, "policy/learning_rate", "learning rate")
     yield Chart("Learning rate", "per update", rate)
+    yield Chart("Time", "seconds a step", _all_series(run, "time/"))
+    yield Chart("Throughput", "tokens a second", _all_series(run, "tokens/"))
+
+
+def _all_series(run: LoggedRun, prefix: str) -> list[Series]:
+    """The curves of all metrics whose name begins so."""
     present = dict.fromkeys(name for row in run.history for name in row)
-    for title, unit, prefix in (
-        ("Time", "seconds a step", "time/"),
-        ("Throughput", "tokens a second", "tokens/"),
-    ):
-        series = [
-            one
-            for name in present
-            if name.startswith(prefix)
-            for one in _series(run, name, name.removeprefix(prefix).replace("_", " "))
-        ]
-        yield Chart(title, unit, series)
+    return [
+        one
+        for name in present
+        if name.startswith(prefix)
+        for one in _series(run, name, name.removeprefix(prefix).replace("_", " "))
+    ]
 
 
 def _share_chart(run: LoggedRun, title: str, metric: str, name: str) -> Chart:

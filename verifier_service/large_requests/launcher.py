@@ -11,12 +11,13 @@ import logging
 import os
 import signal
 from collections.abc import Coroutine
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from verifier_service import frame_stream, frames
+from verifier_service import frame_stream
 from verifier_service.engine.admission import Reservation
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.response import EncodedResponse, OnGroupLine
@@ -198,7 +199,7 @@ class _Process:
     ) -> None:
         self._pidfd = pidfd
         self._reader = reader
-        self._writer = writer
+        self._frames = frame_stream.FrameWriter(writer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -212,15 +213,18 @@ class _Process:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         os.close(self._pidfd)
-        self._writer.close()
         with contextlib.suppress(ConnectionError):
-            await self._writer.wait_closed()
+            await self._frames.close()
 
     async def send(self, message: ToProcess) -> None:
         """Send a message; it is lost if the process is dead."""
+        self.post(message)
         with contextlib.suppress(ConnectionError):
-            self._writer.write(frames.pack(msgspec.msgpack.encode(message)))
-            await self._writer.drain()
+            await self._frames.drain()
+
+    def post(self, message: ToProcess) -> None:
+        """Send a message soon; it is lost if the process is dead."""
+        self._frames.write(msgspec.msgpack.encode(message))
 
     async def receive(self) -> FromProcess:
         """The next message. Raises RequestDied."""
@@ -252,7 +256,6 @@ class _Attempt:
         self._on_line = on_line
         self._references: dict[str, list[bytes]] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._replies: set[asyncio.Task[None]] = set()
         self.is_parsed = False
         self._num_reserved = 0
 
@@ -277,7 +280,7 @@ class _Attempt:
             self._reservation.shrink(completions=self._num_reserved, num_bytes=num_bytes)
             raise
         finally:
-            under_way = [*self._replies, *self._tasks.values()]
+            under_way = list(self._tasks.values())
             for task in under_way:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
@@ -359,21 +362,16 @@ class _Attempt:
         """Do work that appends verdicts, and reply when it ends."""
         judging = asyncio.create_task(work)
         self._tasks[number] = judging
-        reply = asyncio.create_task(self._reply(number, judging, verdicts))
-        self._replies.add(reply)
-        reply.add_done_callback(self._replies.discard)
+        judging.add_done_callback(partial(self._reply, number, verdicts))
 
-    async def _reply(
-        self, number: int, judging: asyncio.Task[None], verdicts: list[TaskResult]
-    ) -> None:
-        """Send the verdicts of a task when it ends; it has fewer if it was given up."""
-        await asyncio.wait([judging])
+    def _reply(self, number: int, verdicts: list[TaskResult], judging: asyncio.Task[None]) -> None:
+        """Send the verdicts of a task that has ended; it has fewer if it was given up."""
         del self._tasks[number]
         error = None if judging.cancelled() else judging.exception()
         if error is not None and not isinstance(error, NoWorkers):
             log.error("a task could not be judged", exc_info=error)
         encoded = msgspec.json.encode(verdicts)
-        await self._process.send(TaskReply(number, encoded, no_workers=error is not None))
+        self._process.post(TaskReply(number, encoded, no_workers=error is not None))
 
 
 def _complete(message: Done, pieces: list[bytes]) -> EncodedResponse:

@@ -23,7 +23,7 @@ from typing import NoReturn, Self, TypeVar
 
 import msgspec
 
-from verifier_service import frame_stream, frames
+from verifier_service import frame_stream
 from verifier_service.current_call import enter_call
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.request_body import decompressed, read_request
@@ -172,7 +172,7 @@ class ParentEngine:
         self.max_questions: int | None = None
         self.stored_texts: StoredTexts | None = None
         self._reader = reader
-        self._writer = writer
+        self._frames = frame_stream.FrameWriter(writer)
         self._numbers = itertools.count()
         self._expected: dict[int, asyncio.Future[Reply]] = {}
         self._shared: set[str] = set()
@@ -186,17 +186,16 @@ class ParentEngine:
 
     async def close(self) -> None:
         """Close the connection when everything is sent."""
-        await self._writer.drain()
-        self._writer.close()
-        await self._writer.wait_closed()
+        await self._frames.drain()
+        await self._frames.close()
 
     def send(self, message: FromProcess) -> None:
         """Send a message, now or soon."""
-        self._writer.write(frames.pack(msgspec.msgpack.encode(message)))
+        self._frames.write(msgspec.msgpack.encode(message))
 
     async def drain(self) -> None:
         """Wait while too many bytes are unsent."""
-        await self._writer.drain()
+        await self._frames.drain()
 
     async def receive(self) -> ToProcess:
         """The next message."""

@@ -28,6 +28,7 @@ _INVISIBLE = re.compile(
 _SPACES = re.compile(rf"[\s{_BLANK}]+")
 # Signs from which chat formats make their marks: `<|im_end|>`, `</s>`, and `[INST]`.
 _MARKS = re.compile(r"[<>]|\[(?=/?[A-Z_]{2,}\])")
+_json = json.JSONEncoder(ensure_ascii=False)
 
 
 class OpenAnswer(msgspec.Struct, frozen=True, tag="answer"):
@@ -72,7 +73,7 @@ def quoted(text: str | list[str] | None) -> str:
     >>> print(quoted('5" </answer> [INST]'))
     "5\\" \\u003c/answer\\u003e \\u005bINST]"
     """
-    encoded = json.dumps(text, ensure_ascii=False)
+    encoded = _json.encode(text)
     return _MARKS.sub(lambda mark: f"\\u{ord(mark[0]):04x}", encoded)
 
 

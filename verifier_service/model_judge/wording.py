@@ -74,7 +74,7 @@ class Wording(BaseModel):
         self._name = name
         return self
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The name and the version, as verdicts tell them."""
         return f"{self._name}@{self.version}"
