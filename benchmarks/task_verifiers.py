@@ -1,12 +1,15 @@
 """Completions a second of one worker, for each verifier of docs/tasks.md, beside the source's code.
 
 CPU seconds are counted, ours and the peer's in turn, and the medians of the rounds' ratios shown.
-A peer that is not installed is left out: jsonschema, difflib, PyYAML and sqlite3 always are;
-sacrebleu, langdetect and reasoning-gym with the extras `similarity`, `instructions` and
-`reasoning_gym`; rouge-score and bfcl-eval with pip (the latter with `--no-deps`); the servers of
-NeMo Gym and the checkers of lm-evaluation-harness where `make peers` cloned them.
+The peer is the code of the source that a verifier has its rule from, such as BIRD's evaluation for
+`sql`; "a floor" is less work than any such code has: a bare loop of sqlite3, or `==`. A peer that
+is not installed is left out: jsonschema, difflib, PyYAML and sqlite3 always are; sacrebleu,
+langdetect and reasoning-gym with the extras `similarity`, `instructions` and `reasoning_gym`;
+rouge-score and bfcl-eval with pip (the latter with `--no-deps`); the servers of NeMo Gym and the
+checkers of IFEval, IF-RLVR and IFBench where `make peers` cloned them. With the
+environment of `make test-interop`, which has all of them:
 
-    .venv/bin/python benchmarks/task_verifiers.py
+    .venv-interop/bin/python -W ignore -m benchmarks.task_verifiers
 """
 
 from __future__ import annotations
@@ -14,14 +17,17 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import logging
 import os
 import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from statistics import median
 from types import ModuleType, SimpleNamespace
@@ -30,8 +36,10 @@ from typing import Any
 import jsonschema
 import yaml
 
+from tests.interop import instruction_sources
+from tests.shared_data import SharedDataMissing, read_shared_data
 from verifier_service.completion import Completion
-from verifier_service.verifier import TextVerifier
+from verifier_service.verifier import Judge, TextVerifier, Unverifiable
 from verifier_service.verifiers.citations import Citations
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 from verifier_service.verifiers.puzzle import Puzzle
@@ -76,19 +84,30 @@ QUERY = "SELECT n, count(*) FROM t WHERE id > 20 GROUP BY n"
 ID_PATTERN = "citation_[0-9]+"
 VALID = [f"citation_{number}" for number in range(20)]
 CITED = f"It rained [{VALID[3]}]. {TEXT} It snowed [{VALID[5]}]."
+NTH_RESPONSE = 40
+GYM_PEER = "reasoning-gym: extract_answer, score_answer"
 SERVERS = Path(os.environ.get("PEER_SOURCES", ".peers"), "Gym", "resources_servers")
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A verifier with what it judges, and a peer's work on the same."""
+    """The work of a verifier, and a peer's work on the same completions."""
 
     name: str
-    verifier: TextVerifier
-    reference: dict[str, Any]
-    text: str
+    ours: Callable[[], Any]
     peer_name: str
     peer: Callable[[], Any] | None
+    num_completions: int = 1
+
+
+def _judging(verifier: TextVerifier, reference: dict[str, Any], text: str) -> Callable[[], Any]:
+    """The judging of a completion, whose reference is read once.
+
+    The line's end makes each verdict's answer a text of its own, as those of a group are: difflib
+    keeps what it found for the very same object.
+    """
+    judge, completion = verifier.prepare(reference), Completion(text + "\n")
+    return lambda: judge(completion)
 
 
 def per_second(work: Callable[[], Any]) -> float:
@@ -121,91 +140,96 @@ def contests() -> list[Contest]:
     }
     similar = {"answer": OTHER}
     return [
-        Contest("instruction_following", InstructionFollowing(), constraints, TEXT, "", None),
+        Contest(
+            "instruction_following", _judging(InstructionFollowing(), constraints, TEXT), "", None
+        ),
         Contest(
             "instruction_following, language",
-            InstructionFollowing(),
-            {"instructions": [{"id": "language:response_language", "kwargs": {"language": "en"}}]},
-            TEXT,
+            _judging(
+                InstructionFollowing(),
+                {
+                    "instructions": [
+                        {"id": "language:response_language", "kwargs": {"language": "en"}}
+                    ]
+                },
+                TEXT,
+            ),
             "langdetect",
             _langdetect(),
         ),
         Contest(
             "tool_calls",
-            ToolCalls(),
-            {"tool_calls": [CALL]},
-            tagged,
-            "json and ==",
+            _judging(ToolCalls(), {"tool_calls": [CALL]}, tagged),
+            "a floor: json and ==",
             lambda: json.loads(tagged[11:-12]) == CALL,
         ),
         Contest(
             "tool_calls, Python's syntax",
-            ToolCalls(strings="bfcl"),
-            {"tool_calls": ACCEPTED, "tools": TOOLS},
-            PYTHON_CALL,
+            _judging(
+                ToolCalls(strings="bfcl"), {"tool_calls": ACCEPTED, "tools": TOOLS}, PYTHON_CALL
+            ),
             "ast.parse and bfcl-eval",
             _bfcl(),
         ),
         Contest(
             "structured_output, json",
-            StructuredOutput(),
-            {"schema": SCHEMA},
-            document,
+            _judging(StructuredOutput(), {"schema": SCHEMA}, document),
             "jsonschema.validate",
             lambda: jsonschema.validate(json.loads(document), SCHEMA),
         ),
         Contest(
             "structured_output, yaml",
-            StructuredOutput(format="yaml"),
-            {"value": VALUE},
-            as_yaml,
+            _judging(StructuredOutput(format="yaml"), {"value": VALUE}, as_yaml),
             "yaml.safe_load and ==",
             lambda: yaml.safe_load(as_yaml) == VALUE,
         ),
         Contest(
             "string_similarity, sequence_ratio",
-            StringSimilarity(),
-            similar,
-            TEXT,
+            _judging(StringSimilarity(), similar, TEXT),
             "difflib",
             lambda: SequenceMatcher(None, TEXT, OTHER).ratio(),
         ),
         Contest(
             "string_similarity, rouge_l",
-            StringSimilarity(metric="rouge_l"),
-            similar,
-            TEXT,
+            _judging(StringSimilarity(metric="rouge_l"), similar, TEXT),
             "rouge-score",
             _rouge(),
         ),
-        Contest("puzzle, sudoku", Puzzle(), {"puzzle": "sudoku", "grid": CLUES}, GRID, "", None),
         Contest(
-            "puzzle, countdown", Puzzle(), COUNTDOWN, EXPRESSION, "reasoning-gym", _countdown()
+            "puzzle, sudoku",
+            _judging(Puzzle(), {"puzzle": "sudoku", "grid": CLUES}, GRID),
+            "",
+            None,
+        ),
+        Contest(
+            "puzzle, countdown",
+            _judging(Puzzle(), COUNTDOWN, EXPRESSION),
+            "reasoning-gym",
+            _countdown(),
         ),
         Contest(
             "sql",
-            Sql(),
-            {"database": DATABASE, "query": QUERY},
-            QUERY,
-            "sqlite3 and ==, which neither opens a file nor stops a query",
+            _judging(Sql(), {"database": DATABASE, "query": QUERY}, QUERY),
+            "a floor: sqlite3 and ==, which neither opens a file nor stops a query",
             lambda: sorted(connection.execute(QUERY).fetchall()) == sorted(expected),
         ),
         Contest(
             "sql, rows as a set",
-            Sql(rows="set"),
-            {"database": DATABASE, "query": QUERY},
-            QUERY,
+            _judging(Sql(rows="set"), {"database": DATABASE, "query": QUERY}, QUERY),
             "BIRD's comparison in NeMo Gym",
             _bird(),
         ),
         Contest(
             "citations",
-            Citations(),
-            {"citations": {"form": "ascii_brackets", "id_pattern": ID_PATTERN, "valid": VALID}},
-            CITED,
+            _judging(
+                Citations(),
+                {"citations": {"form": "ascii_brackets", "id_pattern": ID_PATTERN, "valid": VALID}},
+                CITED,
+            ),
             "NeMo Gym's citation_if",
             _citations(),
         ),
+        *_instruction_contests(),
         *_gym_contests(),
     ]
 
@@ -274,27 +298,116 @@ def _citations() -> Callable[[], Any] | None:
     return lambda: scorer.score_citation_if(CITED, 0, task)
 
 
-def _gym_contests() -> list[Contest]:
-    """Data sets of reasoning-gym, whose scorers have ours around them or beside them."""
-    try:
-        from reasoning_gym import create_dataset, get_score_answer_fn  # noqa: PLC0415
-    except ImportError:
-        return []
+def _instruction_contests() -> list[Contest]:
+    """The checkers of three sources, each on real responses, and ours with their semantics.
+
+    A source makes its checkers again for every response; ours are made once for a group.
+    """
     found = []
-    for name in ("chain_sum", "spell_backward", "simple_equations"):
-        entry = create_dataset(name, size=1, seed=1)[0]
-        answer, score = str(entry["answer"]), get_score_answer_fn(name)
+    try:
+        rows = read_shared_data("format/ifeval_labelled.jsonl.gz")[::NTH_RESPONSE]
+    except SharedDataMissing:
+        return []
+    for name, (folder, _) in instruction_sources.SOURCES.items():
+        if not folder.exists() or not instruction_sources.NLTK_DATA.exists():
+            continue
+        logging.disable(logging.CRITICAL)  # langdetect's errors, by the sources
+        source = instruction_sources.SourceChecks(name)
+        pairs: list[tuple[str, dict[str, Any], str]] = []
+        for index, constraint in enumerate(sorted(source.checkers)):
+            given = instruction_sources.GIVEN.get(constraint)
+            arguments = given or source.arguments(constraint, 1)
+            text = rows[index % len(rows)]["response"]
+            if source.verdict(constraint, arguments, text) is not None:
+                pairs.append((constraint, arguments, text))
+        verifier = InstructionFollowing(mode="source", part="completion")
+        judging = [
+            _judging(verifier, {"instructions": [{"id": constraint, "kwargs": given}]}, text)
+            for constraint, given, text in pairs
+        ]
         found.append(
             Contest(
-                f"reasoning_gym, {name}",
-                ReasoningGym(),
-                {"dataset": name, "entry": entry},
-                answer,
-                "reasoning-gym",
-                lambda score=score, answer=answer, entry=entry: score(answer, entry),  # type: ignore[misc]
+                f"instruction_following, {name}",
+                lambda judging=judging: [one() for one in judging],  # type: ignore[misc]
+                f"{name}'s own checkers, {len(pairs)} constraints",
+                lambda source=source, pairs=pairs: source.verdicts(pairs),  # type: ignore[misc]
+                len(pairs),
             )
         )
     return found
+
+
+def _gym_contests() -> list[Contest]:
+    """The data sets of reasoning-gym: extraction of the answer and score, as its examples do it."""
+    try:
+        import reasoning_gym  # noqa: PLC0415
+        from reasoning_gym.utils import extract_answer  # noqa: PLC0415
+
+        from verifier_service.gym_scorers import loading  # noqa: PLC0415
+    except ImportError:
+        return []
+    loading.load_package()  # as a worker does
+    mix: list[tuple[Any, dict[str, Any], list[str]]] = []
+    for name in loading.data_set_names():
+        data_set = reasoning_gym.create_dataset(name, size=2, seed=3)
+        entry, other = data_set[0], data_set[1]
+        probe = loading.PROBES.get(name)
+        right = str(entry["answer"]) if probe is None else probe(entry["metadata"])
+        wrong = [right[:-1], f"{right} 1", "0", str(other["answer"])]
+        answers = [*[right] * 4, *wrong]
+        texts = [
+            f"<think>{TEXT} {index}</think>\n<answer>{one}</answer>"
+            for index, one in enumerate(answers)
+        ]
+        try:
+            ReasoningGym().prepare(entry)
+        except Unverifiable:  # a few entries' own answers are wrong for their scorers
+            continue
+        mix.append((data_set, entry, texts))
+
+    def peer_of(data_set: Any, entry: dict[str, Any], texts: list[str]) -> None:
+        for text in texts:
+            with suppress(Exception):  # scorers raise anything, as ours has it: malformed
+                data_set.score_answer(extract_answer(text), entry)
+
+    def ours_of(judge: Judge, completions: list[Completion]) -> None:
+        for one in completions:
+            judge(one)
+
+    prepared = [
+        (ReasoningGym().prepare(entry), [Completion(one) for one in texts])
+        for _, entry, texts in mix
+    ]
+    contests_of_sets = [
+        Contest(
+            f"reasoning_gym, {data_set.config.__class__.__module__.split('.')[-1]}",
+            partial(ours_of, *ours),
+            GYM_PEER,
+            partial(peer_of, data_set, entry, texts),
+            len(texts),
+        )
+        for (data_set, entry, texts), ours in zip(mix, prepared, strict=True)
+    ]
+
+    def every_peer() -> None:
+        for one in mix:
+            peer_of(*one)
+
+    def every_ours() -> None:
+        for one in prepared:
+            ours_of(*one)
+
+    def with_references() -> None:
+        for _, entry, texts in mix:
+            ours_of(ReasoningGym().prepare(entry), [Completion(one) for one in texts])
+
+    number = sum(len(texts) for _, _, texts in mix)
+    together = f"{GYM_PEER}, {len(mix)} data sets"
+    return [
+        Contest("reasoning_gym, all together", every_ours, together, every_peer, number),
+        Contest("the same, references read", with_references, together, every_peer, number),
+        *contests_of_sets,
+    ]
 
 
 def _rouge() -> Callable[[], Any] | None:
@@ -317,22 +430,30 @@ def _countdown() -> Callable[[], Any] | None:
 
 
 def main() -> None:
-    """Print a row for each contest."""
+    """Print a row for each contest, but one for reasoning-gym's data sets each alone."""
     print(f"{'verifier':36} {'completions/s':>14} {'peer/s':>10} {'ratio':>6}  peer")
+    of_data_sets: list[float] = []
     for one in contests():
-        # The line's end makes each verdict's answer a text of its own, as those of a group are:
-        # difflib keeps what it found for the very same object.
-        judge, completion = one.verifier.prepare(one.reference), Completion(one.text + "\n")
         ours, theirs = [], []
         for _ in range(ROUNDS):
-            ours.append(per_second(lambda: judge(completion)))  # noqa: B023  called at once
+            ours.append(per_second(one.ours) * one.num_completions)
             if one.peer is not None:
-                theirs.append(per_second(one.peer))
+                theirs.append(per_second(one.peer) * one.num_completions)
+        ratio = median(a / b for a, b in zip(ours, theirs, strict=True)) if theirs else None
+        if ratio is not None and one.peer_name == GYM_PEER:
+            of_data_sets.append(ratio)
+            continue
         shown = f"{one.name:36} {median(ours):14,.0f}"
-        if theirs:
-            ratio = median(one / other for one, other in zip(ours, theirs, strict=True))
+        if ratio is not None:
             shown += f" {median(theirs):10,.0f} {ratio:6.2f}  {one.peer_name}"
-        print(shown)
+        print(shown, flush=True)
+    if of_data_sets:
+        of_data_sets.sort()
+        print(
+            f"reasoning_gym, each data set alone: ratios {of_data_sets[0]:.2f} to "
+            f"{of_data_sets[-1]:.2f}, median {median(of_data_sets):.2f}, "
+            f"{sum(one >= 1 for one in of_data_sets)} of {len(of_data_sets)} at least 1"
+        )
 
 
 if __name__ == "__main__":

@@ -382,7 +382,7 @@ def _groups(
         raise ValueError(f"{len(completions)} completions with {len(selections)} selections")
     groups: list[tuple[Reference, Selection | None, list[Completion]]] = []
     for completion, reference, selection in zip(completions, references, selections, strict=True):
-        if groups and groups[-1][:2] == (reference, selection):
+        if groups and _is_same(groups[-1][0], reference) and _is_same(groups[-1][1], selection):
             groups[-1][2].append(completion)
         else:
             groups.append((reference, selection, [completion]))
@@ -390,6 +390,11 @@ def _groups(
         CompletionGroup(members, reference, **(selection or {}))
         for reference, selection, members in groups
     ]
+
+
+def _is_same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether two objects are the same JSON; for Python `1`, `1.0` and `True` are equal."""
+    return one is other or (one == other and repr(one) == repr(other))
 
 
 def _is_all_scored(completion: ScoredCompletion) -> bool:

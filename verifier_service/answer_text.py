@@ -12,6 +12,7 @@ PART_DESCRIPTION = (
     "answer_tag: the content of <answer> only; completion: everything"
 )
 
+_START, _END = "<answer>", "</answer>"
 # The content of a closed answer tag: the `5` of `<answer>5</answer>`. It must hold no opening tag:
 # else a text of many unclosed tags would take quadratic time.
 _ANSWER_TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.DOTALL)
@@ -53,8 +54,13 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
     after = after_reasoning(text)
     if after is None:
         return None
-    if "<answer>" not in after:
+    start = after.find(_START)
+    if start < 0:
         return None if part == "answer_tag" else after.strip() or None
+    start += len(_START)
+    if after.find(_START, start) < 0:
+        end = after.find(_END, start)
+        return after[start:end].strip() or None if end >= 0 else None
     tagged = {inside.strip() for inside in _ANSWER_TAG.findall(after)}
     if len(tagged) > 1:
         raise SeveralAnswers

@@ -43,8 +43,7 @@ OpenQuestion = str
 """Text of a completion about which a quick look does not decide."""
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, gc=False):
     """The finding of a verifier about a completion that could be judged."""
 
     score: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -77,3 +78,15 @@ def test_completions_choose_their_verifiers(service_url: str) -> None:
         ["4", "<answer>4</answer>"], [{"answer": "4"}] * 2, selections=selections
     )
     assert [list(one.verdicts) for one in judged] == [["accuracy"], ["exact_match"]]
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (0.0, -0.0)])
+def test_neighbours_whose_references_python_calls_equal_are_judged_apart(
+    service_url: str, one: Any, other: Any
+) -> None:
+    verifier = Verifier(service_url, verifiers=["exact_match"])
+    answers, references = [str(one)] * 2, [{"answer": one}, {"answer": other}]
+    alone = [verifier.judge([answers[n]], [references[n]])[0].reward for n in range(2)]
+    assert [found.reward for found in verifier.judge(answers, references)] == alone
+    assert alone[0] == 1
+    assert alone[1] != 1

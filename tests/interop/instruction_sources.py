@@ -31,6 +31,23 @@ SOURCES = {
 }
 """The places of a source's checkers: its clone, and the package in it."""
 
+PROMPT = "Write a short poem about the sea."
+GIVEN: dict[str, dict[str, Any]] = {
+    "combination:repeat_prompt": {"prompt_to_repeat": PROMPT},
+    "copy:copy": {"prompt_to_repeat": PROMPT},
+    "copy:copying_simple": {"prompt_to_repeat": PROMPT},
+    "copy:copying_multiple": {"prompt_to_repeat": PROMPT, "N": 2},
+    "new:copy_span_idx": {"prompt_to_repeat": PROMPT, "n_start": 0, "n_end": 5},
+    "keywords:exclude_word_harder": {"keyword": "sea", "instruction": PROMPT},
+    "count:count_increment_word": {"keyword1": "sea", "keyword2": "wave"},
+    "ratio:overlap": {"reference_text": PROMPT, "percentage": 50},
+    "count:words_japanese": {"N": 3},
+    "repeat:repeat_change": {"prompt_to_repeat": PROMPT},
+    "repeat:repeat_simple": {},
+    "repeat:repeat_span": {"prompt_to_repeat": PROMPT, "n_start": 1, "n_end": 3},
+}
+"""Arguments of constraints for which the source draws none, or none of the right kind."""
+
 
 class SourceChecks:
     """The checkers of a source by the ids of their constraints."""
@@ -52,13 +69,20 @@ class SourceChecks:
 
     def verdict(self, constraint_id: str, arguments: dict[str, Any], text: str) -> bool | None:
         """Whether the source says that a text follows a constraint; None where its code raises."""
+        return self.verdicts([(constraint_id, arguments, text)])[0]
+
+    def _followed(self, constraint_id: str, arguments: dict[str, Any], text: str) -> bool | None:
+        checker = self.checkers[constraint_id](constraint_id)
+        try:
+            checker.build_description(**arguments)
+            return bool(text.strip() and checker.check_following(text))
+        except Exception:  # noqa: BLE001  the source's own errors are no verdicts
+            return None
+
+    def verdicts(self, checks: list[tuple[str, dict[str, Any], str]]) -> list[bool | None]:
+        """The verdicts on many texts, each with a constraint and its arguments."""
         with _nltk_models():
-            checker = self.checkers[constraint_id](constraint_id)
-            try:
-                checker.build_description(**arguments)
-                return bool(text.strip() and checker.check_following(text))
-            except Exception:  # noqa: BLE001  the source's own errors are no verdicts
-                return None
+            return [self._followed(*one) for one in checks]
 
 
 def _add_bare_packages(folder: Path, package: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.instruction_sources import NLTK_DATA, SOURCES, SourceChecks
+from tests.interop.instruction_sources import GIVEN, NLTK_DATA, SOURCES, SourceChecks
 from tests.shared_data import shared_data
 from tests.verifiers.test_instruction_following import TWINS
 from verifier_service.completion import Completion
@@ -21,22 +21,6 @@ from verifier_service.verifier import Judge
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 
 pytestmark = pytest.mark.interop
-PROMPT = "Write a short poem about the sea."
-GIVEN: dict[str, dict[str, Any]] = {
-    "combination:repeat_prompt": {"prompt_to_repeat": PROMPT},
-    "copy:copy": {"prompt_to_repeat": PROMPT},
-    "copy:copying_simple": {"prompt_to_repeat": PROMPT},
-    "copy:copying_multiple": {"prompt_to_repeat": PROMPT, "N": 2},
-    "new:copy_span_idx": {"prompt_to_repeat": PROMPT, "n_start": 0, "n_end": 5},
-    "keywords:exclude_word_harder": {"keyword": "sea", "instruction": PROMPT},
-    "count:count_increment_word": {"keyword1": "sea", "keyword2": "wave"},
-    "ratio:overlap": {"reference_text": PROMPT, "percentage": 50},
-    "count:words_japanese": {"N": 3},
-    "repeat:repeat_change": {"prompt_to_repeat": PROMPT},
-    "repeat:repeat_simple": {},
-    "repeat:repeat_span": {"prompt_to_repeat": PROMPT, "n_start": 1, "n_end": 3},
-}
-"""Arguments of constraints for which the source draws none, or none of the right kind."""
 STRIDE = 60
 FEWEST_EQUAL = 0.99
 

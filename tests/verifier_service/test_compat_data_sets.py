@@ -250,6 +250,20 @@ def test_a_row_that_cannot_be_used_is_refused_by_name(
     assert said in error["message"]
 
 
+@pytest.mark.parametrize("name", ["checker", "tolerance", "eval_type", "scoring", "comparator"])
+def test_a_row_that_names_another_rule_is_refused(http: httpx.Client, name: str) -> None:
+    right = "    return 2 * n\n"
+    rule, place = {name: "special"}, f"config.provided_data: ['{name}']"
+    error = submit(http, "humaneval_python", {**HUMAN, **rule}, right, 422)["error"]
+    assert place in error["message"]
+    error = submit(http, "humaneval_python", HUMAN, right, 422, extra=rule)["error"]
+    assert "config.extra: [" in error["message"]
+    error = submit(http, "humaneval_python", HUMAN, right, 422, **rule)["error"]
+    assert name in error["message"]
+    twin = {**HUMAN, "difficulty": "hard", name: None}
+    assert submit(http, "humaneval_python", twin, right)["accepted"]
+
+
 def test_other_kinds_and_languages_are_refused_by_name(http: httpx.Client) -> None:
     error = submit(http, "x", {}, "", 400, dataset_type="AutoEvalDataset")["error"]
     assert "'AutoEvalDataset'; expected one of ['CommonOJDataset'" in error["message"]

@@ -506,6 +506,56 @@ def test_a_label_of_another_rule_is_unusable(field: str) -> None:
     assert field in found.message
 
 
+@pytest.mark.parametrize(
+    ("label", "field"),
+    [
+        ({"value": {"a": [1, 2]}, "ignore_order": True}, "ignore_order"),
+        ({"query": "SELECT 1", "database": "", "order_matters": False}, "order_matters"),
+        ({"tool_calls": [], "matching": "any"}, "matching"),
+        ({"ground_truth": "4", "tolerance": 0.1}, "tolerance"),
+        ({"tests": {"type": "asserts", "code": "assert f()"}, "checker": "float"}, "checker"),
+        ({"answer": "4", "answer_type": "essay"}, "answer_type"),
+        ({"answer": "4", "inputs": [], "outputs": [], "scoring": "log"}, "scoring"),
+        ({"reference_format": "auto", "answer": "4", "tolerance": 0.1}, "tolerance"),
+    ],
+)
+def test_a_label_of_any_shape_with_a_rule_that_nobody_reads_is_unusable(
+    label: dict[str, Any], field: str
+) -> None:
+    for given in (label, json.dumps(label)):
+        found = reference_of(given)
+        assert isinstance(found, UnusableReference), found
+        assert field in found.message
+    twin = {name: value for name, value in label.items() if name != field}
+    twin.pop("reference_format", None)  # nothing reads it in a label
+    assert not isinstance(reference_of({**twin, "difficulty": 3}), UnusableReference)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        {"rubric": [{"criterion": "polite", "points": 1}]},
+        {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]},
+        {"schema": {"type": "object"}},
+        {"puzzle": "sudoku", "grid": [[0]]},
+        {"answer": "4", "answer_type": "Expression"},
+    ],
+)
+def test_a_label_with_the_rule_of_a_verifier_is_its_reference(label: dict[str, Any]) -> None:
+    assert reference_of(label) == label
+
+
+@pytest.mark.parametrize("rule", [{"tolerance": 0.1}, {"scoring": "log"}, {"rubric": ["x"]}])
+def test_a_reference_of_nemo_gym_with_another_rule_is_refused(
+    http: httpx.Client, rule: dict[str, Any]
+) -> None:
+    body = responses_body("4", reference={"answer": "4", **rule})
+    answer = http.post("/verify", json=body)
+    assert (answer.status_code, next(iter(rule)) in answer.text) == (422, True)
+    assert post(http, "/verify", responses_body("4", reference={"answer": "4"}))["reward"] == 1
+    assert post(http, "/verify?profile=accuracy", body)["reward"] == 1
+
+
 def test_nemo_gym_is_told_the_forms_of_a_content(http: httpx.Client) -> None:
     body = {"response": {"output": [{"content": 3}]}}
     message = http.post("/verify", json=body).json()["error"]["message"]
@@ -636,5 +686,4 @@ def test_fields_about_a_task_change_no_rule(http: httpx.Client, fields: dict[str
     answer = post(http, "/verify", {"response": message, "expected_answer": "4", **fields})
     assert (answer["reward"], answer["reason"]) == (1.0, "equal")
     fields.pop("verifier_type", None)
-    fields.pop("answer_type", None)
     assert post(http, "/compat/slime/rm", {**SAMPLE, "label": {"answer": "4", **fields}}) == 1.0

@@ -5,7 +5,10 @@ Tests with the package run where it is installed, as `make test-interop` install
 
 from __future__ import annotations
 
+import copy
+import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -20,6 +23,7 @@ from verifier_service.gym_scorers.expressions import (
     read_literal,
     read_symbolic,
 )
+from verifier_service.gym_scorers.fresh_entry import copies_of
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.reasoning_gym import ReasoningGym
 
@@ -151,6 +155,42 @@ def test_24_is_made_of_the_numbers_of_the_puzzle(answer: str, score: float) -> N
 def test_a_number_that_is_none_scores_0() -> None:
     score = closed.without_nan(lambda _answer, _entry: 1.0)
     assert [score(text, {}) for text in ("nan", "NaN+nanj", "-inf", "4.0 - 7.0i")] == [0, 0, 0, 1]
+
+
+def _write_everywhere(entry: dict[str, Any]) -> None:
+    entry["answer"] = "forged"
+    entry["metadata"]["grid"][0].append(9)
+    entry["metadata"]["sizes"].clear()
+    entry["metadata"]["new"] = 1
+    entry["metadata"].pop("name")
+
+
+def test_what_a_scorer_writes_into_an_entry_is_in_no_other_copy() -> None:
+    metadata = {"grid": [[1], [2]], "sizes": {"rows": 2}, "name": "n", "none": None}
+    entry = {"question": "?", "answer": "5", "metadata": metadata}
+    original = copy.deepcopy(entry)
+    fresh = copies_of(entry)
+    _write_everywhere(fresh())
+    assert fresh() == original == entry
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        *(dict, copy.deepcopy, lambda one: {**one}, lambda one: dict(one.items())),
+        *(lambda one: {key: one.get(key) for key in one}, lambda one: json.loads(json.dumps(one))),
+    ],
+)
+def test_a_copy_that_is_read_in_any_way_is_whole(read: Callable[[Any], Any]) -> None:
+    metadata = {"grid": [[1], [2]], "name": "n", "sizes": {"rows": 2}}
+    fresh = copies_of({"answer": "5", "metadata": metadata})()["metadata"]
+    assert "grid" in fresh
+    assert fresh.get("missing", 7) == 7
+    assert len(fresh) == 3
+    assert read(fresh) == metadata
+    assert json.loads(json.dumps(copies_of({"metadata": metadata})())) == {"metadata": metadata}
+    with pytest.raises(KeyError):
+        fresh["missing"]
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

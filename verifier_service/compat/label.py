@@ -20,8 +20,8 @@ OTHER_RULES = (
     "instruction_id_list",
 )
 """Fields that make an `answer` something else than what a completion's answer must equal."""
-_READ = frozenset({*OTHER_RULES, "tests", "schema", "pattern", "rubric", "reference_format"})
-"""Fields of a `reference` that verifiers read, and those above."""
+_READ = frozenset({*OTHER_RULES, "tests", "schema", "pattern"})
+"""Fields of a `reference` that may name a rule, and that verifiers read."""
 
 
 def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
@@ -36,7 +36,9 @@ def reference_of(label: Any) -> dict[str, Any] | UnusableReference:
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None | `{}` |
     | JSON text of an object that readers may take for different ones | none that is usable |
-    | object with an `answer` and a field of another rule, such as `rubric` or `tolerance` | \
+    | object with a field of a rule that no verifier reads, such as `tolerance` | \
+none that is usable |
+    | object with an `answer` and a field of another verifier's rule, such as `rubric` | \
 none that is usable |
 
     >>> reference_of("1/2")
@@ -53,13 +55,17 @@ none that is usable |
         return {}
     if not isinstance(label, dict):
         return {"answer": label}
-    other = [name for name in OTHER_RULES if label.get(name) is not None]
-    other += rule_fields(label, _READ)
-    if other and "answer" in label:
-        return UnusableReference(f"{other} name a rule that comparing with `answer` is not")
     is_tests = label.keys() >= {"inputs", "outputs"} or (
         "type" in label and bool(label.keys() & {"cases", "code"})
     )
+    if is_tests and "answer" not in label:
+        return {"tests": label}  # their reader refuses the fields that it does not read
+    other = [name for name in OTHER_RULES if label.get(name) is not None]
+    if other and "answer" in label:
+        return UnusableReference(f"{other} name a rule that comparing with `answer` is not")
+    unread = rule_fields(label, _READ)
+    if unread:
+        return UnusableReference(f"{unread[:5]} name a rule that no verifier reads")
     return {"tests": label} if is_tests else label
 
 

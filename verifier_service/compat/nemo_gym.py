@@ -42,9 +42,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from verifier_service.compat.completions import (
     DEFAULT_PROFILE,
     ProfileQuery,
+    UnusableReference,
     rewarded,
     verifiers_of,
 )
+from verifier_service.compat.label import reference_of
 from verifier_service.compat.nemo_gym_plan import OtherRule, TaskPlan
 from verifier_service.compat.nemo_gym_tasks import call_in_tags, plan_for
 from verifier_service.compat.route import StrictRoute
@@ -201,6 +203,8 @@ def _plan(request: Request, body: VerifyRequest, profile: str | None) -> TaskPla
     try:
         task = _task(body, reference.get("tests"))
         plan = plan_for(task, text, text + _calls_of(body.response))
+        if isinstance(unusable := reference_of(body.reference), UnusableReference):
+            raise OtherRule(unusable.message)
     except OtherRule as error:
         raise ApiError(
             HTTPStatus.UNPROCESSABLE_ENTITY,

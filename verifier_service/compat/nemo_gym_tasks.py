@@ -51,11 +51,6 @@ UNSERVED_RULES = (
 """Fields of tasks whose rule is not served here, or needs a model."""
 MATH_TYPES = ("math_with_judge",)
 """Values of `verifier_type` that are `accuracy`."""
-MATH_ANSWER_TYPES = (
-    *("expression", "equation", "number", "numeric", "numerical", "integer", "fraction"),
-    *("interval", "tuple", "set", "formula", "math", "mathematical", "open"),
-)
-"""Values of `answer_type` for which `accuracy` is the rule."""
 CALL_TAG = "\n<tool_call>\n"
 
 
@@ -101,10 +96,7 @@ def plan_for(task: GymTask, text: str, calls: str) -> TaskPlan | None:
 def _read_of(task: GymTask) -> frozenset[str]:
     """The fields that name a rule and are read where they stand together."""
     beside = (names for field, names in _READ_BESIDE.items() if task.get(field) is not None)
-    read = {*_PLANS, "grading_mode", "verifier_type"}.union(*beside)
-    if str(task.get("answer_type")).lower() in MATH_ANSWER_TYPES:
-        read.add("answer_type")
-    return frozenset(read)
+    return frozenset({*_PLANS, "grading_mode", "verifier_type"}).union(*beside)
 
 
 def _programs(task: GymTask, text: str) -> TaskPlan:

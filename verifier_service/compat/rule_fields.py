@@ -39,12 +39,22 @@ _NAMES_A_RULE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+MATH_ANSWER_TYPES = (
+    *("expression", "equation", "number", "numeric", "numerical", "integer", "fraction"),
+    *("interval", "tuple", "set", "formula", "math", "mathematical", "open"),
+)
+"""Values of `answer_type` that describe an answer which `accuracy` compares."""
+
 
 def rule_fields(fields: Mapping[str, Any], known: frozenset[str]) -> list[str]:
     """The names of fields that name a rule and that no reader knows.
 
     >>> rule_fields({"answer": "4", "tolerance": 0.1, "difficulty": 3}, frozenset())
     ['tolerance']
+    >>> rule_fields({"answer_type": "Expression"}, frozenset())
+    []
+    >>> rule_fields({"answer_type": "essay"}, frozenset())
+    ['answer_type']
 
     Args:
         fields: the fields of a task; one that is null names nothing, nor one that is false, unless
@@ -59,6 +69,7 @@ def rule_fields(fields: Mapping[str, Any], known: frozenset[str]) -> list[str]:
         and name not in known
         and len(name) <= MAX_NAME_CHARACTERS
         and _NAMES_A_RULE.fullmatch(name)
+        and not (name == "answer_type" and str(value).lower() in MATH_ANSWER_TYPES)
     ]
 
 

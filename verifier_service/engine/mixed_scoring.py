@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from itertools import chain
@@ -14,6 +13,7 @@ from verifier_service.engine.request_scoring import (
     QuestionBudget,
     ScoredRequest,
     Scoring,
+    finish_all,
     turns_of,
 )
 from verifier_service.profiles import Verifiers
@@ -66,7 +66,7 @@ class MixedScoring:
         left = iter(self._members)
         runs = min(CHOICES_AT_ONCE, len(self._members))
         try:
-            await asyncio.gather(*(self._run_each(left, end) for _ in range(runs)))
+            await finish_all([self._run_each(left, end) for _ in range(runs)])
         finally:
             self._on_group = None  # as that of a `Scoring`
         found = [self.group_verdicts(index) for index in range(len(self._request.groups))]

@@ -186,7 +186,7 @@ class Scoring:
         ]
         try:
             async with asyncio.timeout(deadline_seconds):
-                await _finish_all(work)
+                await finish_all(work)
         except TimeoutError:
             pass
         self._finish()
@@ -463,7 +463,7 @@ def _judged_together(verifiers: Iterable[Verifier]) -> list[list[Verifier]]:
     return [*together.values(), *alone]
 
 
-async def _finish_all(work: list[Coroutine[None, None, None]]) -> None:
+async def finish_all(work: list[Coroutine[None, None, None]]) -> None:
     """Do the work beside each other. If it is given up, or a part fails, all of it ends first."""
     if len(work) == 1:
         await work[0]

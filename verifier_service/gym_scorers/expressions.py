@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
+
+from verifier_service.gym_scorers.silence import without_warnings
 
 MAX_EXPONENT = 500
 MAX_BITS = 10_000
@@ -130,8 +131,7 @@ def _symbolic(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _tree(text: str) -> ast.Expression:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about an answer's escapes
+    with without_warnings():  # about an answer's escapes
         try:
             return ast.parse(text.strip(), mode="eval")
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:

@@ -25,6 +25,7 @@ from verifier_service.gym_scorers.expressions import (
     read_literal,
     read_symbolic,
 )
+from verifier_service.gym_scorers.silence import without_warnings
 from verifier_service.puzzles.arithmetic import read_arithmetic
 
 if TYPE_CHECKING:
@@ -40,10 +41,16 @@ REFUSED = ("composite",)
 
 def can_score() -> bool:
     """Whether the package is installed, in the version whose scorers were read."""
+    return _installed_version(PACKAGE) == VERSION
+
+
+@cache
+def _installed_version(package: str) -> str | None:
+    """The version of a package, for which a millisecond goes to files; None where it is missing."""
     try:
-        return importlib.metadata.version(PACKAGE) == VERSION
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return False
+        return None
 
 
 def _value_of(expression: str) -> Any:
@@ -77,13 +84,18 @@ _REPLACED: Mapping[str, Mapping[str, Any]] = {
 
 
 def load_package() -> None:
-    """Import the package, which takes a second; once in a process."""
+    """Import the package, which takes a second, in a process that does nothing else but judge.
+
+    Warnings of scorers are about answers, so they are nobody's there.
+    """
     _data_sets()
+    warnings.simplefilter("ignore")
 
 
-def data_set_names() -> list[str]:
+@cache
+def data_set_names() -> tuple[str, ...]:
     """The names of the data sets whose scorers are served."""
-    return sorted(set(_data_sets()) - set(REFUSED))
+    return tuple(sorted(set(_data_sets()) - set(REFUSED)))
 
 
 @lru_cache(maxsize=128)
@@ -92,8 +104,7 @@ def scorer_of(data_set: str) -> GymScorer:
     if data_set in OWN:
         return OWN[data_set]
     data_set_class, config_class = _data_sets()[data_set]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with without_warnings():
         instance = data_set_class(config=config_class())
     method = data_set_class.score_answer
     if data_set in _REPLACED:
@@ -101,11 +112,18 @@ def scorer_of(data_set: str) -> GymScorer:
     score = MethodType(method, instance)
 
     def scorer(answer: str, entry: GymEntry) -> float:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # numpy's, about an empty answer
-            return float(score(answer, _with_tuples(data_set, entry)))
+        with without_warnings():
+            return float(score(answer, entry))
 
     return without_nan(scorer) if data_set == "complex_arithmetic" else scorer
+
+
+def reads_the_answer_only(data_set: str) -> bool:
+    """Whether a data set's scorer reads nothing of its entry but the answer, which is a text."""
+    from reasoning_gym.dataset import ProceduralDataset  # noqa: PLC0415  of an extra
+
+    method = _data_sets()[data_set][0].score_answer
+    return data_set not in OWN and method is ProceduralDataset.score_answer
 
 
 def _with_names(function: FunctionType, names: Mapping[str, Any]) -> FunctionType:
@@ -121,7 +139,7 @@ def _with_names(function: FunctionType, names: Mapping[str, Any]) -> FunctionTyp
     return copied
 
 
-def _with_tuples(data_set: str, entry: GymEntry) -> GymEntry:
+def with_tuples(data_set: str, entry: GymEntry) -> GymEntry:
     """The entry as the package makes it: JSON made lists of an ARC grid's tuples."""
     if data_set not in ("arc_agi", "rearc"):
         return entry

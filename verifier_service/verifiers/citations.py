@@ -40,6 +40,8 @@ _SEVERAL = ("cite_xml", "claim_wrap_xml")
 _CLAIM_END = "</cite>"
 # A tag of a citation, in whatever case and with whatever attributes: `<Cite id=3>`, `</cite >`.
 _TAG = re.compile(r"</?cite\b", re.IGNORECASE)
+# A letter or digit: the `I` of `_ It`.
+_LETTER = re.compile(r"[^\W_]")
 
 
 class CitationsReason(Reason):
@@ -113,7 +115,7 @@ def _judgement(answer: str, sources: _Sources) -> Judgement:
     """The judgement of an answer without its comments, in which a reader sees no citation."""
     cited, rest = _read(answer, sources)
     shown = ", ".join(one[:MAX_SHOWN_CHARACTERS] for one in cited[:MAX_SHOWN_IDS])
-    is_malformed = sources.attempt.search(rest) is not None or _TAG.search(rest) is not None
+    is_malformed = patterns.first(sources.attempt, rest) is not None or _has_tag(rest)
     if not sources.is_wanted:
         is_free = not cited and not is_malformed
         reason = CitationsReason.CITED if is_free else CitationsReason.UNWANTED
@@ -123,7 +125,7 @@ def _judgement(answer: str, sources: _Sources) -> Judgement:
     expected = sources.expected or frozenset()
     missed = len(expected - found)
     details = {"cited": len(found), "invented": len(invented), "missed": missed}
-    if re.search(r"[^\W_]", rest) is None:
+    if _LETTER.search(rest) is None:
         return Judgement(0.0, CitationsReason.NO_CLAIM, shown, details)
     if is_malformed:
         return Judgement(0.0, CitationsReason.MALFORMED, shown, details)
@@ -141,24 +143,28 @@ def _read(answer: str, sources: _Sources) -> tuple[list[str], str]:
     ids: list[str] = []
     rest: list[str] = []
     end = 0
-    for match in sources.citation.finditer(answer):
-        if match.start() < end:
+    for start, after, cited in patterns.groups(sources.citation, answer):
+        if start < end:
             continue
-        claim, after = "", match.end()
+        claim = ""
         if sources.form == "claim_wrap_xml":
             closing = answer.find(_CLAIM_END, after)
             if closing < 0:
                 break
             claim = answer[after:closing]
-            if not claim.strip() or _TAG.search(claim):
+            if not claim.strip() or _has_tag(claim):
                 continue
             after = closing + len(_CLAIM_END)
         elif sources.form == "ascii_brackets" and answer[after : after + 1] == "(":
             continue  # a link, whose brackets hold its words
-        ids += match.group(1).split(",")
-        rest += [answer[end : match.start()], claim, " "]
+        ids += cited.split(",")
+        rest += [answer[end:start], claim, " "]
         end = after
     return list(dict.fromkeys(ids)), "".join([*rest, answer[end:]])
+
+
+def _has_tag(text: str) -> bool:
+    return "<" in text and _TAG.search(text) is not None
 
 
 def _sources(reference: Mapping[str, Any]) -> _Sources:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from verifier_service.compat.rule_fields import RuledBody
 from verifier_service.compat.sandbox_fusion import RunCodeResponse
 
 DataSetRow = dict[str, Any]
@@ -17,7 +18,7 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class DataSetConfig(_Message):
+class DataSetConfig(RuledBody):
     """The rows, and how they are asked and judged."""
 
     dataset_type: str | None = Field(
@@ -32,7 +33,7 @@ class DataSetConfig(_Message):
     provided_data: list[DataSetRow] | DataSetRow | None = Field(
         default=None, description="the rows: a list for prompts and ids, else one"
     )
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = Field(default={})
 
 
 class RowsRequest(_Message):

@@ -25,6 +25,7 @@ from verifier_service.compat.data_sets.messages import (
     RowsRequest,
     SubmitRequest,
 )
+from verifier_service.compat.data_sets.rows import refuse_other_rules
 from verifier_service.compat.sandbox_fusion import RunCodeRoute
 from verifier_service.compat.scheduling import NotNow
 from verifier_service.errors import QueueFull
@@ -71,8 +72,10 @@ async def get_prompt_by_id(body: RowRequest) -> DataSetPrompt:
 async def submit(body: SubmitRequest, request: Request) -> Evaluation:
     """Judge a completion by a row."""
     kind = _kind_of(body.dataset, body.config)
+    row = _row(body.dataset, body.config)
+    refuse_other_rules(row, body.config)
     try:
-        return await kind.evaluate(request, body, _row(body.dataset, body.config))
+        return await kind.evaluate(request, body, row)
     except NotNow as error:
         raise QueueFull(str(error)) from error
 

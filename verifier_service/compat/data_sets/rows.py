@@ -7,6 +7,7 @@ from typing import Any
 
 from verifier_service import strict_json
 from verifier_service.compat.data_sets.messages import DataSetConfig, DataSetRow
+from verifier_service.compat.rule_fields import rule_fields
 from verifier_service.http.error_statuses import ApiError
 
 
@@ -15,6 +16,18 @@ class UnusableRow(ApiError):
 
     def __init__(self, message: str) -> None:
         super().__init__(HTTPStatus.UNPROCESSABLE_ENTITY, "unusable_row", message)
+
+
+_READ_COLUMNS = frozenset({"test_cases", "public_test_cases", "private_test_cases"})
+"""Columns whose name is that of a rule, and which the data sets' own readers read."""
+
+
+def refuse_other_rules(row: DataSetRow, config: DataSetConfig) -> None:
+    """Raise UnusableRow if a column, or a key of `extra`, names a rule that nothing here reads."""
+    for place, fields in (("provided_data", row), ("extra", config.extra)):
+        names = rule_fields(fields, _READ_COLUMNS)
+        if names:
+            raise UnusableRow(f"config.{place}: {names[:5]} name a rule that is not read here")
 
 
 def column(row: DataSetRow, name: str, kind: type | tuple[type, ...] = str) -> Any:
