@@ -232,6 +232,33 @@ def test_the_unit_of_the_closing_number_counts(
     assert judge(Accuracy(), {"answer": reference}, completion).reason == reason
 
 
+# A decimal behind an exact value rounds it, and either may be the reference.
+ROUNDED = [
+    (r"\frac{5}{3}", r"\boxed{x = \frac{5}{3} \approx 1.67}", "equal"),
+    (r"\frac{5}{3}", r"$\frac{5}{3} \approx 1.67$", "equal"),
+    (r"\frac{5}{3}", r"The answer is $\frac{5}{3}$ (approximately 1.67).", "equal"),
+    (r"\frac{5}{3}", "The answer is 5/3, or about 1.67.", "equal"),
+    (r"\pi", r"$A = \pi \cdot 1^2 = \pi \approx 3.14$", "equal"),
+    ("1.67", r"\boxed{x = \frac{5}{3} \approx 1.67}", "equal"),
+    ("1.67", r"\boxed{\frac{5}{3} \approx 1.67}", "equal"),
+    ("0.4", r"\boxed{\frac{1}{3} \approx 0.4}", "different"),
+    ("0.1", "The answer is 0.05 (about 0.1).", "different"),
+    ("38", r"\boxed{37.6 \approx 38}", "different"),
+    ("5.4", r"\boxed{x = 5 \approx 5.4}", "different"),
+    ("6", r"\boxed{x = 5 \approx 6}", "different"),
+    ("5", r"\boxed{x = 5 \approx 6}", "different"),
+    ("(-2, 3]", "x in (-2, 3]", "equal"),
+    ("(-2, 3]", "x in (-2, 3)", "different"),
+]
+
+
+@pytest.mark.parametrize(("reference", "completion", "reason"), ROUNDED)
+def test_a_rounding_stands_for_its_value_and_for_itself(
+    reference: str, completion: str, reason: str
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, completion).reason == reason
+
+
 @pytest.mark.parametrize("completion", ["It takes 1.5 hours.", "So we need $1.5$ h."])
 def test_a_unit_that_is_required_may_stand_in_a_sentence(completion: str) -> None:
     verifier = Accuracy(units="require")
@@ -264,6 +291,7 @@ def test_a_unit_that_is_required_may_stand_in_a_sentence(completion: str) -> Non
         ("5", "<answer>5</answer> Sorry, this is wrong.", "no_answer"),
         ("5", "#### 5\nWait, no: 6", "no_answer"),
         ("5", "The answer is 5. Scratch that, 6.", "no_answer"),
+        ("5", "The answer is 5. I mean, 6.", "no_answer"),
         ("5", r"The answer is not \boxed{5}.", "no_answer"),
         ("5", "The answer is 5 when doubled.", "no_answer"),
         ("5", "The answer would be 5 if n were odd.", "no_answer"),

@@ -236,7 +236,8 @@ class _AnswerParser:
 
     def _relation(self) -> Value | None:
         """`x = 2`, `1 < x <= 3`, `x \\in [0, 1]`."""
-        parts, signs = split_at(_with_equal_signs(self.tokens), _RELATIONS_AND_MEMBERSHIP)
+        tokens = _with_membership_sign(_with_equal_signs(self.tokens))
+        parts, signs = split_at(tokens, _RELATIONS_AND_MEMBERSHIP)
         if not signs:
             return None
         if not parts[0] and signs[0] in _EQUALITIES:  # `= 5`
@@ -256,7 +257,9 @@ class _AnswerParser:
         return replace(inside, variable=_name(variable)) if isinstance(inside, Ranges) else inside
 
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
-        """An equation without what follows its first `≈`: `1/3 ≈ 0.33` is a third."""
+        """An equation; what stands behind `≈` only rounds it: `1/3 ≈ 0.33` is a third."""
+        if signs[-1] == "≈" and "≈" not in signs[:-1] and _is_constant(parts[-2]):
+            return self._rounded(parts, signs)
         if signs == ["≈"] and _is_name(parts[0]) and _is_name(parts[1]):
             return Words(" ≈ ".join(_name(part) for part in parts))  # no equation of two variables
         if "≈" in signs and not _is_name(parts[0]):
@@ -264,6 +267,14 @@ class _AnswerParser:
                 return Words(" ≈ ".join(_name(part) for part in parts))
             parts = parts[: signs.index("≈") + 1]
         return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
+
+    def _rounded(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
+        """A constant and what its author rounds it to: `x = 5/3 ≈ 1.67`."""
+        if _are_far_apart(parts[-2], parts[-1]):
+            return Words(" ≈ ".join(_name(part) for part in parts))
+        value = self._equality(parts[:-1], signs[:-1]) if signs[:-1] else self._item(parts[0])
+        rounding = _rounding_of(parts[-2], parts[-1])
+        return value if rounding is None else _with_rounding(value, rounding)
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
@@ -582,6 +593,18 @@ def _with_equal_signs(tokens: list[Token]) -> list[Token]:
     ]
 
 
+def _with_membership_sign(tokens: list[Token]) -> list[Token]:
+    """The tokens with `∈` for the words between a letter and an interval: `x in (0, 1]`."""
+    if len(tokens) < 3 or tokens[0].kind is not Kind.LETTER:
+        return tokens
+    for words in (("in",), ("belongs", "to"), ("is", "in"), ("lies", "in")):
+        end = 1 + len(words)
+        named = tuple(token.text.lower() for token in tokens[1:end])
+        if named == words and len(tokens) > end and tokens[end].text in ("(", "[", "{"):
+            return [tokens[0], Token(Kind.SIGN, "∈"), *tokens[end:]]
+    return tokens
+
+
 def _are_different(sides: Sequence[Expression]) -> bool:
     """Whether sides of the same variables as the last one differ from it: `x + 1 = 2x = x^2`."""
     names = variables(sides[-1])
@@ -591,6 +614,8 @@ def _are_different(sides: Sequence[Expression]) -> bool:
     )
 
 
+MAX_ROUNDING = 0.05
+"""Largest relative difference of a value and a rounding of it that may stand for it."""
 MAX_ROUGHNESS = 0.1
 """Largest relative difference of sides with `≈` between them."""
 
@@ -605,6 +630,34 @@ def _are_far_apart(left: list[Token], right: list[Token]) -> bool:
     places = other.decimals or 0 if isinstance(other, Number) else 0
     is_beyond_places = bool(abs(one - value) >= 10.0**-places)
     return is_beyond_places and _are_rough(one, value)
+
+
+def _is_constant(tokens: list[Token]) -> bool:
+    """Whether tokens are a number or an expression without variables: `\\sqrt{5} / 2`."""
+    try:
+        return not variables(parse_expression(tokens))
+    except Unreadable:
+        return False
+
+
+def _rounding_of(exact: list[Token], rounded: list[Token]) -> Number | None:
+    """The decimal that a constant is rounded to, or cut off at; None where it is none."""
+    try:
+        value, other = numeric(parse_expression(exact), {}, 15), parse_expression(rounded)
+    except (Undefined, Unreadable):
+        return None
+    if not isinstance(other, Number) or not other.decimals:
+        return None
+    decimal, unit = numeric(other, {}, 15), 10.0**-other.decimals
+    error = abs(value - decimal)
+    is_rounded = error <= 0.5001 * unit or (error < unit and abs(decimal) < abs(value))
+    return other if is_rounded and error <= MAX_ROUNDING * abs(value) else None
+
+
+def _with_rounding(value: Value, rounding: Number) -> Value:
+    if isinstance(value, Named):
+        return replace(value, value=_with_rounding(value.value, rounding))
+    return replace(value, rounding=rounding) if isinstance(value, Quantity) else value
 
 
 def _are_rough(one: Any, other: Any) -> bool:

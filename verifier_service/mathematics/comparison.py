@@ -36,6 +36,7 @@ from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import text_key, unwrapped, without_delimiters
 from verifier_service.mathematics.quantity_comparison import same_expression
 from verifier_service.mathematics.ranges import as_ranges
+from verifier_service.mathematics.roundings import with_rounding_sign
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.value_comparison import same_time, same_value
@@ -101,7 +102,7 @@ def _read_answer(text: str) -> AnswerReading:
         return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
     values: list[Value] = []
     try:
-        values.append(parse_answer(text))
+        values.append(parse_answer(with_rounding_sign(text)))
         as_list = parse_as_list(text)
         if as_list is not None:
             values.append(as_list)

@@ -177,7 +177,8 @@ _WRONG_SENTENCE = re.compile(
 _SECOND_THOUGHT = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
     r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
-    r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b)",
+    r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))"
+    r"|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+mean\b[,:]?\s+-?[$\d\\])",
     re.IGNORECASE,
 )
 # An operation that is still to be done with an answer: ` when doubled`, `, once halved`.

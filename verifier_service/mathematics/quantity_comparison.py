@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -36,7 +37,27 @@ from verifier_service.mathematics.values import Quantity
 
 
 def same_quantity(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
-    """Whether two quantities are equal; None where that is not decided here."""
+    """Whether two quantities are equal; None where that is not decided here.
+
+    One that its author rounds is equal to what equals it, rounded or not.
+    """
+    if left.rounding is None and right.rounding is None:
+        return _same_unrounded(left, right, rules)
+    verdicts = [
+        _same_unrounded(one, other, rules)
+        for one in (left, *_rounded(left))
+        for other in (right, *_rounded(right))
+    ]
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+def _rounded(value: Quantity) -> list[Quantity]:
+    return [] if value.rounding is None else [replace(value, expression=value.rounding)]
+
+
+def _same_unrounded(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
     if left.base or right.base:
         return _same_based(left, right)
     one, other = ordered_letters(left.expression), ordered_letters(right.expression)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from verifier_service.mathematics.expressions import Expression
+from verifier_service.mathematics.expressions import Expression, Number
 from verifier_service.mathematics.units import Unit
 
 
@@ -21,6 +21,8 @@ class Quantity:
     words: tuple[str, ...] = ()
     base: int | None = None
     """Base that a whole number names: 2 in `101_2`. The expression reads its digits in base ten."""
+    rounding: Number | None = None
+    """What its author rounds it to, which may be compared too: the 1.67 of `5/3 ≈ 1.67`."""
 
 
 @dataclass(frozen=True, slots=True)
