@@ -1,4 +1,4 @@
-"""What an author rounds an answer to, in words or with a sign: `5/3 (about 1.67)`."""
+"""Decimals to which an author rounds an answer, in words or with a sign: `5/3 (about 1.67)`."""
 
 from __future__ import annotations
 

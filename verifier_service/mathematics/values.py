@@ -22,7 +22,7 @@ class Quantity:
     base: int | None = None
     """Base that a whole number names: 2 in `101_2`. The expression reads its digits in base ten."""
     rounding: Number | None = None
-    """What its author rounds it to, which may be compared too: the 1.67 of `5/3 ≈ 1.67`."""
+    """The decimal to which its author rounds it, another form of it: the 1.67 of `5/3 ≈ 1.67`."""
 
 
 @dataclass(frozen=True, slots=True)
