@@ -83,7 +83,9 @@ def _group(line: str, reference_format: str | None) -> Group:
     if not isinstance(row, dict):
         raise ValueError(f"found {type(row).__name__}, expected an object")
     if ("completion" in row) == ("completions" in row):
-        raise ValueError("expected either `completion` or `completions`")
+        raise ValueError(
+            "expected either `completion` or `completions`; `inspect` reads problems without them"
+        )
     reference = row.get("reference")
     if reference is None:
         reference = {key: value for key, value in row.items() if key not in OWN_COLUMNS}
