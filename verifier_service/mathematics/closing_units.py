@@ -17,15 +17,20 @@ MAX_WORDS = 4
 _MAX_AMOUNTS = 3
 """Most amounts of one quantity: `1 hour 30 minutes 10 seconds`."""
 # A word or sign that may name a unit, the signs of its end behind it: the `km/h.` of `5 km/h.`
-_PIECE = re.compile(r"[ \t~]*(?P<name>[A-Za-z°€£¢/][A-Za-z0-9°/^²³]*)(?P<stop>[.,;:!?*_)\]$]*)")
+_PIECE = re.compile(
+    r"[ \t~]*(?P<name>\\?%|[A-Za-z°€£¢/][A-Za-z0-9°/^²³]*)(?P<stop>[.,;:!?*_)\]$]*)"
+)
 # What may stand between a number and its unit: the end of its mathematics, `\,`, `}$**`.
 _GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
 _LETTERS = LETTER_UNITS | {"°", "€", "£", "¢"}
-# A number alone, whose unit may stand behind its box or its mathematics: `1,250.5`, `\frac{3}{4}`.
-_NUMBER_ALONE = re.compile(r"\s*[-+−]?(?:\d[\d,.]*(?:\s*/\s*\d+)?|\\d?frac\{\d+\}\{\d+\})\s*")
+# A number alone, or with its name, whose unit may stand behind its box or its mathematics:
+# `1,250.5`, `\frac{3}{4}`, `d = 5`.
+_NUMBER_ALONE = re.compile(
+    r"\s*(?:[A-Za-z](?:_\w+)?\s*=\s*)?[-+−]?(?:\d[\d,.]*(?:\s*/\s*\d+)?|\\d?frac\{\d+\}\{\d+\})\s*"
+)
 
 
 def unit_behind(text: str, position: int) -> str:

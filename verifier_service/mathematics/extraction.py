@@ -440,8 +440,9 @@ def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if is_bare(text) or is_block(text):
         line = text if "\n" in text else closing_line(text)
-        bare = sentence_math(without_aside(line)) or trimmed(_LEAD_IN.sub("", line))
-        return Extraction("math", (bare,))
+        if bare := sentence_math(without_aside(line)):
+            return Extraction("math", (_with_unit_behind(bare, line),))
+        return Extraction("math", (trimmed(_LEAD_IN.sub("", line)),))
     if listed := listed_values(text) or lone_values(text):
         return Extraction("math", tuple(dict.fromkeys(listed)))
     found = delimited(text)
@@ -462,11 +463,17 @@ def _math(text: str) -> Extraction | None:
     line_start = text.rfind("\n", 0, found[-1].start) + 1
     line = text[line_start:]
     if "\n" not in line and (main := without_aside(line)) != line:
-        return Extraction("math", (final_side(sentence_math(main)),))
+        return Extraction("math", (_with_unit_behind(final_side(sentence_math(main)), main),))
     if any(span.start >= line_start for span in found[:-1]):
         return Extraction("math", (final_side(sentence_math(text[line_start : found[-1].end])),))
     side = final_side(found[-1].inside)
     return Extraction("math", (with_unit(side, text, found[-1].end),))
+
+
+def _with_unit_behind(statement: str, line: str) -> str:
+    """A statement with the unit behind the only mathematics of its line."""
+    found = delimited(line)
+    return with_unit(statement, line, found[0].end) if len(found) == 1 else statement
 
 
 # Words before a bare answer: `So it is `, `Hence, `.
