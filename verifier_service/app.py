@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 import verifier_service
-from verifier_service.compat import ROUTERS, TRY_LATER_STATUSES
+from verifier_service.compat.routers import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import CountedPool, Scheduler
 from verifier_service.executions import routes as executions

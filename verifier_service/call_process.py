@@ -20,8 +20,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.types import Message
 
-from verifier_service.compat import ROUTERS
 from verifier_service.compat.judging import Judging
+from verifier_service.compat.routers import ROUTERS
 from verifier_service.current_call import enter_call
 from verifier_service.engine.response_json import PIECE_BYTES
 from verifier_service.errors import BodyTooLarge, RequestError

@@ -1,4 +1,7 @@
-"""The command line of the service. Flags of `serve` and `score` are made from `settings`."""
+"""The command line of the service. Flags of `serve` and `score` are made from `settings`.
+
+Commands import what others need not wait for, such as the server, when they run.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,6 @@ from typer.core import TyperGroup
 
 import verifier_service
 from verifier_service import strict_json
-from verifier_service.app import create_app
 from verifier_service.audit.command import audit
 from verifier_service.code import languages
 from verifier_service.code.check_tests import (
@@ -41,7 +43,6 @@ from verifier_service.file_scoring import (
     score_summary,
     with_profiles,
 )
-from verifier_service.fleet.command import run_fleet
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.history.command import query, replay_store
 from verifier_service.http.api_keys import hash_of, new_key
@@ -55,8 +56,6 @@ from verifier_service.sandbox.execution import COMMON_LAYERS, Layer, SandboxErro
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.sandbox.runner import Runner
 from verifier_service.schemas import Group
-from verifier_service.server import CannotServe
-from verifier_service.server import serve as run_server
 from verifier_service.settings import EngineSettings, Settings, usable_cores
 from verifier_service.settings_options import takes_settings
 from verifier_service.validation import did_you_mean
@@ -132,6 +131,9 @@ def serve(*, settings: Settings) -> None:
 
     Each flag is also an environment variable, such as VERIFIER_PORT.
     """
+    from verifier_service.server import CannotServe  # noqa: PLC0415
+    from verifier_service.server import serve as run_server  # noqa: PLC0415
+
     hide_process()
     try:
         run_server(settings)
@@ -143,6 +145,9 @@ def serve(*, settings: Settings) -> None:
 @takes_settings(FleetSettings)
 def fleet(*, settings: FleetSettings) -> None:
     """Serve the scoring API by a Ray cluster on this machine."""
+    from verifier_service.fleet.command import run_fleet  # noqa: PLC0415
+    from verifier_service.server import CannotServe  # noqa: PLC0415
+
     try:
         run_fleet(settings)
     except CannotServe as error:
@@ -487,6 +492,8 @@ def openapi() -> None:
 
     Clients can be generated from it.
     """
+    from verifier_service.app import create_app  # noqa: PLC0415
+
     print(json.dumps(create_app(Settings()).openapi(), indent=1))  # noqa: T201
 
 

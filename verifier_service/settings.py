@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from verifier_service.compat import ROUTERS
+from verifier_service.compat import PROTOCOLS
 from verifier_service.engine.admission import PendingBounds
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.http.api_keys import UNNAMED, ApiKey, is_hash
@@ -117,7 +117,7 @@ class Settings(EngineSettings):
     https://app.example.com; *: all; default: only pages of the service itself"""
     max_connections: Annotated[int, Field(gt=0)] = 4096
     """most open connections; one beyond them gets 503"""
-    compat: Annotated[tuple[str, ...], NoDecode] = tuple(ROUTERS)
+    compat: Annotated[tuple[str, ...], NoDecode] = PROTOCOLS
     """protocols of other frameworks to speak, separated by commas; empty: none; default: all"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
     """largest request body in bytes, before and after decompression; a larger one gets 413"""
@@ -247,8 +247,8 @@ class Settings(EngineSettings):
     @field_validator("compat")
     @classmethod
     def _known_protocols(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := sorted(set(value) - set(ROUTERS)):
-            raise ValueError(f"no such protocol: {unknown}; there are {sorted(ROUTERS)}")
+        if unknown := sorted(set(value) - set(PROTOCOLS)):
+            raise ValueError(f"no such protocol: {unknown}; there are {sorted(PROTOCOLS)}")
         return value
 
 

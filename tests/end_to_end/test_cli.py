@@ -38,6 +38,13 @@ def test_a_missing_configuration_ends_with_one_line() -> None:
     )
 
 
+def test_commands_that_start_no_server_do_not_load_one() -> None:
+    """Its routes and FastAPI take longer to import than all that most commands need."""
+    loaded = "import sys, verifier_service.cli; print('fastapi' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    assert result.stdout == "False\n"
+
+
 @pytest.mark.slow
 def test_a_wrong_setting_ends_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"

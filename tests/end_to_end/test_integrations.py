@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from verifier_service.compat import ROUTERS
+from verifier_service.compat import PROTOCOLS
+from verifier_service.compat.routers import ROUTERS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text()
 SERVICE = "http://127.0.0.1:8080"
@@ -66,7 +67,8 @@ def test_every_name_of_an_adapter_on_the_page_exists() -> None:
 
 
 def test_every_protocol_and_adapter_is_on_the_page() -> None:
-    assert all(f"`{name}`" in PAGE for name in ROUTERS)
+    assert tuple(ROUTERS) == PROTOCOLS
+    assert all(f"`{name}`" in PAGE for name in PROTOCOLS)
     for section in ("TRL", "verl", "SkyRL", "OpenRLHF", "slime", "NeMo Gym", "open-instruct"):
         assert f"\n## {section}\n" in PAGE
     for section in ("open-r1", "AReaL", "rLLM", "ms-swift", "verifiers"):

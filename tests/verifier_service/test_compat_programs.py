@@ -17,8 +17,6 @@ from starlette.types import Receive, Scope, Send
 from trainer_client.service_process import running_service
 from verifier_service.code import languages
 from verifier_service.compat import (
-    ROUTERS,
-    TRY_LATER_STATUSES,
     nemo_gym,
     open_instruct,
     open_r1,
@@ -28,6 +26,7 @@ from verifier_service.compat import (
     slime,
 )
 from verifier_service.compat.open_r1 import item_in
+from verifier_service.compat.routers import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.http.api_keys import KeyRing, hash_of
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain

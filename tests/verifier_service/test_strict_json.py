@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from verifier_service import strict_json
 from verifier_service.app import create_app
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.compat import ROUTERS
+from verifier_service.compat.routers import ROUTERS
 from verifier_service.executions.routes import router as execution_router
 from verifier_service.file_scoring import BadFile, read_groups
 from verifier_service.http.routes import router

@@ -1,40 +1,10 @@
 """The protocols of other frameworks, each translated to and from the engine of `/v1/score`.
 
-Each protocol has a file; docs/integrations.md says how each framework is pointed here.
+Each protocol has a file; docs/integrations.md says how each framework is pointed here. Their routes
+are in `routers`, which loads them all.
 """
 
-from fastapi import APIRouter
-
-from verifier_service.compat import (
-    jupyter,
-    nemo_gym,
-    open_instruct,
-    open_r1,
-    openrlhf,
-    piston,
-    sandbox_fusion,
-    slime,
+PROTOCOLS = (
+    *("sandbox_fusion", "openrlhf", "slime", "nemo_gym", "open_instruct", "piston", "open_r1"),
 )
-from verifier_service.compat.data_sets import routes as data_sets
-
-_sandbox_fusion = APIRouter()
-_sandbox_fusion.include_router(sandbox_fusion.router)
-_sandbox_fusion.include_router(jupyter.router)
-_sandbox_fusion.include_router(data_sets.router)
-
-ROUTERS = {
-    "sandbox_fusion": _sandbox_fusion,
-    "openrlhf": openrlhf.router,
-    "slime": slime.router,
-    "nemo_gym": nemo_gym.router,
-    "open_instruct": open_instruct.router,
-    "piston": piston.router,
-    "open_r1": open_r1.router,
-}
-"""The protocols by name, as in the setting `compat`."""
-
-TRY_LATER_STATUSES = {
-    path: sandbox_fusion.RunCodeRoute.try_later_status
-    for path in ("/run_code", "/run_jupyter", "/submit")
-}
-"""Statuses, by path, that make clients try again; 503 on all other paths."""
+"""Names of the protocols, as in the setting `compat`."""
