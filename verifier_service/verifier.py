@@ -43,7 +43,8 @@ OpenQuestion = str
 """Text of a completion about which a quick look does not decide."""
 
 
-class Judgement(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True)
+class Judgement:
     """The finding of a verifier about a completion that could be judged."""
 
     score: float
