@@ -17,8 +17,9 @@ def assert_linear(
     """Let a piece be read as often as fills the characters, and a quarter of them.
 
     Quadratic time would be 16 times as long for 4 times the text: 10 seconds for 100,000
-    characters, at a nanosecond a step. CPU time is that of the calling thread: services of other
-    tests may have threads in this process.
+    characters, at a nanosecond a step. CPU time is that of the calling thread, since services of
+    other tests may have threads in this process; a collection of garbage that falls into one of
+    three tries does not count.
     """
 
     def cpu_seconds(num_filled: int) -> float:
@@ -27,4 +28,6 @@ def assert_linear(
         read(text)
         return time.thread_time() - start
 
-    assert cpu_seconds(num_characters) < 8 * cpu_seconds(num_characters // 4) + 1.0
+    assert any(
+        cpu_seconds(num_characters) < 8 * cpu_seconds(num_characters // 4) + 1.0 for _ in range(3)
+    )
