@@ -6,10 +6,13 @@ The peer is the code of the source that a verifier has its rule from, such as BI
 is not installed is left out: jsonschema, difflib, PyYAML and sqlite3 always are; sacrebleu,
 langdetect and reasoning-gym with the extras `similarity`, `instructions` and `reasoning_gym`;
 rouge-score and bfcl-eval with pip (the latter with `--no-deps`); the servers of NeMo Gym and the
-checkers of IFEval, IF-RLVR and IFBench where `make peers` cloned them. The environment of
-`make test-interop` has all of them:
+checkers of IFEval, IF-RLVR and IFBench where `make peers` cloned them.
 
-    .venv-interop/bin/python benchmarks/task_verifiers.py
+    .venv/bin/python benchmarks/task_verifiers.py
+
+The environment of `make test-interop` has all of them:
+
+    .venv-interop/bin/python -W ignore -m benchmarks.task_verifiers
 """
 
 from __future__ import annotations
