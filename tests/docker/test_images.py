@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import tarfile
 import time
@@ -17,15 +16,19 @@ from tests.docker.stack import PYTHON, Stack, wait_until
 
 pytestmark = pytest.mark.docker
 
-IMPORT_CPU_SECONDS = 2.0
-READY_SECONDS = 5.0
+MAX_IMPORT_SHARE = 3.0
+"""Most CPU time of importing the service, in those of `PACKAGES`; 1.4 on an idle machine."""
+MAX_READY_SHARE = 8.0
+"""Most CPU time until all processes are ready, in those of importing `PACKAGES`; 5 there."""
+PACKAGES = "fastapi, numpy, sympy"
+"""The largest packages of the image: a busy machine takes longer for them, too."""
 MAX_ADDED_BYTES = 250 * 10**6
 """Most that the service adds to its base image; numpy and sympy are two thirds of it."""
 SITE_PACKAGES = "import sysconfig; print(sysconfig.get_path('purelib'))"
 IMPORT = """
 import time
 start = time.process_time()
-import verifier_service.app
+import {}
 print(time.process_time() - start)
 """
 READY = "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz', timeout=4)"
@@ -170,23 +173,31 @@ def test_labels_health_check_and_user_are_in_the_image(stack: Stack) -> None:
     assert config["Labels"]["org.opencontainers.image.licenses"] == "Apache-2.0"
 
 
-def test_the_service_is_imported_in_under_two_cpu_seconds(stack: Stack) -> None:
-    options = ("run", *stack.hardened(), "--entrypoint", PYTHON, stack.service_image, "-c", IMPORT)
-    seconds = [float(stack.engine.docker(*options)) for _ in range(3)]
-    assert min(seconds) < IMPORT_CPU_SECONDS
+def test_importing_the_service_takes_little_longer_than_its_packages(stack: Stack) -> None:
+    shares = [
+        import_cpu_seconds(stack, "verifier_service.app") / import_cpu_seconds(stack, PACKAGES)
+        for _ in range(3)
+    ]
+    assert min(shares) < MAX_IMPORT_SHARE
 
 
-def test_the_service_is_ready_in_under_five_seconds(
-    stack: Stack, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The clock tells where the machine has cores for it, the CPU time of all processes always."""
-    starts = [start_of_service(stack) for _ in range(3)]
-    seconds, cpu_seconds = (min(column) for column in zip(*starts, strict=True))
-    busy = os.getloadavg()[0] / len(os.sched_getaffinity(0))
-    with capsys.disabled():
-        print(f"\nready after {seconds:.1f} s, {cpu_seconds:.1f} s of CPU time; load {busy:.1f}")
-    assert cpu_seconds < READY_SECONDS
-    assert seconds < READY_SECONDS * max(1.0, busy)
+def test_the_service_is_ready_soon(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    """The CPU time of all processes counts: the clock tells how busy the machine is."""
+    shares = []
+    for _ in range(3):
+        seconds, cpu_seconds = start_of_service(stack)
+        shares.append(cpu_seconds / import_cpu_seconds(stack, PACKAGES))
+        with capsys.disabled():
+            print(
+                f"\nready after {seconds:.1f} s, {cpu_seconds:.1f} s of CPU time: {shares[-1]:.1f}"
+            )
+    assert min(shares) < MAX_READY_SHARE
+
+
+def import_cpu_seconds(stack: Stack, names: str) -> float:
+    code = IMPORT.format(names)
+    options = ("run", *stack.hardened(), "--entrypoint", PYTHON, stack.service_image, "-c", code)
+    return float(stack.engine.docker(*options))
 
 
 def start_of_service(stack: Stack) -> tuple[float, float]:
