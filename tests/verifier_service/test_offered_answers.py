@@ -226,15 +226,6 @@ UNITS = [
     ("12", "She bought 12 in May.", "equal"),
     ("7 years", "She is 7 years old.", "equal"),
 ]
-
-
-@pytest.mark.parametrize(("reference", "completion", "reason"), UNITS)
-def test_the_unit_of_the_closing_number_counts(
-    reference: str, completion: str, reason: str
-) -> None:
-    assert judge(Accuracy(), {"answer": reference}, completion).reason == reason
-
-
 # A decimal behind an exact value rounds it, and either may be the reference.
 ROUNDED = [
     (r"\frac{5}{3}", r"\boxed{x = \frac{5}{3} \approx 1.67}", "equal"),
@@ -246,6 +237,8 @@ ROUNDED = [
     ("1.67", r"\boxed{\frac{5}{3} \approx 1.67}", "equal"),
     ("0.4", r"\boxed{\frac{1}{3} \approx 0.4}", "different"),
     ("0.1", "The answer is 0.05 (about 0.1).", "different"),
+    ("5", "The answer is 5, or about 5.4.", "ambiguous_answer"),
+    ("5.4", "The answer is 5, or about 5.4.", "ambiguous_answer"),
     ("38", r"\boxed{37.6 \approx 38}", "different"),
     ("5.4", r"\boxed{x = 5 \approx 5.4}", "different"),
     ("6", r"\boxed{x = 5 \approx 6}", "different"),
@@ -255,8 +248,8 @@ ROUNDED = [
 ]
 
 
-@pytest.mark.parametrize(("reference", "completion", "reason"), ROUNDED)
-def test_a_rounding_stands_for_its_value_and_for_itself(
+@pytest.mark.parametrize(("reference", "completion", "reason"), UNITS + ROUNDED)
+def test_units_and_roundings_belong_to_their_answers(
     reference: str, completion: str, reason: str
 ) -> None:
     assert judge(Accuracy(), {"answer": reference}, completion).reason == reason

@@ -44,6 +44,7 @@ from verifier_service.mathematics.ranges import (
     interval,
     solve_inequality,
 )
+from verifier_service.mathematics.roundings import are_constant, rounding_of, with_rounding
 from verifier_service.mathematics.set_operations import combined
 from verifier_service.mathematics.splitting import (
     is_bracketed,
@@ -258,7 +259,7 @@ class _AnswerParser:
 
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation; what stands behind `≈` only rounds it: `1/3 ≈ 0.33` is a third."""
-        if signs[-1] == "≈" and "≈" not in signs[:-1] and _is_constant(parts[-2]):
+        if signs[-1] == "≈" and "≈" not in signs[:-1] and are_constant(parts[-2]):
             return self._rounded(parts, signs)
         if signs == ["≈"] and _is_name(parts[0]) and _is_name(parts[1]):
             return Words(" ≈ ".join(_name(part) for part in parts))  # no equation of two variables
@@ -273,8 +274,7 @@ class _AnswerParser:
         if _are_far_apart(parts[-2], parts[-1]):
             return Words(" ≈ ".join(_name(part) for part in parts))
         value = self._equality(parts[:-1], signs[:-1]) if signs[:-1] else self._item(parts[0])
-        rounding = _rounding_of(parts[-2], parts[-1])
-        return value if rounding is None else _with_rounding(value, rounding)
+        return with_rounding(value, rounding_of(parts[-2], parts[-1]))
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
@@ -614,8 +614,6 @@ def _are_different(sides: Sequence[Expression]) -> bool:
     )
 
 
-MAX_ROUNDING = 0.05
-"""Largest relative difference of a value and a rounding of it that may stand for it."""
 MAX_ROUGHNESS = 0.1
 """Largest relative difference of sides with `≈` between them."""
 
@@ -630,34 +628,6 @@ def _are_far_apart(left: list[Token], right: list[Token]) -> bool:
     places = other.decimals or 0 if isinstance(other, Number) else 0
     is_beyond_places = bool(abs(one - value) >= 10.0**-places)
     return is_beyond_places and _are_rough(one, value)
-
-
-def _is_constant(tokens: list[Token]) -> bool:
-    """Whether tokens are a number or an expression without variables: `\\sqrt{5} / 2`."""
-    try:
-        return not variables(parse_expression(tokens))
-    except Unreadable:
-        return False
-
-
-def _rounding_of(exact: list[Token], rounded: list[Token]) -> Number | None:
-    """The decimal that a constant is rounded to, or cut off at; None where it is none."""
-    try:
-        value, other = numeric(parse_expression(exact), {}, 15), parse_expression(rounded)
-    except (Undefined, Unreadable):
-        return None
-    if not isinstance(other, Number) or not other.decimals:
-        return None
-    decimal, unit = numeric(other, {}, 15), 10.0**-other.decimals
-    error = abs(value - decimal)
-    is_rounded = error <= 0.5001 * unit or (error < unit and abs(decimal) < abs(value))
-    return other if is_rounded and error <= MAX_ROUNDING * abs(value) else None
-
-
-def _with_rounding(value: Value, rounding: Number) -> Value:
-    if isinstance(value, Named):
-        return replace(value, value=_with_rounding(value.value, rounding))
-    return replace(value, rounding=rounding) if isinstance(value, Quantity) else value
 
 
 def _are_rough(one: Any, other: Any) -> bool:

@@ -43,20 +43,28 @@ def unit_behind(text: str, position: int) -> str:
     >>> unit_behind("She bought 12 in May.", 13), unit_behind("He has 5 apples.", 8)
     ('', '')
     """
+    found = _unit_at(text, position)
+    return "" if found is None else found[0]
+
+
+def _unit_at(text: str, position: int) -> tuple[str, int] | None:
+    """The name of the unit at a position, and the position of its end."""
     gap = _GAP.match(text, position)
     start = gap.end() if gap else position
     words: list[str] = []
+    ends: list[int] = []
     ends_sentence = False
     while len(words) < MAX_WORDS and not ends_sentence and (piece := _PIECE.match(text, start)):
         start = piece.end()
         words.append(piece["name"])
+        ends.append(piece.end("name"))
         ends_sentence = bool(piece["stop"]) or _END_OF_LINE.match(text, start) is not None
     while words:
         if _names_unit(words, ends_sentence=ends_sentence):
-            return " ".join(words)
+            return " ".join(words), ends[len(words) - 1]
         words.pop()
         ends_sentence = False
-    return ""
+    return None
 
 
 def _names_unit(words: Sequence[str], *, ends_sentence: bool) -> bool:
@@ -95,10 +103,10 @@ def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
     >>> closing_amount(line, list(re.finditer("[0-9]+", line)))
     '1 hour and 30 minutes'
     """
-    unit = unit_behind(line, numbers[-1].end())
-    if not unit:
+    found = _unit_at(line, numbers[-1].end())
+    if found is None:
         return None
-    end = line.index(unit.split()[-1], numbers[-1].end()) + len(unit.split()[-1])
+    unit, end = found
     for first in numbers[-_MAX_AMOUNTS:-1]:
         amounts = line[first.start() : end]
         try:

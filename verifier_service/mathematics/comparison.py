@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -36,7 +37,7 @@ from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import text_key, unwrapped, without_delimiters
 from verifier_service.mathematics.quantity_comparison import same_expression
 from verifier_service.mathematics.ranges import as_ranges
-from verifier_service.mathematics.roundings import with_rounding_sign
+from verifier_service.mathematics.roundings import is_rounded, with_rounding_sign
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.value_comparison import same_time, same_value
@@ -102,7 +103,7 @@ def _read_answer(text: str) -> AnswerReading:
         return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
     values: list[Value] = []
     try:
-        values.append(parse_answer(with_rounding_sign(text)))
+        values.append(_parsed(text))
         as_list = parse_as_list(text)
         if as_list is not None:
             values.append(as_list)
@@ -121,6 +122,20 @@ def _read_answer(text: str) -> AnswerReading:
         several_letters(text),
         read_condition(text),
     )
+
+
+def _parsed(text: str) -> Value:
+    """The value of a text, whose last words may round it. Raises Unreadable.
+
+    A decimal that is no rounding of what stands before it is a second answer: `5, or about 5.4`.
+    """
+    signed = with_rounding_sign(text)
+    if signed != text:
+        with suppress(Unreadable):
+            value = parse_answer(signed)
+            if is_rounded(value):
+                return value
+    return parse_answer(text)
 
 
 _kept_reading = lru_cache(MAX_KEPT_READINGS)(_read_answer)

@@ -158,7 +158,7 @@ _WRONG_CLAUSE = re.compile(
     r"|[\d$],\s+(?:not\s+really|or\s+not|or\s+(?:something|so)|or\s+whatever)(?=\s*(?:[.!]|$))",
     re.IGNORECASE,
 )
-# What stands between an answer and the sentence behind it: `.`, `}$`, `</b>.`
+# Signs between an answer and the sentence behind it: `.`, `)$`, `**.`
 _BETWEEN = r"[\s.!?)*$\]\\]{0,12}"
 # Words that begin a second thought: `Wait,`, `Hmm... actually,`, `No, hold on.`
 _THOUGHT = (

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+from verifier_service.mathematics.evaluation import Undefined, numeric
+from verifier_service.mathematics.expression_parser import parse_expression
+from verifier_service.mathematics.expressions import Number, variables
+from verifier_service.mathematics.notation import Token, Unreadable
+from verifier_service.mathematics.values import Named, Quantity, Value
 
 MAX_CHARACTERS = 300
-"""Longest text that is read."""
+"""Longest text in which words for a rounding are read."""
+MAX_ROUNDING = 0.05
+"""Largest relative difference of a value and a rounding that may stand for it."""
 # An exact value, words or a sign for a rounding, and a decimal at the end: `$\sqrt2$ (approximately
 # 1.41)`, `5/3, or about 1.67`, `\frac{5}{3} ($\approx 1.67$)`.
 _ROUNDED = re.compile(
@@ -31,3 +40,42 @@ def with_rounding_sign(text: str) -> str:
     exact = match["exact"]
     exact = exact.replace("$", "") if exact.count("$") < 2 else exact.strip().removeprefix("$")
     return text if "$" in exact else rf"{exact} \approx {match['rounded']}"
+
+
+def are_constant(tokens: list[Token]) -> bool:
+    """Whether tokens are a number or an expression without variables: `\\sqrt{5} / 2`."""
+    try:
+        return not variables(parse_expression(tokens))
+    except Unreadable:
+        return False
+
+
+def rounding_of(exact: list[Token], rounded: list[Token]) -> Number | None:
+    """The decimal that a constant is rounded to, or cut off at; None where it is none."""
+    try:
+        value, other = (
+            numeric(parse_expression(exact), {}, 15),
+            parse_expression(rounded),
+        )
+    except (Undefined, Unreadable):
+        return None
+    if not isinstance(other, Number) or not other.decimals:
+        return None
+    decimal, unit = numeric(other, {}, 15), 10.0**-other.decimals
+    error = abs(value - decimal)
+    is_near = error <= 0.5001 * unit or (error < unit and abs(decimal) < abs(value))
+    return other if is_near and error <= MAX_ROUNDING * abs(value) else None
+
+
+def with_rounding(value: Value, rounding: Number | None) -> Value:
+    """A value with what it is rounded to; one that is no quantity as it is."""
+    if isinstance(value, Named):
+        return replace(value, value=with_rounding(value.value, rounding))
+    return replace(value, rounding=rounding) if isinstance(value, Quantity) else value
+
+
+def is_rounded(value: Value) -> bool:
+    """Whether a value has a rounding beside it."""
+    if isinstance(value, Named):
+        return is_rounded(value.value)
+    return isinstance(value, Quantity) and value.rounding is not None
