@@ -18,7 +18,6 @@ from typing import Any
 
 import httpx
 from huggingface_hub import (
-    constants,
     get_safetensors_metadata,
     hf_hub_download,
     try_to_load_from_cache,
@@ -33,14 +32,13 @@ from huggingface_hub.errors import (
 from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import first_line
 from trainer_client.given_objects import given_object, is_given
+from trainer_client.hub_reach import hub_obstacle
 
 HUB_ERRORS = (OSError, httpx.HTTPError, HFValidationError, NotASafetensorsRepoError)
 """Errors of a model that the hub does not have, or that cannot be fetched."""
 ADAPTER_CONFIG = "adapter_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
-REACH_SECONDS = 10.0
-"""Time limit for the first answer of the hub."""
 LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 """Longest header that safetensors itself reads."""
@@ -253,12 +251,9 @@ def _read_json(path: Path, setting: str) -> dict[str, Any]:
 
 def _reach_hub(path: str, setting: str) -> None:
     """Raise ConfigError where there is no way to the hub: its library would try for a minute."""
-    if constants.HF_HUB_OFFLINE:
-        raise _not_fetched(path, setting, OSError("HF_HUB_OFFLINE is set"))
-    try:
-        httpx.head(constants.ENDPOINT, timeout=REACH_SECONDS)
-    except httpx.HTTPError as error:
-        raise _not_fetched(path, setting, error) from error
+    obstacle = hub_obstacle()
+    if obstacle is not None:
+        raise _not_fetched(path, setting, obstacle) from obstacle
 
 
 def _not_fetched(path: str, setting: str, error: Exception) -> ConfigError:

@@ -17,16 +17,19 @@ import os
 import zlib
 from array import array
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 from weakref import finalize
 
 import datasets
+from huggingface_hub import constants
 
 from trainer_client.config.sections import DatasetConfig
-from trainer_client.errors import TrainerError, or_local
+from trainer_client.errors import TrainerError, first_line, or_local
 from trainer_client.given_objects import given_object, is_given
+from trainer_client.hub_reach import hub_obstacle
 
 READ_ERRORS = (
     OSError,
@@ -175,7 +178,7 @@ def load_rows(config: DatasetConfig) -> Rows:
             saved = datasets.load_from_disk(str(path))
             splits = saved if isinstance(saved, datasets.DatasetDict) else {"train": saved}
             return _split(splits, config.split)
-        loaded = datasets.load_dataset(config.path, config.name, split=config.split)
+        loaded = _load_from_hub(config)
         return Rows(tuple(loaded.column_names), (loaded,), (range(len(loaded)),))
     except DatasetError:
         raise
@@ -185,6 +188,36 @@ def load_rows(config: DatasetConfig) -> Rows:
             "folder written by save_to_disk, or the name of a Hugging Face data set"
             f"{or_local(config.path, 'dataset.path')}"
         ) from error
+
+
+def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
+    """Rows of the hub or its cache, or of a folder; raises DatasetError and READ_ERRORS."""
+    obstacle = None if Path(config.path).exists() else hub_obstacle()
+    if obstacle is None:
+        return datasets.load_dataset(config.path, config.name, split=config.split)
+    with _hub_offline():  # else its library tries for half a minute
+        try:
+            return datasets.load_dataset(config.path, config.name, split=config.split)
+        except READ_ERRORS as error:
+            raise DatasetError(
+                f"cannot load {config.place}: there is no such file or folder here, and the "
+                f"Hugging Face hub cannot be reached ({first_line(obstacle)}). Set dataset.path to "
+                "a .jsonl file or to a folder written by save_to_disk"
+            ) from error
+
+
+@contextmanager
+def _hub_offline() -> Iterator[None]:
+    """As with HF_HUB_OFFLINE, which the libraries read when they are imported."""
+    settings = ((constants, "HF_HUB_OFFLINE"), (datasets.config, "HF_HUB_OFFLINE"))
+    before = [getattr(module, name) for module, name in settings]
+    for module, name in settings:
+        setattr(module, name, True)
+    try:
+        yield
+    finally:
+        for (module, name), value in zip(settings, before, strict=True):
+            setattr(module, name, value)
 
 
 def _given_rows(config: DatasetConfig) -> Rows:

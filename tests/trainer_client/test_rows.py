@@ -8,8 +8,11 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import datasets
+import huggingface_hub
 import pytest
 from datasets import Dataset
+from datasets.arrow_writer import ArrowWriter
 
 from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import load_problems
@@ -97,3 +100,28 @@ def test_the_rows_of_an_arrow_table_stay_in_it(tmp_path: Path) -> None:
     Dataset.from_list(values).save_to_disk(tmp_path / "saved")
     config = DatasetConfig(path=str(tmp_path / "saved"), split="train[1:3]")
     assert [dict(one.columns) for one in load_problems(config)] == values[1:3]
+
+
+def test_a_data_set_in_the_cache_needs_no_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
+    rows = Dataset.from_list([{"problem": "1+1=?", "answer": 2}])
+    cached = tmp_path / "owner___sums" / "default" / "0.0.0" / "0123456789abcdef"
+    cached.mkdir(parents=True)
+    rows.info.builder_name = rows.info.dataset_name = "sums"
+    rows.info.config_name = "default"
+    rows.info.splits = {"train": datasets.SplitInfo("train", num_examples=1, dataset_name="sums")}
+    rows.info.write_to_directory(cached)
+    with ArrowWriter(path=str(cached / "sums-train.arrow"), features=rows.features) as writer:
+        writer.write_table(rows.data.table)
+        writer.finalize()
+    (found,) = load_rows(DatasetConfig(path="owner/sums"))
+    assert dict(found) == {"problem": "1+1=?", "answer": 2}
+    assert not datasets.config.HF_HUB_OFFLINE
+
+    with pytest.raises(
+        DatasetError, match="owner/other: there is no such file or folder here, and the"
+    ):
+        load_rows(DatasetConfig(path="owner/other"))
