@@ -51,7 +51,8 @@ from trainer_client.run.training_run import (
 )
 from trainer_client.solve_rates import MeasuredSolveRates
 from trainer_client.update.batch import batch_of, kept_groups
-from trainer_client.update.step import kl_to_reference, update_on_rollouts
+from trainer_client.update.measured_kl import kl_to_reference
+from trainer_client.update.step import update_on_rollouts
 
 
 def train(

@@ -23,10 +23,10 @@ SHORT = """
 from dataclasses import replace
 from trainer_client.__main__ import main
 from trainer_client.demo import demo_task
-demo_task.SUMS = replace(demo_task.SUMS, steps=20, num_samples=4)
+demo_task.SUMS = replace(demo_task.SUMS, sft_steps=250, steps=20, num_samples=4)
 main()
 """
-"""The command `trainer-client`, with a quarter of the demonstration's steps."""
+"""The command `trainer-client`, with half of the supervised steps and a quarter of the others."""
 
 
 def trainer_client(

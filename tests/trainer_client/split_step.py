@@ -18,7 +18,7 @@ from trainer_client.config.run_config import make_config
 from trainer_client.learner import make_learner
 from trainer_client.update.batch import make_batch
 from trainer_client.update.loss import StepTotals
-from trainer_client.update.step import StepExtras, _backward, _select
+from trainer_client.update.step import StepExtras, _backward
 
 KINDS = ("grpo", "dapo", "dr_grpo", "gspo", "cispo", "unclipped")
 # Unequal lengths, so that no process has as many tokens as another.
@@ -48,7 +48,7 @@ def main(model: Path, output: Path) -> None:
         )
         learner = make_learner(config)
         whole = make_batch(ROLLOUTS, ADVANTAGES, pad_id=0, device=learner.policy.device)
-        batch = _select(whole, torch.arange(rank, len(ROLLOUTS), size))
+        batch = whole.select(torch.arange(rank, len(ROLLOUTS), size))
         totals = StepTotals.of(batch.completion_mask).over_processes(learner.policy.device)
         _backward(learner, batch, totals, config, StepExtras(None, None, 0.01))
         flat = torch.cat([p.grad.flatten() for p in learner.policy.model.parameters()])

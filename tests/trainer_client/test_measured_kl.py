@@ -10,7 +10,7 @@ import pytest
 from tests.trainer_client.runs import metrics, run_config, same, weights
 from trainer_client.errors import TrainingStopped
 from trainer_client.train import train
-from trainer_client.update import step
+from trainer_client.update import measured_kl
 
 MEASURED: dict[str, Any] = {"guards": {"measure_kl_every_steps": 2, "stop_if_kl_above": None}}
 
@@ -41,7 +41,7 @@ def test_it_is_the_value_that_a_kl_in_the_loss_has(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All completions are measured here; a coefficient of 1e-30 moves no weight."""
-    monkeypatch.setattr(step, "KL_SAMPLE_STRIDE", 1)
+    monkeypatch.setattr(measured_kl, "KL_SAMPLE_STRIDE", 1)
     train(run_config(task, tmp_path / "measured", **MEASURED))
     guards = {"stop_if_kl_above": None}
     train(run_config(task, tmp_path / "loss", loss={"kl_coefficient": 1e-30}, guards=guards))

@@ -28,7 +28,8 @@ from trainer_client.rollout.replay import SolvedCompletions
 from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.train import train
 from trainer_client.update.batch import make_batch
-from trainer_client.update.step import kl_to_reference, update_policy
+from trainer_client.update.measured_kl import kl_to_reference
+from trainer_client.update.step import update_policy
 
 PROBLEMS = [Problem(name, ({"role": "user", "content": name},), {}) for name in ("a", "b")]
 

@@ -47,7 +47,7 @@ for answer in json.load(sys.stdin):
             elif event in ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn"):
                 os.write(write, json.dumps([event, repr(arguments)[:2000]]).encode() + b"\n")
         sys.addaudithook(hook)
-        signal.setitimer(signal.ITIMER_PROF, 0.5)  # SIGPROF ends it
+        signal.setitimer(signal.ITIMER_PROF, 0.2)  # SIGPROF ends it
         resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for reference, text in (("2", "\\boxed{" + answer + "}"), (answer, "\\boxed{2}")):

@@ -7,7 +7,7 @@ then padding on the right.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 
 import torch
@@ -47,6 +47,10 @@ class Batch:
     def fresh_mask(self) -> Tensor:
         """bool `[B, T]`, the completion mask without replayed rows."""
         return self.completion_mask & ~self.replayed[:, None]
+
+    def select(self, rows: Tensor) -> Batch:
+        """The rows of int64 indices, in their order."""
+        return Batch(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
 def kept_groups(

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
@@ -17,23 +16,19 @@ from torch import Tensor
 
 from trainer_client.config.run_config import Config
 from trainer_client.learner import Learner
-from trainer_client.policy.logprobs import TokenLogprobs, token_logprobs
 from trainer_client.policy.memory_savers import activations_offloaded
 from trainer_client.policy.sharding import clip_gradient
-from trainer_client.processes import Processes, max_over_processes, sum_over_processes
+from trainer_client.processes import Processes, sum_over_processes
 from trainer_client.run.step_progress import STEP
-from trainer_client.update.batch import Batch, MicroBatch, as_placeholder, micro_batches
+from trainer_client.update.batch import Batch, MicroBatch, as_placeholder
 from trainer_client.update.covariance import selected_tokens
+from trainer_client.update.forward import equal_micro_batches, logprobs_of
 from trainer_client.update.loss import (
     StepTotals,
     entropy_bonus,
-    kl_divergence,
     policy_loss,
     token_weights,
 )
-
-KL_SAMPLE_STRIDE = 4
-"""Completions per completion on which the KL is measured where it is not in the loss."""
 
 NO_UPDATE: Mapping[str, float] = {"policy/updates": 0, "policy/skipped_updates": 0}
 """Metrics of a step without an optimizer step; over several steps these counts are summed."""
@@ -80,7 +75,7 @@ def update_on_rollouts(
     for _ in range(config.train.epochs_per_rollout):
         for rows in _minibatches(own, config.train.minibatches, learner.processes):
             index = torch.tensor(rows or [0], device=batch.input_ids.device)
-            part = _select(batch, index)
+            part = batch.select(index)
             updates.append(
                 update_policy(
                     learner,
@@ -159,34 +154,12 @@ def _fresh_means(sums: Mapping[str, float], totals: StepTotals, config: Config) 
 def proximal_logprobs(learner: Learner, batch: Batch, config: Config) -> Tensor:
     """The trainer's own log-probabilities before the first update, float32 `[B, T]`."""
     result = torch.zeros_like(batch.sampler_logprobs)
-    for part in _micro_batches(learner, batch, config.train.micro_batch_tokens):
+    for part in equal_micro_batches(learner, batch, config.train.micro_batch_tokens):
         with torch.no_grad():
-            logprobs = _logprobs(learner, batch, part, config)(learner.policy.model).logprobs
+            logprobs = logprobs_of(learner, batch, part, config)(learner.policy.model).logprobs
         if not part.empty:
             result[part.rows, : part.width] = logprobs
     return result
-
-
-def kl_to_reference(learner: Learner, batch: Batch, config: Config) -> float:
-    """Mean k3 per token between the policy as it is and the reference; changes nothing.
-
-    It is estimated from every fourth completion of each process that is not replayed.
-    """
-    rows = (~batch.replayed).nonzero()[::KL_SAMPLE_STRIDE, 0]
-    # A process without a fresh completion takes part in the others' forwards with its first row.
-    sample = _select(batch, rows if len(rows) else torch.zeros_like(batch.input_ids[:1, 0]))
-    sums = {"kl": 0.0, "tokens": 0.0}
-    for part in _micro_batches(learner, sample, config.train.micro_batch_tokens):
-        logprobs_under = _logprobs(learner, sample, part, config)
-        with learner.reference_model() as reference:
-            reference_logprobs = logprobs_under(reference).logprobs
-        with torch.no_grad():
-            logprobs = logprobs_under(learner.policy.model).logprobs
-        mask = part.take_mask(sample.fresh_mask)
-        sums["kl"] += kl_divergence(logprobs, reference_logprobs, mask, "k3").sum().item()
-        sums["tokens"] += mask.sum().item()
-    sums = dict(sum_over_processes(sums))
-    return sums["kl"] / sums["tokens"] if sums["tokens"] else math.nan
 
 
 def _backward(
@@ -204,12 +177,12 @@ def _backward(
         totals=totals,
     )
     sums: dict[str, float] = defaultdict(float)
-    parts = _micro_batches(learner, batch, config.train.micro_batch_tokens)
+    parts = equal_micro_batches(learner, batch, config.train.micro_batch_tokens)
     STEP.begin("update", len(parts), "micro-batches")
     for part in parts:
         mask = part.take_mask(batch.completion_mask)
         fresh = part.take_mask(batch.fresh_mask)
-        logprobs_under = _logprobs(learner, batch, part, config)
+        logprobs_under = logprobs_of(learner, batch, part, config)
         reference_logprobs = None
         if config.loss.kl_coefficient:
             with learner.reference_model() as reference:
@@ -245,33 +218,6 @@ def _backward(
     return sums
 
 
-def _micro_batches(learner: Learner, batch: Batch, max_tokens: int) -> list[MicroBatch]:
-    """Micro-batches, as many as every other process has; the last ones may be empty.
-
-    All processes take part in each forward of a sharded model, so they need equally many.
-    """
-    parts = micro_batches(batch.attention_mask, max_tokens=max_tokens, packed=learner.packs)
-    shortest = parts[-1]
-    missing = max_over_processes(len(parts)) - len(parts)
-    return parts + [MicroBatch(shortest.rows[-1:], shortest.width, empty=True)] * missing
-
-
-def _logprobs(
-    learner: Learner, batch: Batch, part: MicroBatch, config: Config
-) -> partial[TokenLogprobs]:
-    """Log-probabilities of a micro-batch's completions, to be called with a model."""
-    return partial(
-        token_logprobs,
-        input_ids=part.take(batch.input_ids),
-        attention_mask=part.take(batch.attention_mask),
-        mask=part.take_mask(batch.completion_mask),
-        temperature=config.rollout.temperature,
-        entropy_gradient=config.loss.needs_entropy_gradient,
-        packed=learner.packs,
-        autocast=learner.policy.autocast,
-    )
-
-
 def _minibatches(
     group_rows: Sequence[Sequence[int]], count: int, processes: Processes
 ) -> list[list[int]]:
@@ -297,10 +243,6 @@ def _minibatches(
         for start, end in pairwise(bounds)
         if start < end
     ]
-
-
-def _select(batch: Batch, rows: Tensor) -> Batch:
-    return Batch(**{field.name: getattr(batch, field.name)[rows] for field in fields(batch)})
 
 
 def _over_updates(updates: Sequence[Mapping[str, float]]) -> dict[str, float]:
