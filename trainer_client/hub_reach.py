@@ -10,7 +10,7 @@ REACH_SECONDS = 10.0
 
 
 def hub_obstacle() -> Exception | None:
-    """What keeps the hub from being reached; its address is that of HF_ENDPOINT."""
+    """The error of asking the hub, at the address of HF_ENDPOINT; None where it answers."""
     if constants.HF_HUB_OFFLINE:
         return OSError("HF_HUB_OFFLINE is set")
     try:

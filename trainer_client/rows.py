@@ -208,7 +208,7 @@ def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
 
 @contextmanager
 def _hub_offline() -> Iterator[None]:
-    """As with HF_HUB_OFFLINE, which the libraries read when they are imported."""
+    """The libraries ask nothing of the hub, as with HF_HUB_OFFLINE when they are imported."""
     settings = ((constants, "HF_HUB_OFFLINE"), (datasets.config, "HF_HUB_OFFLINE"))
     before = [getattr(module, name) for module, name in settings]
     for module, name in settings:

@@ -26,6 +26,7 @@ from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.engine.response_json import VerdictCounts, group_pieces
 from verifier_service.errors import UnknownProfile
 from verifier_service.profiles import Verifiers, profile_named, verifiers_from_arguments
+from verifier_service.reference import MAX_KEY_CHARACTERS, MAX_SHOWN_KEYS
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.validation import first_problem
 
@@ -82,9 +83,13 @@ def _group(line: str, reference_format: str | None) -> Group:
     strict_json.check(line)
     if not isinstance(row, dict):
         raise ValueError(f"found {type(row).__name__}, expected an object")
-    if ("completion" in row) == ("completions" in row):
+    if "completion" in row and "completions" in row:
+        raise ValueError("expected either `completion` or `completions`, found both")
+    if "completion" not in row and "completions" not in row:
+        names = ", ".join(str(name)[:MAX_KEY_CHARACTERS] for name in list(row)[:MAX_SHOWN_KEYS])
         raise ValueError(
-            "expected either `completion` or `completions`; `inspect` reads problems without them"
+            f"expected `completion` or `completions`; there are: {names or 'no keys'}. `inspect` "
+            "reads rows that have problems alone"
         )
     reference = row.get("reference")
     if reference is None:

@@ -33,6 +33,11 @@ def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
     return [str(text) for text in texts]
 
 
+_COLUMNS = frozenset({"problem", "question", "prompt", "solution", "ground_truth", "reward_model",
+                      "expected_answer", "final_answer"})  # fmt: skip
+"""Columns of data sets, which are no keys of references."""
+
+
 def missing(key: str, reference: Mapping[str, Any], *, instead: str | None = None) -> Unverifiable:
     """The error for a reference without a key, or with an empty value under it.
 
@@ -40,6 +45,8 @@ def missing(key: str, reference: Mapping[str, Any], *, instead: str | None = Non
 
     >>> print(missing("answer", {"anwser": "2"}))
     reference.answer is needed; there are: anwser
+    >>> print(missing("answer", {"problem": "1 + 1"}))
+    reference.answer is needed; there are: problem; `reference_format` reads the rows of data sets
     """
     if key in reference:
         message = f"reference.{key} is empty"
@@ -48,6 +55,8 @@ def missing(key: str, reference: Mapping[str, Any], *, instead: str | None = Non
         wanted = f"reference.{key}" + (f" or reference.{instead}" if instead else "")
         there = f"there are: {', '.join(keys)}" if keys else "the reference is empty"
         message = f"{wanted} is needed; {there}"
+        if not _COLUMNS.isdisjoint(keys):
+            message += "; `reference_format` reads the rows of data sets"
     return Unverifiable(EngineReason.MISSING_REFERENCE, message)
 
 

@@ -159,7 +159,12 @@ def test_each_message_is_about_its_own_file(rows: Path, tmp_path: Path) -> None:
     [
         ("7", "line 2: found int, expected an object"),
         ("{", "line 2: "),
-        ("{}", "line 2: expected either `completion` or `completions`"),
+        ("{}", "line 2: expected `completion` or `completions`; there are: no keys"),
+        (
+            '{"response": "2"}',
+            "line 2: expected `completion` or `completions`; there are: response. ",
+        ),
+        ('{"completion": "2", "completions": []}', "line 2: expected either `completion` or"),
         ('{"completion": 7}', "line 2: completions.0"),
         ('{"completion": "\\ud800"}', "line 2: "),
         ('{"completion": "x", "answer": ' + "[" * 100_000, "line 2: "),

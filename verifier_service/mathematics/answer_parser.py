@@ -38,7 +38,7 @@ from verifier_service.mathematics.plain_text import (
     unwrapped,
     without_delimiters,
 )
-from verifier_service.mathematics.quantities import read_compound, read_quantity
+from verifier_service.mathematics.quantities import begins_unit, read_compound, read_quantity
 from verifier_service.mathematics.ranges import (
     combine_ranges,
     interval,
@@ -46,6 +46,7 @@ from verifier_service.mathematics.ranges import (
 )
 from verifier_service.mathematics.roundings import are_constant, rounding_of, with_rounding
 from verifier_service.mathematics.set_operations import combined
+from verifier_service.mathematics.spelled_numbers import with_digits
 from verifier_service.mathematics.splitting import (
     is_bracketed,
     split_at,
@@ -109,7 +110,9 @@ def parse_answer(text: str) -> Value:
     tokens = tokenize(without_delimiters(text))
     if not tokens:
         return Words(text_key(text))
-    return _AnswerParser(tokens).answer()
+    start = next((i for i, one in enumerate(tokens) if one.text.lower() not in _LEADING_WORDS), 0)
+    spelled = with_digits(tokens[start:], begins_unit, alone=True)
+    return _AnswerParser([*tokens[:start], *spelled]).answer()
 
 
 # The sign of a number of elements: the `\#` of `\#\{12\}`, which is 1.

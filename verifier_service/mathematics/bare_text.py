@@ -8,6 +8,7 @@ import string
 from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
 from verifier_service.mathematics.closing_statement import FILLED
 from verifier_service.mathematics.delimited_math import ENVIRONMENTS
+from verifier_service.mathematics.spelled_numbers import is_number_word
 
 MAX_BARE_CHARACTERS = 120
 """Longest text or last line with words that can be an answer without anything around it."""
@@ -74,9 +75,10 @@ _NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", r
 
 
 def is_wordy(text: str) -> bool:
-    """Whether a text has more than three words that mathematics does not use."""
-    words = _LETTERS.findall(_COMMAND.sub(" ", text))
-    return sum(word.lower() not in _MATH_WORDS for word in words) > 3 and not is_formula(text)
+    """Whether a text has more than three words that neither mathematics nor a number uses."""
+    words = [word.lower() for word in _LETTERS.findall(_COMMAND.sub(" ", text))]
+    prose = [word for word in words if word not in _MATH_WORDS and not is_number_word(word)]
+    return len(prose) > 3 and not is_formula(text)
 
 
 # The beginning of an environment that is an answer by itself: `\begin{pmatrix}`.

@@ -61,6 +61,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # Two signs as words or signs of a keyboard: `plus or minus 3`, `+/- 3`.
         (r"(?<![a-zA-Z])(?:plus(?:\s+or\s+|\s*/\s*)minus)(?=\s*[\d\\($])|\+/[-−]", r"\\pm "),
         (r"(?<![a-zA-Z])(?:minus(?:\s+or\s+|\s*/\s*)plus)(?=\s*[\d\\($])|[-−]/\+", r"\\mp "),
+        # The verb of a sentence without a subject, in short: `It's 5`.
+        (r"^(?:[Ii]t|[Tt]hat|[Tt]his)['’]s\s+", "it is "),
         # A sign as a word: `negative 3`.
         (r"^(?:negative|minus)\s+(?=\S)", "-"),
         # A row of numbers turned into a column: `[1, 2]^T`.
@@ -156,6 +158,13 @@ _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
 _WHITE_SPACE = re.compile(r"\s+")
 
 
+# Words with a sign of exclamation, which is no factorial there: `Yes!`, `It is Paris!`. A word of
+# two letters other than `no` may be a product of variables.
+_EXCLAMATION = re.compile(
+    r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*,?\s+)*(?:[^\W\d_]{3,}|no)\s?!+", re.IGNORECASE
+)
+
+
 @lru_cache(maxsize=16)  # one reading of a text asks several times
 def unwrapped(text: str) -> str:
     """The text without its delimiters, box, bold and final full stop.
@@ -173,6 +182,8 @@ def unwrapped(text: str) -> str:
         if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
             text = text[text.index("{") + 1 : -1]
         text = text.rstrip(",;^")
+        if text.endswith("!") and _EXCLAMATION.fullmatch(text):
+            text = text.rstrip("!")
         if text == before:
             return text
 

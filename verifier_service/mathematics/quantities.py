@@ -21,17 +21,22 @@ from verifier_service.mathematics.expressions import (
     with_each_sign,
 )
 from verifier_service.mathematics.notation import Kind, Token, Unreadable
+from verifier_service.mathematics.spelled_numbers import (
+    NUMBER_WORDS,
+    mixed_number,
+    with_digits,
+)
 from verifier_service.mathematics.units import (
     AREA_WORDS,
     DEGREE,
     LETTER_UNITS,
+    MAX_UNIT_EXPONENT,
     NO_UNIT,
     UNITS,
     Unit,
 )
 from verifier_service.mathematics.values import Quantity, Several, Value, Words
 from verifier_service.mathematics.wording import (
-    NUMBER_WORDS,
     parts_of_whole,
     read_words,
     scale_of,
@@ -40,8 +45,6 @@ from verifier_service.mathematics.wording import (
 
 MAX_BASED_DIGITS = 1000
 """Most digits of a number that names its base."""
-MAX_UNIT_EXPONENT = 20
-"""Largest exponent of a unit; computing the size of `km^99999999` would take minutes."""
 
 _BASES = {
     **{str(base): base for base in range(2, 37)},
@@ -85,6 +88,7 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     Raises:
         Unreadable: a part that must be an expression is none.
     """
+    tokens = with_digits(tokens, begins_unit)
     for read in (_read_ratio, _read_residue, _read_with_base, read_compound):
         found = read(tokens)
         if found is not None:
@@ -335,6 +339,9 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
         if unit is None and rest and not _has_number(tokens[:start]):
             return None  # `a right prism`: an article, not a variable
         words = [token.text.lower() for token in rest]
+        mixed = mixed_number(expression, words)
+        if mixed is not None and currency is None:
+            return Quantity(mixed)
         parts = parts_of_whole(words) if currency is None else None
         if parts is not None and isinstance(expression, Number):
             return Quantity(Number(expression.value / parts))
@@ -475,6 +482,12 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
             power, found = 1, True
         index += 1
     return result if found else None
+
+
+def begins_unit(token: Token) -> bool:
+    """Whether a word is a unit, or begins the name of one; `in` is a preposition too."""
+    lower = token.text.lower()
+    return lower in AREA_WORDS or (lower != "in" and _unit_named(token.text) is not None)
 
 
 def _unit_named(text: str) -> Unit | None:

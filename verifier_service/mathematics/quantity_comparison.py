@@ -32,7 +32,13 @@ from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places
-from verifier_service.mathematics.units import Unit
+from verifier_service.mathematics.units import (
+    LETTER_UNITS,
+    MAX_UNIT_EXPONENT,
+    NO_UNIT,
+    UNITS,
+    Unit,
+)
 from verifier_service.mathematics.values import Quantity
 
 
@@ -65,6 +71,7 @@ def _same_unrounded(left: Quantity, right: Quantity, rules: Rules) -> bool | Non
         return one == other
     if rules.units == "ignore":
         return same_expression(left.expression, right.expression, rules)
+    left, right = _with_letters_as_units(left, right), _with_letters_as_units(right, left)
     if _name_different_things(left.words, right.words):
         return False
     if _is_percent(left) or _is_percent(right):
@@ -80,6 +87,38 @@ def _same_unrounded(left: Quantity, right: Quantity, rules: Rules) -> bool | Non
         if rules.units == "require":
             return False
     return same_expression(left.expression, right.expression, rules)
+
+
+def _with_letters_as_units(value: Quantity, other: Quantity) -> Quantity:
+    """A value whose letters are units if the other has one: the `5m/s` beside `5 m/s`.
+
+    By itself `5m` is a product of a number and a variable.
+    """
+    if other.unit is None or value.unit is not None or value.words:
+        return value
+    numbers, unit = [], NO_UNIT
+    for factor in _factors(value.expression):
+        base, power = _base_and_power(factor)
+        if isinstance(base, Number) and power == 1:
+            numbers.append(base)
+        elif isinstance(base, Symbol) and base.name in LETTER_UNITS and _is_of_unit(power):
+            unit = unit.times(UNITS[base.name], int(power))
+        else:
+            return value
+    return Quantity(numbers[0], unit) if len(numbers) == 1 and unit.dimension else value
+
+
+def _base_and_power(factor: Expression) -> tuple[Expression, Fraction]:
+    """A factor without its numeric exponents, and their product: s and -2 for `1/s^2`."""
+    power = Fraction(1)
+    while isinstance(factor, Power) and isinstance(factor.exponent, Number):
+        power *= factor.exponent.value
+        factor = factor.base
+    return factor, power
+
+
+def _is_of_unit(power: Fraction) -> bool:
+    return power.denominator == 1 and abs(power) <= MAX_UNIT_EXPONENT
 
 
 _ORDERED = frozenset("ABCDEPQ")

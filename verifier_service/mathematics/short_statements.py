@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from verifier_service.mathematics.closing_numbers import FACTOR_OF_FORMULA, NUMBER, number_text
 from verifier_service.mathematics.closing_words import DENIAL, DOUBT
-from verifier_service.mathematics.wording import NUMBER_WORDS
+from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS, SPELLED_NUMBER
 
 MAX_CHARACTERS = 120
 """Longest sentence that is read."""
@@ -46,13 +46,14 @@ _FORMULA = (
     rf"(?=[^A-Za-z]*[a-z]?[^A-Za-z]*[\dπ√\\])[-−]?\s?{FACTOR_OF_FORMULA}+"
     rf"(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{FACTOR_OF_FORMULA}+)*"
 )
-# A short sentence: `So 15% of 80 is exactly 12.`
+# A short sentence: `So 15% of 80 is exactly 12.`, `It costs ten dollars.`; `one` is a pronoun too.
 _STATEMENT = re.compile(
     rf"""(?:(?:so|thus|hence|therefore|then)\b,?\s+)?
     (?P<subject>(?:[^\s.,;:!?=<>≠≈→]|(?<=\d)[.,](?=\d)|(?<=[\d)])!|\ )+?)\s+
     (?:(?P<copula>{_COPULA})|(?:{_MEASURING}))\s+
     (?:(?:a\s+total\s+of|exactly|precisely|only|just|simply|thus|therefore|then|indeed)\s+)?
-    (?P<value>(?:\\?[$€£]\s?)?(?:{NUMBER.pattern})(?P<unit>(?:\s+[A-Za-z'’]+){{0,5}})|{_FORMULA})
+    (?P<value>(?:\\?[$€£]\s?)?(?:{NUMBER.pattern})(?P<unit>(?:\s+[A-Za-z'’]+){{0,5}})|{_FORMULA}
+    |(?(copula)(?!)|(?!one\b(?!\s+(?:hundred|thousand|million)))){SPELLED_NUMBER}(?P<words>(?:\s+[A-Za-z'’]+){{0,5}}))
     [*_]*\.?""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -101,7 +102,11 @@ def short_statement(sentence: str) -> ShortStatement | None:
     match = _STATEMENT.fullmatch(sentence.strip(" *_"))
     if match is None:
         return None
-    subject, value, unit = match["subject"].strip(" *_"), match["value"], match["unit"] or ""
+    subject, value, unit = (
+        match["subject"].strip(" *_"),
+        match["value"],
+        match["unit"] or match["words"] or "",
+    )
     number = value[: len(value) - len(unit)]
     if number.endswith((",", "!")) or DOUBT.search(unit) or DENIAL.search(unit):
         return None

@@ -166,7 +166,10 @@ UNITS = _table()
 """Every unit, by each of its names and signs, plurals included."""
 
 LETTER_UNITS = frozenset("m g s h L N W V J K l".split())
-"""Units of one letter, which are units only after a number and a space: `5 m`, but not `5m`."""
+"""Units of one letter, which are units after a number and a space: `5m` alone is a product."""
+
+MAX_UNIT_EXPONENT = 20
+"""Largest exponent of a unit; computing the size of `km^99999999` would take minutes."""
 
 AREA_WORDS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 """Words before a unit of length, and the exponent that they give it: `square meters`."""

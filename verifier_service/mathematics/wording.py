@@ -14,33 +14,15 @@ from verifier_service.mathematics.plain_text import (
     unwrapped,
     without_ordinal_endings,
 )
+from verifier_service.mathematics.spelled_numbers import (
+    ORDINAL_WORDS,
+    SCALE_WORDS,
+    spelled_number,
+)
 from verifier_service.mathematics.units import PERCENT
 from verifier_service.mathematics.values import EMPTY, EVERYTHING, Quantity, Time, Value, Words
 
 _ARTICLES = frozenset({"the", "a", "an"})
-
-NUMBER_WORDS = {
-    word: value
-    for value, word in enumerate(
-        (
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen "
-            "fourteen fifteen sixteen seventeen eighteen nineteen"
-        ).split()
-    )
-} | {
-    word: 10 * (index + 2)
-    for index, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
-}
-_SCALE_WORDS = {"ten": 10, "hundred": 100, "dozen": 12, "thousand": 1000, "lakh": 10**5,
-                "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}  # fmt: skip
-_FRACTION_WORDS = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifths": 5,
-                   "fifth": 5, "halves": 2, "fourth": 4, "fourths": 4, "eighth": 8,
-                   "eighths": 8, "tenth": 10, "tenths": 10}  # fmt: skip
-_ORDINAL_WORDS = {
-    # Less `second` and `third`, which are a unit and a fraction.
-    "first": 1, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-    "tenth": 10, "eleventh": 11, "twelfth": 12,
-}  # fmt: skip
 
 _PHRASES: dict[str, Value] = {
     **dict.fromkeys(
@@ -145,8 +127,8 @@ def stem(word: str) -> str:
 
 def scale_of(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]] | None:
     """The number that the first word multiplies by, 10**6 for `million`, and the other words."""
-    if words and words[0] in _SCALE_WORDS:
-        return _SCALE_WORDS[words[0]], words[1:]
+    if words and words[0] in SCALE_WORDS:
+        return SCALE_WORDS[words[0]], words[1:]
     return None
 
 
@@ -187,42 +169,15 @@ def read_words(tokens: Sequence[Token]) -> Value:
 
 def _spelled_value(words: Sequence[str]) -> Quantity | None:
     """The value that words spell, perhaps with words after it: `half`, `third`, `two dogs`."""
-    if words in (["half"], ["one", "half"]):
-        return Quantity(Number(Fraction(1, 2)))
-    if len(words) == 1 and words[0] in _ORDINAL_WORDS:
-        return Quantity(Number(Fraction(_ORDINAL_WORDS[words[0]])))
-    spelled = _spelled_number(words)
+    if len(words) == 1 and words[0] in ORDINAL_WORDS:
+        return Quantity(Number(Fraction(ORDINAL_WORDS[words[0]])))
+    spelled = spelled_number(words)
     if spelled is None:
         return None
-    number, rest = spelled
+    number, length = spelled
+    rest = words[length:]
+    if length == 1 and len(rest) > 2:
+        return None  # prose
     if rest == ["percent"]:
-        return Quantity(Number(number), PERCENT)
-    return Quantity(Number(number), None, tuple(stem(word) for word in rest))
-
-
-def _spelled_number(words: Sequence[str]) -> tuple[Fraction, list[str]] | None:
-    """The number that the first words spell, and the words after it."""
-    if len(words) > 1 and words[1] in _FRACTION_WORDS and NUMBER_WORDS.get(words[0]):
-        return Fraction(NUMBER_WORDS[words[0]], _FRACTION_WORDS[words[1]]), list(words[2:])
-    total, current, index = 0, 0, 0
-    for index, word in enumerate(words):
-        if word in NUMBER_WORDS:
-            if not _fits(NUMBER_WORDS[word], current):
-                return None
-            current += NUMBER_WORDS[word]
-        elif word == "hundred" and index:
-            current = (current or 1) * 100
-        elif word in _SCALE_WORDS and index:
-            total, current = total + (current or 1) * _SCALE_WORDS[word], 0
-        elif word != "and" or not index:
-            break
-    else:
-        index = len(words)
-    if index == 0 or (index == 1 and len(words) > 3):
-        return None
-    return Fraction(total + current), list(words[index:])
-
-
-def _fits(value: int, before: int) -> bool:
-    """Whether a number can follow another: `twenty one`, but not `one two`."""
-    return before % 100 == 0 or (before % 10 == 0 and before % 100 >= 20 and value < 10)
+        return Quantity(number, PERCENT)
+    return Quantity(number, None, tuple(stem(word) for word in rest))
