@@ -532,8 +532,8 @@ ODD = ("see the book", "TODO", "12 or 13", "nan")
 @pytest.mark.slow
 @pytest.mark.parametrize("num_words", [4, 12])
 def test_words_are_odd_where_nearly_all_answers_are_numbers(tmp_path: Path, num_words: int) -> None:
-    """Formulas are no words; where words are usual none of them is odd."""
-    usual = [str(number) for number in range(20)] + ["\\frac{1}{2}", "2\\sqrt{3}", "x+1", "\\pi"]
+    """Formulas and units are no words; where words are usual none of them is odd."""
+    usual = [str(number) for number in range(20)] + ["\\frac{1}{2}", "2\\sqrt{3}", "x+1", "150 km"]
     words = [*ODD, *("blue", "green", "red", "pink", "grey", "black", "white", "brown")][:num_words]
     answers = usual + words
     names = string.ascii_letters[: len(answers)]

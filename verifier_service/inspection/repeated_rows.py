@@ -28,6 +28,7 @@ MIN_EXCESS = 1.2
 MAX_ODD_SHARE = 0.15
 """Answers in words are odd where fewer rows have one."""
 _WORDS = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}|^\W*$")  # a command such as \frac is no word
+_MEASURED = re.compile(r"\W*\d[\d.,/ ]*[^\W\d_]+[\d^²³]*\W*")  # `150 km`, `12 apples`
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ class RepeatedRows:
         key = _digest(text)
         self._answers.setdefault(key, str(answer)[:80])
         self._rows_by_answer[reading.verifier][key].append(row.index)
-        if reading.verifier == "accuracy" and _WORDS.search(str(answer)):
+        is_worded = _WORDS.search(str(answer)) and not _MEASURED.fullmatch(str(answer))
+        if reading.verifier == "accuracy" and is_worded:
             self._worded[row.index] = str(answer)
 
     def constant_answers(self) -> Iterator[tuple[int, RowFinding]]:

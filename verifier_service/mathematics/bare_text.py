@@ -42,7 +42,8 @@ _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _MATH_WORDS = frozenset(
     (
         "or and sin cos tan log ln sqrt pi exp cm km mm kg mg ml am pm text frac dfrac left "
-        "right boxed mathrm degrees degree hours minutes seconds meters dollars cents units"
+        "right boxed mathrm degrees degree hours minutes seconds meters dollars cents units real "
+        "reals numbers positive negative"
     ).split()
 )
 

@@ -143,6 +143,10 @@ _SUBSCRIPT_RUN = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋]+")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 # A backslash with the character after it, or a brace: tells `{` from `\{`.
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+# The end of a row before a letter: the `\\` of `x = 3 \\y = 4`. Where backslashes are escaped
+# `\\sin` is a command, but where an environment begins with a single one it ends a row, too.
+_ROW_BEFORE_LETTER = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z](?![a-zA-Z]))")
+_ROW_BEFORE_WORD = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z])")
 # A relation that is denied: the `\\not=` of `x \\not= 5`, the `\\not\\in` of `x \\not\\in A`.
 _DENIED = re.compile(
     r"\\not\s*\{?\s*(=|<|>|\\(?:in|leq?|geq?|lt|gt|equiv|approx)(?![a-zA-Z]))\s*\}?"
@@ -176,16 +180,21 @@ _ESCAPED_SIGNS = {"{": "\\{", "}": "\\}", "|": "|", "%": "%", "$": "$", "&": "&"
 
 SHORT_WORDS = frozenset(
     (
-        "am an and are as at be but by can day days did do does for had has he her him his "
-        "how if in is it its job man may me my new no nor not now odd of old on one or our "
-        "out own red say see set she sky so sum ten the to too top two up us use was way we "
-        "who why yes yet you six all any boy cat dog few got let men mon tue wed thu fri sat "
-        "sun jan feb mar apr jun jul aug sep oct nov dec net non per pop run sea son tax tie "
-        "toy via war win age art bag ban bar bat bed bee big bit box bus buy car cow cup cut "
-        "egg end eye fan far fat fly fun gas god hat hit hot ice joe key kid lab leg lie lip "
-        "lot low mad map mat mix mom mud nut oil pan pay pea pen pet pie pig pin pot ran ray "
-        "rob rod row sad saw sea sim sit sum sun tea tim tom van wet zoo left bob ann amy eve "
-        "ben dan don sue max min ted ray roy hen ham jam toe dna usa dne sq cu mod"
+        "am an and are as at be but by can day did do for had has he her him his how if in "
+        "is it its job man may me my new no nor not now odd of old on one or our out own red "
+        "say see set she sky so sum ten the to too top two up us use was way we who why yes "
+        "yet you six all any boy cat dog few got let men mon tue wed thu fri sat sun jan feb "
+        "mar apr jun jul aug sep oct nov dec net non per pop run sea son tax tie toy via war "
+        "win age art bag ban bar bat bed bee big bit box bus buy car cow cup cut egg end eye "
+        "fan far fat fly fun gas god hat hit hot ice joe key kid lab leg lie lip lot low mad "
+        "map mat mix mom mud nut oil pan pay pea pen pet pie pig pin pot ran ray rob rod row "
+        "sad saw sim sit tea tim tom van wet zoo left bob ann amy eve ben dan don sue max "
+        "min ted roy hen ham jam toe dna usa dne sq cu mod ant ape axe bin bow bun cam "
+        "cap cod cop cot cub dad dam den dew dip dot ear elf elk elm fig fin fir fox fur gal "
+        "gap gem gin gum gun guy hay hog hoe hub hut ink inn ivy jar jaw jet jug keg lap lid "
+        "log mop mug nap nun oak oar oat owl pad pal paw peg pod pub pug pup rag ram rat rib "
+        "rim rug rum rye sap shy ski soy spa tag tan tar tin tip tub urn vat vet wag wax web "
+        "wig wok yak yam zip arc rpm rps"
     ).split()
 )
 """Words of two or three letters; any others are products of variables: `xy`."""
@@ -223,6 +232,9 @@ def _plain(text: str) -> str:
         # JSON and Python read the \f of "\frac" as a form feed and the \t of "\text" as a tab.
         # Without this, answers of writers who forget to escape them are unreadable.
         text = text.replace("\frac", "\\frac").replace("\text", "\\text")
+    if "\\\\" in text:
+        is_escaped_twice = "\\begin" not in text or "\\\\begin" in text
+        text = (_ROW_BEFORE_LETTER if is_escaped_twice else _ROW_BEFORE_WORD).sub(r"\\\\ ", text)
     if "\\not" in text:
         text = _DENIED.sub(lambda denied: _DENIALS[denied[1]], text)
     return text.replace("\\newline", " ")

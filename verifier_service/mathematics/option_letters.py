@@ -61,7 +61,8 @@ def labelled_option(text: str) -> Option | None:
 # One option, with or without its text: `B`, `Answer: \text{(B)}`, `(B) 12`, `b. 12`. The group
 # `word` is the text behind a bare letter: in `A bird` the letter is an article.
 _OPTION = re.compile(
-    r"(?:option|choice|answer|answer is|the correct answer is|the answer is)?\s*[:\s]*"
+    r"(?:option|choice|answer|answer is|the correct answer is|the answer is"
+    r"|(?:so\s+)?I\s+(?:would\s+|will\s+)?(?:choose|pick|select|go\s+with)(?:\s+option|\s+answer)?)?\s*[:\s]*"
     r"(?:\\(?:text|textbf|mathrm|mathbf|textrm)\s*\{\s*)?[(\[]?\s*([A-Ja-j])\s*[)\]]?\s*\}?"
     r"(?:\s*$|\s*[.:)\]}]\s*\}?\s*(?P<marked>.*)$|(?<=[)\]}])\s*(?P<bracketed>.*)$"
     r"|\s+(?P<word>\S.*)$)",
@@ -135,7 +136,7 @@ _CONDITIONAL = re.compile(
 )
 # An option that a sentence names: `option B`, `pick (B)`, `(B)`, `选B`, `B is correct`.
 _CHOSEN = re.compile(
-    r"\b(?:option|choice|choose|select|pick)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
+    r"\b(?:option|choice|choose|select|pick|go\s+with)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
 )
 
@@ -269,9 +270,11 @@ _LIST = re.compile(
     r"[\s.!]*",
     re.IGNORECASE,
 )
-# Words that only open a sentence with options, in upper case: the `So it is` of `So it is C.`.
+# Words that only open a sentence with options, in upper case: the `So it is` of `So it is C.`,
+# the `I choose` of `I choose C.`.
 _OPENING = re.compile(
-    r"\A(?:(?:so|thus|hence|therefore),?\s+)?(?:it(?:\s+is|['’]s)\s+)?"
+    r"\A(?:(?:so|thus|hence|therefore),?\s+)?(?:(?:it(?:\s+is|['’]s)"
+    r"|I(?:['’]ll|['’]d|\s+would|\s+will)?\s+(?:choose|pick|select|go\s+with))\s+)?"
     r"(?=(?-i:[(\[]?[A-Z]\b[)\]]?)(?:[\s.!]*\Z|[\s,/]+(?:or|and|maybe|perhaps|possibly)\b))",
     re.IGNORECASE,
 )

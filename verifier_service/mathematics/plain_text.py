@@ -73,6 +73,14 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         # A fraction as words: `3 out of 4`.
         (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
+        # A binomial coefficient as words: `10 choose 3`.
+        (r"^\s*(\d+)\s+choose\s+(\d+)\s*$", r"\\binom{\1}{\2}"),
+        # A set as words: `all real numbers except x = 2`.
+        (
+            r"^\s*(?:all\s+)?real(?:s|\s+(?:numbers|values))(?:\s+of\s+x)?\s+except(?:\s+for)?\s+"
+            r"(?:x\s*=\s*)?([^,;=]{1,40})$",
+            r"x \\ne \1",
+        ),
         # A ratio as words: `3 to 4`.
         (r"^\s*(\d+)\s+to\s+(\d+)\s*$", r"\1:\2"),
         # The letter of each part of a question: `(a) 5, (b) 7`. One letter alone is an option.

@@ -20,7 +20,16 @@ from verifier_service.mathematics.spelled_numbers import (
     spelled_number,
 )
 from verifier_service.mathematics.units import PERCENT
-from verifier_service.mathematics.values import EMPTY, EVERYTHING, Quantity, Time, Value, Words
+from verifier_service.mathematics.values import (
+    EMPTY,
+    EVERYTHING,
+    Quantity,
+    Range,
+    Ranges,
+    Time,
+    Value,
+    Words,
+)
 
 _ARTICLES = frozenset({"the", "a", "an"})
 
@@ -69,12 +78,17 @@ _MONTH = (
 )
 _DATES = (
     # A date with the month first: `March 15, 2024`.
-    re.compile(_MONTH + r"\s*(?P<day>\d{1,2})(?:\s*,?\s+(?P<year>\d{4}))?", re.IGNORECASE),
+    re.compile(
+        _MONTH + r"\s*(?:the\s+)?(?P<day>\d{1,2})(?:\s*,?\s+(?P<year>\d{4}))?", re.IGNORECASE
+    ),
     # A date with the day first: `15 March 2024`, `15 of March`.
     re.compile(
-        r"(?P<day>\d{1,2})\s*(?:of\s+)?" + _MONTH + r"(?:\s*,?\s*(?P<year>\d{4}))?", re.IGNORECASE
+        r"(?:the\s+)?(?P<day>\d{1,2})\s*(?:of\s+)?" + _MONTH + r"(?:\s*,?\s*(?P<year>\d{4}))?",
+        re.IGNORECASE,
     ),
 )
+# A date that begins with its year, as ISO 8601 has it: `2024-03-15`.
+_ISO_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>0?[1-9]|1[0-2])-(?P<day>0?[1-9]|[12]\d|3[01])")
 # A date in digits: `2024-03-15`, `15/3/2024`, `15.3.2024`.
 _DATE_IN_DIGITS = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}")
 
@@ -98,6 +112,8 @@ def read_as_time(text: str) -> Time | Words | None:
     match = _TIME.fullmatch(text)
     if match is not None and (match[2] or match[4]):
         return _time_of_day(match)
+    if (match := _ISO_DATE.fullmatch(text)) is not None:
+        return Words(f"date {match['year']}-{int(match['month'])}-{int(match['day'])}")
     text = without_ordinal_endings(text)
     for pattern in _DATES:
         if (match := pattern.fullmatch(text)) is not None:
@@ -149,7 +165,24 @@ def read_phrase(tokens: Sequence[Token]) -> Value | None:
         return None
     if len(tokens) == 1 and tokens[0].text == "R":
         return EVERYTHING
-    return _PHRASES.get(" ".join(token.text.lower() for token in tokens))
+    text = " ".join(token.text.lower() for token in tokens)
+    signed = _SIGNED_REALS.fullmatch(text)
+    return _PHRASES.get(text) if signed is None else _reals(signed)
+
+
+# The real numbers of one sign: `all non-negative real numbers`, `positive reals`.
+_SIGNED_REALS = re.compile(
+    r"(?:(?:all|any|every|the(?: set of)?(?: all)?) )?"
+    r"(?P<non>non ?-? ?)?(?P<sign>positive|negative) (?:reals|real (?:numbers?|values))"
+)
+
+
+def _reals(signed: re.Match[str]) -> Ranges:
+    """The interval from or to 0 of a match of _SIGNED_REALS."""
+    zero, has_zero = Number(Fraction(0)), signed["non"] is not None
+    if (signed["sign"] == "positive") == has_zero:
+        return Ranges((Range(None, False, zero, has_zero),))
+    return Ranges((Range(zero, has_zero, None, False),))
 
 
 def read_words(tokens: Sequence[Token]) -> Value:
