@@ -53,6 +53,14 @@ def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
         {"solution": "def f(g): return g(1)", "tests": asserts("assert f(abs) == 1")},
         {"solution": "while True: pass", "tests": NEEDS_STDOUT},
         {"solution": SUCCESSOR, "tests": asserts("assert f('') == ''")},
+        {
+            "solution": SUCCESSOR,
+            "tests": {
+                "type": "function",
+                "entry_point": "f",
+                "cases": [{"args": [1], "returns": 2}, {"args": [2], "returns": "4"}],
+            },
+        },
     ]
     result = check(write(tmp_path, rows), "--workers", "2")
     assert result.stdout.splitlines() == [
@@ -62,7 +70,8 @@ def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
         "tests, which the program would have to call or to compare",
         "row 5: time_limit_exceeded: test 1; expected 4",
         'row 6: runtime_error: test 1: TypeError: can only concatenate str (not "int") to str',
-        "6 rows: 1 passed, 1 wrong_answer, 1 bad_reference, 1 unsupported_test, "
+        "row 7: wrong_answer: test 2: returned 3; expected '4'",
+        "7 rows: 1 passed, 2 wrong_answer, 1 bad_reference, 1 unsupported_test, "
         "1 time_limit_exceeded, 1 runtime_error",
     ]
     assert result.returncode == 1

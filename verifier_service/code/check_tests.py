@@ -175,16 +175,27 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
         return None
     if verdict.reason == CodeReason.MISSING_TOOLCHAIN:  # every row would get it
         raise SandboxError((verdict.details or {})["message"])
-    return Misfit(row, verdict.reason, _describe(verdict))
+    return Misfit(row, verdict.reason, _describe(verdict, row.tests))
 
 
-def _describe(verdict: Verdict) -> str:
-    """The test that failed, and the program's output or error in it."""
+def _describe(verdict: Verdict, tests: Any) -> str:
+    """The test that failed, the program's output or error in it, and what was expected."""
     details = verdict.details or {}
     if "first_failed" not in details:
         return _cut(details.get("message", ""))
-    got = f"test {details['first_failed'] + 1}: {_cut(details['output'])}".rstrip(": ")
-    return f"{got}; expected {_cut(details['expected'])}" if details.get("expected") else got
+    number = details["first_failed"]
+    got = f"test {number + 1}: {_cut(details['output'])}".rstrip(": ")
+    expected = details.get("expected")
+    if not expected and verdict.reason == CodeReason.WRONG_ANSWER:
+        expected = _returns(tests, number)
+    return f"{got}; expected {_cut(expected)}" if expected else got
+
+
+def _returns(tests: Any, number: int) -> str:
+    """What a function case wants returned; empty for tests of another form."""
+    cases = tests.get("cases") if isinstance(tests, dict) else None
+    case = cases[number] if isinstance(cases, list) and number < len(cases) else None
+    return repr(case["returns"]) if isinstance(case, dict) and "returns" in case else ""
 
 
 def _cut(text: str) -> str:
