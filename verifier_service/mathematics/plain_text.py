@@ -61,8 +61,6 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # Two signs as words or signs of a keyboard: `plus or minus 3`, `+/- 3`.
         (r"(?<![a-zA-Z])(?:plus(?:\s+or\s+|\s*/\s*)minus)(?=\s*[\d\\($])|\+/[-−]", r"\\pm "),
         (r"(?<![a-zA-Z])(?:minus(?:\s+or\s+|\s*/\s*)plus)(?=\s*[\d\\($])|[-−]/\+", r"\\mp "),
-        # The verb of a sentence without a subject, in short: `It's 5`.
-        (r"^(?:[Ii]t|[Tt]hat|[Tt]his)['’]s\s+", "it is "),
         # A sign as a word: `negative 3`.
         (r"^(?:negative|minus)\s+(?=\S)", "-"),
         # A row of numbers turned into a column: `[1, 2]^T`.
@@ -73,14 +71,6 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         # A fraction as words: `3 out of 4`.
         (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
-        # A binomial coefficient as words: `10 choose 3`.
-        (r"^\s*(\d+)\s+choose\s+(\d+)\s*$", r"\\binom{\1}{\2}"),
-        # A set as words: `all real numbers except x = 2`.
-        (
-            r"^\s*(?:all\s+)?real(?:s|\s+(?:numbers|values))(?:\s+of\s+x)?\s+except(?:\s+for)?\s+"
-            r"(?:x\s*=\s*)?([^,;=]{1,40})$",
-            r"x \\ne \1",
-        ),
         # A ratio as words: `3 to 4`.
         (r"^\s*(\d+)\s+to\s+(\d+)\s*$", r"\1:\2"),
         # The letter of each part of a question: `(a) 5, (b) 7`. One letter alone is an option.
@@ -125,6 +115,24 @@ _REMARK = re.compile(
 
 # The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.
 _REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
+
+# Texts in which a rewriting of words may apply.
+_MAY_HAVE_WORDS = re.compile(r"['’]s|choose|except")
+_WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        # The verb of a sentence without a subject, in short: `It's 5`.
+        (r"^(?:[Ii]t|[Tt]hat|[Tt]his)['’]s\s+", "it is "),
+        # A binomial coefficient as words: `10 choose 3`.
+        (r"^\s*(\d+)\s+choose\s+(\d+)\s*$", r"\\binom{\1}{\2}"),
+        # A set as words: `all real numbers except x = 2`.
+        (
+            r"^\s*(?:all\s+)?real(?:s|\s+(?:numbers|values))(?:\s+of\s+x)?\s+except(?:\s+for)?\s+"
+            r"(?:x\s*=\s*)?([^,;=]{1,40})$",
+            r"x \\ne \1",
+        ),
+    )
+)
 
 # Texts in which a rewriting of money or of `log10(` may apply.
 _MAY_HAVE_MONEY = re.compile(r"€|EUR|uro|[Rr]s\.|pounds|sterling|log\d")
@@ -234,6 +242,9 @@ def rewritten(text: str) -> str:
     words = without_text_commands(text)
     if "\\" not in words:
         text = words
+    if _MAY_HAVE_WORDS.search(text):
+        for pattern, replacement in _WORD_REWRITES:
+            text = pattern.sub(replacement, text)
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
     if _MAY_HAVE_MONEY.search(text):

@@ -158,6 +158,8 @@ def with_digits(
         is_unit: whether a token begins the name of a unit.
         alone: whether a number counts too with which the tokens end.
     """
+    if all(token.kind is not Kind.WORD for token in tokens):
+        return list(tokens)
     first = index = 1 if tokens and tokens[0].text == "-" else 0
     result = list(tokens[:first])
     while index < len(tokens):
