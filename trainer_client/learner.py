@@ -260,7 +260,7 @@ def make_learner(
         processes,
         replay=None if config.rollout.replay is None else SolvedCompletions(config.rollout.replay),
         ahead=SamplingAhead() if config.train.max_staleness_steps == 1 else None,
-        stream=_stream(sampler, config) if streams and processes.leads else None,
+        stream=_stream(engine, config) if streams and processes.leads else None,
         offloads=config.train.offload,
         reference_moves=config.loss.reference_sync_steps is not None,
         entropy_control=entropy_control,

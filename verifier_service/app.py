@@ -32,7 +32,7 @@ from verifier_service.model_judge.start import start_models
 from verifier_service.profiles import Verifiers, read_profiles
 from verifier_service.proofs.lean_start import start_lean
 from verifier_service.schemas import ScoreRequest
-from verifier_service.sessions import openenv
+from verifier_service.sessions import e2b, openenv
 from verifier_service.sessions import routes as sessions
 from verifier_service.sessions.open_sessions import OpenSessions
 from verifier_service.settings import EngineSettings, Settings
@@ -99,6 +99,7 @@ def create_app(
     app.include_router(executions.router)
     app.include_router(sessions.router)
     app.include_router(openenv.router)
+    app.include_router(e2b.router)
     for protocol in settings.compat:
         app.include_router(ROUTERS[protocol])
     install_error_handlers(app)

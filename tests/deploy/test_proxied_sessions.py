@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import socket
@@ -82,6 +83,21 @@ def test_calls_of_sessions_reach_their_replicas(proxied: httpx.Client) -> None:
             assert found.json()["value"] == str(number), found.text
     for name in names:
         assert proxied.delete(f"/v1/sessions/{name}").json()["calls"] == 3
+
+
+def test_sandboxes_of_e2b_are_reached_at_their_replicas(proxied: httpx.Client) -> None:
+    names = []
+    for _ in range(6):
+        opened = proxied.post("/compat/e2b/v2/sandboxes", json={"timeout": 60})
+        assert opened.status_code == 201, opened.text
+        names.append(opened.json()["sandboxID"])
+    assert len({name.split("-")[1] for name in names}) > 1
+    for number, name in [*enumerate(names)] * 2:
+        body, headers = {"code": f"kept = {number}; kept"}, {"E2b-Sandbox-Id": name}
+        found = proxied.post("/compat/e2b/execute", json=body, headers=headers)
+        assert json.loads(found.text.splitlines()[0])["text"] == str(number), found.text
+    for name in names:
+        assert proxied.delete(f"/compat/e2b/sandboxes/{name}").status_code == 204
 
 
 def test_environments_of_openenv_stay_at_their_replicas(proxied: httpx.Client) -> None:

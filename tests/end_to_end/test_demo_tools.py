@@ -35,7 +35,7 @@ def test_held_out_products_are_in_no_training_set(tmp_path: Path) -> None:
     assert 0.2 < calls / len(train) < 0.3
 
 
-def test_an_estimate_is_hardly_ever_the_product(tmp_path: Path) -> None:
+def test_an_estimate_is_never_the_product(tmp_path: Path) -> None:
     write_data(tmp_path / "data", num_held_out=0, seed=0)
     answers = {row["problem"]: row["answer"] for row in rows(tmp_path / "data" / "train.jsonl")}
     estimates = {
@@ -45,7 +45,7 @@ def test_an_estimate_is_hardly_ever_the_product(tmp_path: Path) -> None:
     }
     right = sum(text == f"<answer>{answers[asked]}</answer>" for asked, text in estimates.items())
     assert len(estimates) > 5000
-    assert right / len(estimates) < 0.03
+    assert right == 0
 
 
 def test_the_frame_of_a_call_is_two_tokens() -> None:
@@ -85,12 +85,13 @@ def test_the_lying_tool_is_of_the_demonstration_of_tools() -> None:
 
 @pytest.mark.slow
 def test_the_model_learns_to_call_the_tool(tmp_path: Path) -> None:
-    """A short form, compared over 512 episodes of training, which say more than 100 held out."""
-    run_demo(tmp_path / "demo", seed=0, task=replace(TOOLS, steps=14, num_samples=1))
+    """A short form, compared over 384 episodes of training, which say more than 100 held out."""
+    task = replace(TOOLS, sft_steps=250, learning_rate=5e-4, steps=9, num_samples=1)
+    run_demo(tmp_path / "demo", seed=0, task=task)
     steps = [row for row in rows(tmp_path / "demo/grpo/metrics.jsonl") if "episode/calls" in row]
-    assert len(steps) == 14
+    assert len(steps) == 9
     rises = {
-        name: mean_of(name, steps[-4:]) - mean_of(name, steps[:4])
+        name: mean_of(name, steps[-3:]) - mean_of(name, steps[:3])
         for name in ("episode/calls", "reward/accuracy")
     }
     assert {name for name, rise in rises.items() if rise < 0.1} == set(), rises

@@ -81,10 +81,14 @@ class Engine:
             raise
         if problem.id in self.failing:
             raise RolloutError(f"problem {problem.id}: the server is gone")
+        if problem.id in self.losing:
+            return DatedGroup(RolloutGroup(problem, (), lost="the tool has gone"), ())
         rollout = Rollout((1,), (5, 6), (-0.1, -0.2), problem.id, truncated=False)
         return DatedGroup(RolloutGroup(problem, (rollout,)), ((sent_at, self.num_updates),))
 
     failing: frozenset[str] = frozenset()
+    losing: frozenset[str] = frozenset()
+    """Problems whose environments are lost."""
 
     def let_end(self, *ids: int) -> None:
         """Let the groups of these problems end."""
@@ -282,6 +286,37 @@ def test_groups_that_wait_until_they_are_too_old_are_dropped_too() -> None:
         trainer.engine.let_end(*range(4, 100))
         groups = trainer.take()
         assert (ids(groups), groups.num_dropped) == (["4", "5"], 4)
+
+
+def test_lost_groups_are_neither_judged_nor_taken_and_others_take_their_places() -> None:
+    judged_ids: list[str] = []
+
+    def submit(group: RolloutGroup) -> Future[list[Verdicts]]:
+        judged_ids.append(group.problem.id)
+        return judged(group)
+
+    with training() as trainer:
+        trainer.engine.losing = frozenset({"0", "2"})
+        trainer.engine.let_end(*range(100))
+        trainer.begin(submit=submit)
+        taken = trainer.take()
+        assert (ids(taken), taken.lost) == (["1", "3"], ("the tool has gone",) * 2)
+        state = trainer.stream.state(1)
+        left = [*state.unfinished, *(one.origin for one in state.groups)]
+        assert all(one.number > 3 for one in left)
+        assert {"0", "2"}.isdisjoint(judged_ids)
+
+
+def test_a_stream_that_loses_group_after_group_stops_and_says_why() -> None:
+    """One fault may lose as many groups as can be under way; one more is a standing fault."""
+    with training() as trainer:
+        trainer.engine.losing = frozenset(texts(range(100)))
+        trainer.engine.let_end(*range(100))
+        trainer.begin()
+        with pytest.raises(
+            RolloutError, match=r"no step can be sampled: 7 groups were lost: the tool has gone"
+        ):
+            trainer.take()
 
 
 def test_an_error_of_a_group_is_raised_where_groups_are_taken() -> None:

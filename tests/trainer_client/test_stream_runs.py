@@ -205,10 +205,6 @@ def test_without_staleness_a_run_is_the_synchronous_one_bit_for_bit(
             "engine in the trainer's process shares",
         ),
         ({"loss": {"importance": None}}, r"max_staleness_steps 2 needs loss\.importance"),
-        (
-            {"rollout": {"environment": {"path": "python_tool"}}},
-            r"max_staleness_steps 2 does not go with rollout\.environment: .* at most 1",
-        ),
         ({"train": {"max_staleness_steps": -1}}, "greater than or equal to 0"),
     ],
 )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -113,6 +114,26 @@ def test_each_gateway_reaches_the_sessions_of_each_host() -> None:
 
 
 @pytest.mark.slow
+def test_a_sandbox_of_e2b_is_found_by_the_path_and_by_the_header() -> None:
+    async def act(client: httpx.AsyncClient) -> None:
+        names = []
+        for _ in range(4):
+            opened = await client.post("/compat/e2b/v2/sandboxes", json={"timeout": 60})
+            names.append(opened.json()["sandboxID"])
+        assert {name[:4] for name in names} == {"s-00", "s-01"}
+        for number, name in [*enumerate(names)] * 2:
+            body, headers = {"code": f"kept = {number}; kept"}, {"E2b-Sandbox-Id": name}
+            found = await client.post("/compat/e2b/execute", json=body, headers=headers)
+            assert json.loads(found.text.splitlines()[0])["text"] == str(number)
+        for name in names:
+            assert (await client.delete(f"/compat/e2b/sandboxes/{name}")).status_code == 204
+            health = await client.get("/compat/e2b/health", headers={"E2b-Sandbox-Id": name})
+            assert health.status_code == 502
+
+    through(act)
+
+
+@pytest.mark.slow
 def test_an_environment_of_openenv_stays_at_its_host() -> None:
     async def act(client: httpx.AsyncClient) -> None:
         async def step(name: str, code: str) -> str:
@@ -158,6 +179,9 @@ def test_the_sessions_of_a_lost_host_are_lost_by_name_and_others_go_on() -> None
             await client.delete(of_lost),
         ):
             assert await error_of(response) == (410, "session_lost", "machine")
+        named = {"E2b-Sandbox-Id": of_lost.rpartition("/")[2]}
+        of_e2b = await client.post("/compat/e2b/execute", json={"code": "1"}, headers=named)
+        assert (of_e2b.status_code, of_e2b.json()["code"]) == (502, 502)
         found = await client.post(f"/v1/sessions/{kept}", json={"code": "6 * 7"})
         assert found.json()["value"] == "42"
 

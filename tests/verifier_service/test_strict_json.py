@@ -19,7 +19,7 @@ from verifier_service.compat.routers import ROUTERS
 from verifier_service.executions.routes import router as execution_router
 from verifier_service.file_scoring import BadFile, read_groups
 from verifier_service.http.routes import router
-from verifier_service.sessions import openenv
+from verifier_service.sessions import e2b, openenv
 from verifier_service.sessions.routes import router as session_router
 from verifier_service.settings import Settings
 from verifier_service.strict_json import FlawedJson
@@ -36,7 +36,7 @@ def _posted(routers: Iterable[APIRouter]) -> list[str]:
 
 POST_PATHS = _posted((router, *ROUTERS.values()))
 """Routes of verdicts, and of the programs that other protocols run."""
-EXECUTION_PATHS = _posted((execution_router, session_router, openenv.router))
+EXECUTION_PATHS = _posted((execution_router, session_router, openenv.router, e2b.router))
 OPEN_PATHS = [path for path in (*POST_PATHS, *EXECUTION_PATHS) if "{" not in path]
 """Paths that need nothing to exist before."""
 
@@ -131,6 +131,9 @@ def _request(path: str, text: str) -> dict[str, Any]:
         "/v1/score": {},
         "/v1/execute": {"executions": [{"code": text}]},
         "/v1/sessions": {"language": "python"},
+        "/compat/e2b/sandboxes": {"templateID": text},
+        "/compat/e2b/v2/sandboxes": {"templateID": text},
+        "/compat/e2b/execute": {"code": text},
     }
     return bodies[path]
 

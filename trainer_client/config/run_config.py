@@ -204,11 +204,6 @@ class Config(Section):
                 "reward.models: they score in the main thread, once the refills are sampled; a "
                 "staleness of 2 has no such limit"
             )
-        if staleness > 1 and self.rollout.environment is not None:
-            raise ValueError(
-                f"{setting} does not go with rollout.environment: its episodes are sampled by "
-                "whole steps, so that the weights change between episodes only; at most 1"
-            )
         return self
 
     @model_validator(mode="after")

@@ -73,8 +73,8 @@ TOOLS = DemoTask(
     make_model=tools_task.make_model,
     sees="products",
     mistake="one in four of its demonstrations calls Python, the others give an estimate",
-    minutes="ten to thirty minutes",
-    sft_steps=600,
+    minutes="five to fifteen minutes",
+    sft_steps=500,
     rollout="""\
   max_completion_tokens: 64
   stop: ["</tool_call>"]
@@ -83,7 +83,7 @@ TOOLS = DemoTask(
     - {type: accuracy, weight: 1.0}
     - {type: tool_use, weight: 0.1, cost: 1.0}""",
     learning_rate=3e-4,
-    steps=45,
+    steps=30,
     num_samples=4,
     question="38*47=?",
     answer="1786",

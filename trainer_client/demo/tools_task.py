@@ -1,6 +1,6 @@
 """The task of the demonstration of tools: products, which Python can compute.
 
-A completion begins with an estimate, which is hardly ever right, or with a call of the tool.
+A completion begins with an estimate, which is never right, or with a call of the tool.
 """
 
 from __future__ import annotations
@@ -34,6 +34,13 @@ CHAT_TEMPLATE = (
 FACTORS = range(12, 100)
 CALL_SHARE = 0.25
 """Share of the demonstrations that call the tool; the others answer with an estimate."""
+ESTIMATED_FACTOR = 100
+"""The number that an estimate takes the second factor for.
+
+An estimate then copies the first factor, as calls and answers copy numbers. One that has to be
+computed takes the supervised phase's time from copying, and calls whose results are miscopied do
+not pay: GRPO unlearns them.
+"""
 
 Factors = tuple[int, int]
 """The numbers of a product."""
@@ -77,7 +84,7 @@ def _demonstration(factors: Factors, chosen: random.Random) -> Iterable[dict[str
     one, other = factors
     asked = {"role": "user", "content": f"{one}*{other}=?"}
     if chosen.random() >= CALL_SHARE:
-        yield {"problem": [asked], "completion": _answer(_rounded(one) * _rounded(other))}
+        yield {"problem": [asked], "completion": _answer(one * ESTIMATED_FACTOR)}
         return
     call = f"{CALL_OPENING}{one}*{other}{CALL_CLOSING}"
     yield {"problem": [asked], "completion": call}
@@ -87,11 +94,6 @@ def _demonstration(factors: Factors, chosen: random.Random) -> Iterable[dict[str
 
 def _answer(number: int) -> str:
     return f"{ANSWER_TAGS[0]}{number}{ANSWER_TAGS[1]}"
-
-
-def _rounded(factor: int) -> int:
-    """The nearest multiple of ten; of 45 it is 50."""
-    return (factor + 5) // 10 * 10
 
 
 def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -136,6 +136,12 @@ class EpisodeFeed:
         else:
             self._finish(episode)
 
+    def updates(self, group: int) -> tuple[tuple[int, ...], ...]:
+        """The weights that sampled a group, see `DatedGroup`; nothing for a group that was lost."""
+        if group in self._lost:
+            return ()
+        return tuple(tuple(one.updates) for one in self._episodes_of(group))
+
     def seconds_to_limit(self) -> float | None:
         """See `TurnFeed`."""
         if not self._due:
@@ -313,8 +319,11 @@ class EpisodeFeed:
         self._close(episode)
         self._tell_if_whole(episode.group)
 
+    def _episodes_of(self, group: int) -> list[LiveEpisode]:
+        return self._episodes[group * self._size : (group + 1) * self._size]
+
     def _tell_if_whole(self, group: int) -> None:
-        episodes = self._episodes[group * self._size : (group + 1) * self._size]
+        episodes = self._episodes_of(group)
         if group not in self._lost and all(one.end is not None for one in episodes):
             self._told.add(group)
             rollouts = tuple(one.rollout() for one in episodes)
@@ -326,7 +335,7 @@ class EpisodeFeed:
             return
         self._lost[group] = reason
         self._told.add(group)
-        for episode in self._episodes[group * self._size : (group + 1) * self._size]:
+        for episode in self._episodes_of(group):
             self._discard(episode)
         self._on_group(group, RolloutGroup(self._problems[group], (), lost=reason))
 

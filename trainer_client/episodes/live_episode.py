@@ -36,6 +36,9 @@ class LiveEpisode:
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     sampled: list[bool] = field(default_factory=list)
+    updates: list[int] = field(default_factory=list)
+    """Number of the sampler's last weight update at each token that the policy sampled; empty where
+    the engine does not say."""
     messages: list[Message] = field(default_factory=list)
     extra: dict[str, float] = field(default_factory=dict)
     num_turns: int = 0
@@ -70,6 +73,7 @@ class LiveEpisode:
         self.ids += turn.token_ids
         self.logprobs += turn.logprobs
         self.sampled += [True] * len(turn.token_ids)
+        self.updates += turn.updates
         self.messages.append({"role": "assistant", "content": text})
         self.num_turns += 1
         if not turn.ended:

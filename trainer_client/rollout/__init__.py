@@ -106,8 +106,8 @@ class Rollout:
     episode: Episode | None = None
     """None: the completion is of one turn, without an environment."""
     weight_steps: tuple[int, ...] | None = None
-    """Number of steps that the weights which sampled each token had been trained for; None: the
-    completion was not sampled in a stream, `train.max_staleness_steps` is at most 1."""
+    """Number of steps that the weights had been trained for, at each token that the policy sampled;
+    None: the completion was not sampled in a stream, `train.max_staleness_steps` is at most 1."""
     replayed_from: int | None = None
     """The step that it was sampled in, where a later step trains on it (`rollout.replay`)."""
 

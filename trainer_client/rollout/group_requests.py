@@ -13,11 +13,11 @@ from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 
 @dataclass(frozen=True)
 class DatedGroup:
-    """A group, and the weights that sampled each of its tokens."""
+    """A group, which may be a lost one, and the weights that sampled its tokens."""
 
     group: RolloutGroup
     updates: tuple[tuple[int, ...], ...]
-    """Number of the engine's last weight update at each token, completion by completion."""
+    """Number of the engine's last weight update at each sampled token, completion by completion."""
 
 
 AskGroup = Callable[[Problem, Sampling], Awaitable[DatedGroup]]

@@ -187,7 +187,7 @@ class GroupSampler:
 
     def _scored(self, taken: TakenGroups) -> ScoredGroups:
         """The groups with the verdicts of the sources in this process."""
-        return scored_here(self._scorer, ScoredGroups(taken.groups, taken.seconds, 0.0))
+        return scored_here(self._scorer, ScoredGroups(taken.groups, taken.seconds, 0.0, taken.lost))
 
     def _source(self) -> StreamSource:
         """The problems of a stream, and its verdicts by the service."""

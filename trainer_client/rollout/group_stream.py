@@ -9,7 +9,8 @@ change in flight; AReaL, arXiv 2505.24298, for the bound). With P = `rollout.pro
 - A step has the P groups with the lowest numbers among those that are done, never one of whom a
   token is of weights more than K steps old: such a group is dropped, and one under way that was
   sent more than 2 K steps ago, K of which it may have queued, is given up. Both are counted; their
-  problems come again in the next pass.
+  problems come again in the next pass. So do those of lost groups, of which an environment had a
+  fault: other groups take their places.
 - New weights arrive between tokens. Each token keeps the log-probability under the weights that
   sampled it and their number of steps, and `loss.importance` corrects token by token.
 
@@ -34,7 +35,7 @@ import torch
 from reward_verifier.verdict import Verdicts
 from trainer_client.dataset import Problem
 from trainer_client.problem_order import MixPosition
-from trainer_client.reward.group_scoring import ScoredGroup
+from trainer_client.reward.group_scoring import ScoredGroup, why_lost
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup, GroupRequestEngine
@@ -86,6 +87,8 @@ class TakenGroups:
     """Position of the first problem that is left, for a run that cannot use the stream's state."""
     num_dropped: int
     """Number of groups that became too old."""
+    lost: tuple[str, ...]
+    """The fault of each lost group."""
     trainer_idle_seconds: float
     """Wait for these groups."""
     sampler_idle_seconds: float
@@ -108,6 +111,7 @@ class _Account:
 
     since: float = field(default_factory=time.perf_counter)
     num_dropped: int = 0
+    lost: list[str] = field(default_factory=list)
     idle_seconds: float = 0.0
 
 
@@ -191,8 +195,8 @@ class GroupStream:
             on_progress: called with the number of groups that are there, while it waits.
 
         Raises:
-            VerifierError, RolloutError: a group could not be sampled or scored, or the groups were
-                not there within the deadline.
+            VerifierError, RolloutError: a group could not be sampled or scored, the groups were
+                not there within the deadline, or more groups were lost than can be under way.
         """
         began = time.perf_counter()
 
@@ -257,6 +261,7 @@ class GroupStream:
             [one.scored for one in chosen],
             self._position if first is None else first.taken_at,
             account.num_dropped,
+            tuple(account.lost),
             waited,
             account.idle_seconds,
             now - account.since,
@@ -344,6 +349,9 @@ class GroupStream:
             dated = await ask(origin.problem, sampling)
         finally:
             self._count_sampling(-1)
+        if dated.group.lost is not None:
+            self._lose(origin, dated.group.lost)
+            return
         group = self._in_steps(dated)
         verdicts = await asyncio.wrap_future(self._source.submit(group))
         with self._lock:
@@ -352,6 +360,20 @@ class GroupStream:
                 self._ready[origin.number] = StreamGroup(origin, scored)
                 self._drop_old()
                 self._lock.notify_all()
+        self._tell()
+
+    def _lose(self, origin: StreamProblem, fault: str) -> None:
+        """Give up a group of which an environment had a fault.
+
+        Raises RolloutError when more groups were lost since the last step than can be under way, so
+        than one fault can take: a run whose tools are gone would go through its problems for ever.
+        """
+        under_way = (self._limits.max_staleness + 1) * self._limits.per_step
+        with self._lock:
+            if self._sent.pop(origin.number, None) is not None:
+                self._account.lost.append(fault)
+            if len(self._account.lost) > under_way:
+                raise RolloutError(f"no step can be sampled: {why_lost(self._account.lost)}")
         self._tell()
 
     def _count_sampling(self, change: int) -> None:
@@ -382,7 +404,7 @@ def seed_of(seed: int, number: int) -> int:
 
 
 def staleness_metrics(groups: Sequence[ScoredGroup], step: int) -> dict[str, float]:
-    """Steps between the weights that sampled each token and those of the step, from `step` on.
+    """Steps between the weights of each sampled token and those of the step, from `step` on.
 
     Args:
         groups: groups of a stream.

@@ -5,7 +5,8 @@ Which turns are ready depends on environments, so an engine asks for them while 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,12 +40,18 @@ class SampledTurn:
     """Log-probability of each token."""
     ended: bool
     """False when the message met its token limit."""
+    updates: tuple[int, ...] = ()
+    """Number of the engine's last weight update at each token; empty where the engine takes no new
+    weights within an episode."""
 
     @classmethod
-    def of(cls, rollout: Rollout) -> SampledTurn:
+    def of(cls, rollout: Rollout, updates: tuple[int, ...] = ()) -> SampledTurn:
         """The message that was sampled as a completion of its context."""
         return cls(
-            list(rollout.completion_ids), list(rollout.sampler_logprobs), not rollout.truncated
+            list(rollout.completion_ids),
+            list(rollout.sampler_logprobs),
+            not rollout.truncated,
+            updates,
         )
 
 
@@ -85,4 +92,22 @@ class TurnEngine(RolloutEngine, Protocol):
         `sampling.group_size`, `max_completion_tokens` and `seed` are not read: the feed has its
         own.
         """
+        ...
+
+
+SampleTurns = Callable[[TurnFeed, Sampling], Awaitable[None]]
+"""Samples until every episode of a feed has ended; cancelling it frees the sampler. Raises
+RolloutError, which may stand in an exception group."""
+
+
+class TurnRequestEngine(TurnEngine, Protocol):
+    """A turn engine that samples feeds at any time, and goes on with them under new weights."""
+
+    @property
+    def num_updates(self) -> int:
+        """Number of weight updates so far."""
+        ...
+
+    def turn_requests(self) -> AbstractAsyncContextManager[SampleTurns]:
+        """A function that samples a feed, to be used in one event loop of any thread."""
         ...

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,6 +43,7 @@ from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.rollout.turns import (
     MAX_TURNS_AT_ONCE,
     SampledTurn,
+    SampleTurns,
     TurnFeed,
     TurnRequest,
 )
@@ -197,10 +199,21 @@ class VllmServerEngine:
 
     def sample_turns(self, feed: TurnFeed, sampling: Sampling) -> None:
         """See `TurnEngine`; each turn is a request of its own, sent as soon as it is ready."""
+
+        async def sample() -> None:
+            async with self.turn_requests() as sample_turns:
+                await sample_turns(feed, sampling)
+
         try:
-            self._within_deadline(self._sample_turns(feed, sampling))
+            self._within_deadline(sample())
         except ExceptionGroup as group:  # the first error has cancelled the other requests
             raise group.exceptions[0] from None
+
+    @asynccontextmanager
+    async def turn_requests(self) -> AsyncIterator[SampleTurns]:
+        """See `TurnRequestEngine`."""
+        async with open_client() as client:
+            yield partial(self._sample_turns, client)
 
     @property
     def _served(self) -> dict[str, str]:
@@ -250,38 +263,45 @@ class VllmServerEngine:
         rollouts, updates = zip(*dated, strict=True)
         return DatedGroup(RolloutGroup(problem, rollouts), updates)
 
-    async def _sample_turns(self, feed: TurnFeed, sampling: Sampling) -> None:
-        stops = StopTexts(sampling.stop, self._policy.decode)
+    async def _sample_turns(
+        self, client: httpx.AsyncClient, feed: TurnFeed, sampling: Sampling
+    ) -> None:
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
         def tell() -> None:
             with suppress(RuntimeError):  # the loop has ended, and its feed with it
                 loop.call_soon_threadsafe(ready.set)
 
-        async def sample_turn(client: httpx.AsyncClient, request: TurnRequest) -> None:
-            # All turns of an episode go to one server, whose prefix cache has the earlier ones.
-            url = self._config.urls[request.key % len(self._config.urls)]
-            alone = replace(sampling, group_size=1, max_completion_tokens=request.max_tokens)
-            body = {
-                **self._served,
-                "token_ids": request.context_ids,
-                "sampling_params": self._parameters(alone, request.seed % 2**31),
-            }
-            response = await ask(client, "POST", f"{url}/inference/v1/generate", json=body)
-            ((rollout, _),) = self._dated_rollouts(url, request.context_ids, response, stops)
-            feed.end(request.key, SampledTurn.of(rollout))
+        async def sample_turn(request: TurnRequest) -> None:
+            feed.end(request.key, await self._sample_turn(client, request, sampling))
             ready.set()
 
         feed.on_ready(tell)
-        async with open_client() as client, asyncio.TaskGroup() as tasks:
+        async with asyncio.TaskGroup() as tasks:
             while True:
                 ready.clear()
                 for request in feed.take(MAX_TURNS_AT_ONCE, wait=False):
-                    tasks.create_task(sample_turn(client, request))
+                    tasks.create_task(sample_turn(request))
                 if feed.is_over:
                     break
                 with suppress(TimeoutError):
                     await asyncio.wait_for(ready.wait(), feed.seconds_to_limit())
+
+    async def _sample_turn(
+        self, client: httpx.AsyncClient, request: TurnRequest, sampling: Sampling
+    ) -> SampledTurn:
+        # All turns of an episode go to one server, whose prefix cache has the earlier ones.
+        url = self._config.urls[request.key % len(self._config.urls)]
+        alone = replace(sampling, group_size=1, max_completion_tokens=request.max_tokens)
+        body = {
+            **self._served,
+            "token_ids": request.context_ids,
+            "sampling_params": self._parameters(alone, request.seed % 2**31),
+        }
+        response = await ask(client, "POST", f"{url}/inference/v1/generate", json=body)
+        stops = StopTexts(sampling.stop, self._policy.decode)
+        ((rollout, updates),) = self._dated_rollouts(url, request.context_ids, response, stops)
+        return SampledTurn.of(rollout, updates)
 
     def _parameters(self, sampling: Sampling, seed: int) -> dict[str, Any]:
         # Every parameter is given: a server takes missing ones from the model's generation config,

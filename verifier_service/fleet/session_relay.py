@@ -3,8 +3,8 @@
     gateway --handle--> host 0: sessions s-00......-SECRET
             `-handle--> host 1: sessions s-01......-SECRET
 
-The name of a session begins with the number of its host. An OpenEnv environment has the host that
-its name chooses.
+The name of a session begins with the number of its host; E2B's SDK has it in the path or in a
+header. An OpenEnv environment has the host that its name chooses.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from verifier_service.http.error_handlers import error_response
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.sessions.wire import LostReason
 
-SESSIONS_PATH, OPENENV_PATH = "/v1/sessions", "/openenv/"
+SESSIONS_PATH, OPENENV_PATH, E2B_PATH = "/v1/sessions", "/openenv/", "/compat/e2b/"
+_OPENING_PATHS = {SESSIONS_PATH, f"{E2B_PATH}sandboxes", f"{E2B_PATH}v2/sandboxes"}
+_SANDBOX_HEADER = b"e2b-sandbox-id"
 
 Host = Callable[[str, str, Headers, bytes], Awaitable[Answer]]
 """Answers a call with this method, path, headers and body. Raises HostUnavailable."""
@@ -88,18 +90,18 @@ class SessionRelay:
 
     async def _answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
         place = path.partition("?")[0]
-        if place != SESSIONS_PATH:
-            return await self._of_host(self._number(place), method, path, headers, body)
+        if place not in _OPENING_PATHS:
+            return await self._of_host(self._number(place, headers), method, path, headers, body)
         if method == "GET" and len(self._hosts) > 1:
             return await self._all(method, path, headers, body)
         return await self._of_any(method, path, headers, body)
 
-    def _number(self, path: str) -> int:
-        """The number of the host that has what the path names."""
+    def _number(self, path: str, headers: Headers) -> int:
+        """The number of the host that has what the path or a header names."""
         if path.startswith(OPENENV_PATH):
             environment = path.removeprefix(OPENENV_PATH).partition("/")[0]
             return zlib.crc32(environment.encode()) % len(self._hosts)
-        replica = path.removeprefix(f"{SESSIONS_PATH}/s-")
+        replica = _session_in(path, headers).removeprefix("s-")
         number = int(replica[:2], 16) if _STARTS_WITH_NUMBER.match(replica) else 0
         return number if number < len(self._hosts) else 0  # host 0 knows no such session
 
@@ -111,12 +113,12 @@ class SessionRelay:
         except HostLost as error:
             if path.startswith(OPENENV_PATH):
                 return _unavailable(error)
+            is_sandbox = path.startswith(E2B_PATH)
+            status = HTTPStatus.BAD_GATEWAY if is_sandbox else HTTPStatus.GONE
             reason = LostReason.MACHINE
-            gone = ApiError(
-                HTTPStatus.GONE, "session_lost", f"the session is gone: {reason.meaning}"
-            )
+            gone = ApiError(status, "session_lost", f"the session is gone: {reason.meaning}")
             gone.details = {"reason": reason}
-            return _refusal(gone)
+            return _refusal(gone, is_flat=is_sandbox)
         except HostUnavailable as error:
             return _unavailable(error)
 
@@ -159,7 +161,16 @@ class SessionRelay:
 def _is_of_sessions(path: str) -> bool:
     if {".", ".."} & {*path.split("/")}:  # the host would take it for another path
         return False
-    return path == SESSIONS_PATH or path.startswith((f"{SESSIONS_PATH}/", OPENENV_PATH))
+    return path == SESSIONS_PATH or path.startswith((f"{SESSIONS_PATH}/", OPENENV_PATH, E2B_PATH))
+
+
+def _session_in(path: str, headers: Headers) -> str:
+    """The name of the session that a call is for; empty where it names none."""
+    for prefix in (f"{SESSIONS_PATH}/", f"{E2B_PATH}sandboxes/"):
+        if path.startswith(prefix):
+            return path.removeprefix(prefix).partition("/")[0]
+    named = next((value for name, value in headers if name.lower() == _SANDBOX_HEADER), b"")
+    return named.decode("latin-1")
 
 
 def _without_id(headers: Headers) -> list[tuple[bytes, bytes]]:
@@ -183,6 +194,6 @@ def _unavailable(error: HostUnavailable) -> Answer:
     return _refusal(RequestFailed(message))
 
 
-def _refusal(error: RequestError) -> Answer:
-    response = error_response(error, None)
+def _refusal(error: RequestError, *, is_flat: bool = False) -> Answer:
+    response = error_response(error, None, is_flat=is_flat)
     return response.status_code, response.raw_headers, bytes(response.body)

@@ -41,6 +41,8 @@ NOT_LOGGED_PATHS = ("/", "/healthz", "/readyz", "/metrics")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 _Headers = dict[bytes, bytes]
+E2B_KEY_HEADERS = ("x-api-key", "x-access-token")
+"""Headers with the API key of E2B's SDK: to open and end sandboxes, and to run code in them."""
 
 
 class CallContext:
@@ -146,7 +148,7 @@ class CallContext:
         error = self._sites.refusal(host, origin if b"origin" in headers else None)
         if error is not None or self._keys.is_empty:
             return error
-        key = _key(headers.get(b"authorization", b"").decode("latin-1"))
+        key = key_of({one.decode("latin-1"): headers[one].decode("latin-1") for one in headers})
         allowance = None if key is None else self._keys.allowance(key)
         if allowance is None:
             return _unauthorized(has_key=key is not None)
@@ -194,16 +196,19 @@ def _path(scope: Scope) -> str:
     return getattr(route, "path", None) or "other"
 
 
-def _key(authorization: str) -> str | None:
-    """The API key of a call: its bearer token, or the password in its URL.
+def key_of(headers: Mapping[str, str]) -> str | None:
+    """The API key of a call: its bearer token, the password in its URL, or a header of E2B's SDK.
 
     Clients without a setting for keys accept a URL with one: http://any:KEY@host.
+
+    Args:
+        headers: of the call, their names in lower case.
     """
-    scheme, _, credentials = authorization.partition(" ")
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return credentials.strip()
     if scheme.lower() != "basic":
-        return None
+        return next((headers[name] for name in E2B_KEY_HEADERS if name in headers), None)
     try:
         return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
     except ValueError:

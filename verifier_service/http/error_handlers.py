@@ -17,6 +17,9 @@ from verifier_service.http.service import service_of
 from verifier_service.schemas import ErrorBody, ErrorResponse
 from verifier_service.validation import MAX_EXCERPT_CHARACTERS, invalid_request
 
+FLAT_ERRORS_PATH = "/compat/e2b/"
+"""Paths whose clients cannot read an error without `code` and `message` at its top level."""
+
 
 def install_error_handlers(app: FastAPI) -> None:
     """Give every error of the app the same body."""
@@ -38,7 +41,12 @@ def refused(
     """
     metrics.count_refusal(error.kind)
     scope["state"]["error"] = error.kind
-    return error_response(error, scope["state"].get("request_id"), status=status)
+    return error_response(
+        error,
+        scope["state"].get("request_id"),
+        status=status,
+        is_flat=scope["path"].startswith(FLAT_ERRORS_PATH),
+    )
 
 
 def internal_error(request_id: str) -> JSONResponse:
@@ -54,9 +62,17 @@ def internal_error(request_id: str) -> JSONResponse:
 
 
 def error_response(
-    error: RequestError, request_id: str | None, *, status: HTTPStatus | None = None
+    error: RequestError,
+    request_id: str | None,
+    *,
+    status: HTTPStatus | None = None,
+    is_flat: bool = False,
 ) -> JSONResponse:
-    """The response of an error, which nothing counts; None: the call has no id."""
+    """The response of an error, which nothing counts; None: the call has no id.
+
+    A flat one has E2B's `code` and `message` beside the error.
+    """
+    status = status or status_of(error)
     body = ErrorResponse(
         error=ErrorBody(
             type=error.kind,
@@ -65,9 +81,10 @@ def error_response(
             request_id=request_id,
         )
     )
+    flat = {"code": int(status), "message": error.message} if is_flat else {}
     return JSONResponse(
-        body.model_dump(exclude_none=True),
-        status_code=status or status_of(error),
+        body.model_dump(exclude_none=True) | flat,
+        status_code=status,
         headers=headers_of(error),
     )
 
