@@ -192,7 +192,7 @@ def _describe(verdict: Verdict, tests: Any) -> str:
 
 
 def _returns(tests: Any, number: int) -> str:
-    """What a function case wants returned; empty for tests of another form."""
+    """The value that a function case wants returned; empty for tests of another form."""
     cases = tests.get("cases") if isinstance(tests, dict) else None
     case = cases[number] if isinstance(cases, list) and number < len(cases) else None
     return repr(case["returns"]) if isinstance(case, dict) and "returns" in case else ""
