@@ -44,7 +44,7 @@ Mode = Literal[
 ]
 SYNONYMS = (
     {"paris", "the french capital", "the capital of france", "la ville lumière", "巴黎"},
-    {"12", "a dozen"},
+    {"12", "twice six"},
     {"the derivative", "the slope of the tangent"},
     {'a 5" by 7" photo', 'a photo of 5" times 7"'},
     {"b is more than a", "a is <smaller> than b"},

@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
-e2b = pytest.importorskip("e2b_code_interpreter", reason="e2b-code-interpreter is not installed")
+from tests.interop.peer import peer
+
+e2b = peer("e2b_code_interpreter")
 
 pytestmark = pytest.mark.interop
 

@@ -152,7 +152,7 @@ TWINS = (
     ("Paris", "la ville lumie\u0300re"),
     ("Paris", "巴黎"),
     ("Paris", "the\u200b capital\u3164 of\u00ad France"),
-    ("12", r"\text{a dozen}"),
+    ("12", r"\text{twice six}"),
     ("the derivative", "the slope of the tangent"),
     ('a 5" by 7" photo', 'a photo of 5" times 7"'),
     ("b is more than a", "a is <smaller> than b"),

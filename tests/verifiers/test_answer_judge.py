@@ -110,7 +110,7 @@ def test_rules_decide_alone(answer: Any, text: str, score: float, reason: str) -
     ("answer", "text", "asked"),
     [
         ("Paris", "The answer is the capital of France.", "the capital of France"),
-        ("12", r"\boxed{\text{a dozen}}", r"\text{a dozen}"),
+        ("12", r"\boxed{\text{twice six}}", r"\text{twice six}"),
         ("B", r"\boxed{\text{the second option}}", r"\text{the second option}"),
         (r"\foo{x}{y}", r"\boxed{bar}", "bar"),
         ("Paris", "<answer>the\u200b capital\u2028of\x00 France\u3164</answer>", None),
