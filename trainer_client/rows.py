@@ -202,7 +202,7 @@ def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
             raise DatasetError(
                 f"cannot load {config.place}: there is no such file or folder here, and the "
                 f"Hugging Face hub cannot be reached ({first_line(obstacle)}). Set dataset.path to "
-                "a .jsonl file or to a folder written by save_to_disk"
+                "a local folder, written by save_to_disk, or to a .jsonl file"
             ) from error
 
 
