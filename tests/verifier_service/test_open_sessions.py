@@ -56,7 +56,7 @@ async def call(session: Session, code: str) -> str:
 
 @pytest.mark.parametrize(
     "num_rounds",
-    [pytest.param(2, marks=pytest.mark.quick), pytest.param(60, marks=pytest.mark.slow)],
+    [pytest.param(2, marks=pytest.mark.quick), pytest.param(30, marks=pytest.mark.slow)],
 )
 def test_sessions_leave_no_process_no_descriptor_and_no_file(num_rounds: int) -> None:
     async def run() -> None:
