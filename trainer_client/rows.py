@@ -198,7 +198,7 @@ def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
     with _hub_offline():  # else its library tries for half a minute
         try:
             return datasets.load_dataset(config.path, config.name, split=config.split)
-        except READ_ERRORS as error:
+        except ConnectionError as error:  # the cache does not have it
             raise DatasetError(
                 f"cannot load {config.place}: there is no such file or folder here, and the "
                 f"Hugging Face hub cannot be reached ({first_line(obstacle)}). Set dataset.path to "

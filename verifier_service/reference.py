@@ -35,7 +35,7 @@ def acceptable_answers(reference: Mapping[str, Any]) -> list[str]:
 
 _COLUMNS = frozenset({"problem", "question", "prompt", "solution", "ground_truth", "reward_model",
                       "expected_answer", "final_answer"})  # fmt: skip
-"""Columns of data sets, which are no keys of references."""
+"""Columns of data sets; a reference that has them may be a whole row."""
 
 
 def missing(key: str, reference: Mapping[str, Any], *, instead: str | None = None) -> Unverifiable:

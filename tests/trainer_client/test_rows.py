@@ -125,3 +125,6 @@ def test_a_data_set_in_the_cache_needs_no_hub(
         DatasetError, match="owner/other: there is no such file or folder here, and the"
     ):
         load_rows(DatasetConfig(path="owner/other"))
+
+    with pytest.raises(DatasetError, match=r"owner/sums \[tset\]: Unknown split"):
+        load_rows(DatasetConfig(path="owner/sums", split="tset"))

@@ -274,6 +274,14 @@ WRONG = [
     ("120", r"\boxed{10 choose 4}"),
     ("(3,4)", r"$\begin{cases}x=3\\y=5\end{cases}$"),
     (r"\begin{pmatrix}1\\x\end{pmatrix}", r"\boxed{\begin{pmatrix}1\\y\end{pmatrix}}"),
+    # Factorials of variables.
+    ("xyz", "xyz!"),
+    ("theta", r"\theta!"),
+    ("theta", "theta!"),
+    # Numbers of more digits than are read.
+    ("5 km", f"\\boxed{{{'1' * 5000} km}}"),
+    ("5.5", f"\\boxed{{{'1' * 5000} and a half}}"),
+    ("5.5 km", f"\\boxed{{{'1' * 5000} and a half km}}"),
     # What is denied.
     ("1776-07-04", "July 5, 1776"),
     ("1776-07-04", "1765"),

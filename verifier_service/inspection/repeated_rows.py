@@ -28,7 +28,7 @@ MIN_EXCESS = 1.2
 MAX_ODD_SHARE = 0.15
 """Answers in words are odd where fewer rows have one."""
 _WORDS = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}|^\W*$")  # a command such as \frac is no word
-_MEASURED = re.compile(r"\W*\d[\d.,/ ]*[^\W\d_]+[\d^²³]*\W*")  # `150 km`, `12 apples`
+_MEASURED = re.compile(r"\W*+\d[\d.,/ ]*+[^\W\d_]++[\d^²³]*+\W*+")  # `150 km`, `12 apples`
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from verifier_service.mathematics.notation import FUNCTIONS, SHORT_WORDS
+from verifier_service.mathematics.notation import FUNCTIONS, GREEK, SHORT_WORDS
 
 MAX_REMARKED_CHARACTERS = 400
 """Longest text at whose end a remark is sought: the search takes quadratic time at worst."""
@@ -174,11 +174,15 @@ _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
 _WHITE_SPACE = re.compile(r"\s+")
 
 
-# Words with a sign of exclamation, which is no factorial there: `Yes!`, `It is Paris!`. A word of
-# two letters other than `no` may be a product of variables.
-_EXCLAMATION = re.compile(
-    r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*,?\s+)*(?:[^\W\d_]{3,}|no)\s?!+", re.IGNORECASE
-)
+# Words with a sign of exclamation at their end: `Yes!`, `It is Paris!`.
+_EXCLAMATION = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*,?\s+)*(?P<last>[^\W\d_]+)\s?!+")
+
+
+def _is_exclamation(text: str) -> bool:
+    """Whether the sign at the end of a text is no factorial, as it is behind variables: `xyz!`."""
+    match = _EXCLAMATION.fullmatch(text)
+    last = match["last"].lower() if match else ""
+    return last in SHORT_WORDS or (len(last) > 3 and last not in GREEK)
 
 
 @lru_cache(maxsize=16)  # one reading of a text asks several times
@@ -198,7 +202,7 @@ def unwrapped(text: str) -> str:
         if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
             text = text[text.index("{") + 1 : -1]
         text = text.rstrip(",;^")
-        if text.endswith("!") and _EXCLAMATION.fullmatch(text):
+        if text.endswith("!") and _is_exclamation(text):
             text = text.rstrip("!")
         if text == before:
             return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.expressions import Expression, Number
 from verifier_service.mathematics.notation import Kind, Token
 
@@ -89,6 +90,14 @@ def mixed_number(whole: Expression, words: Sequence[str]) -> Number | None:
     return mixed[0] if mixed is not None and mixed[1] == len(words) else None
 
 
+def _mixed_in_digits(digits: str, words: Sequence[str]) -> tuple[Number, int] | None:
+    """The number of digits with the part behind it, and how many words name that."""
+    whole = parse_number(digits) if words[:1] == ["and"] else None
+    if whole is None or whole.decimals is not None:
+        return None
+    return _mixed_number(whole.value, 0, words)
+
+
 def _mixed_number(whole: Fraction, length: int, words: Sequence[str]) -> tuple[Number, int] | None:
     """A whole number, of so many words, with the part that those behind it name: `and a half`."""
     part = _part(words[length + 1 :]) if words[length : length + 1] == ["and"] else None
@@ -153,6 +162,8 @@ def with_digits(
 ) -> list[Token]:
     """Tokens with digits for the numbers that are spelled before a unit: `two and a half hours`.
 
+    Raises Unreadable for a number of too many digits.
+
     Args:
         tokens: the tokens of a quantity. Where they do not begin with such a number, they stay.
         is_unit: whether a token begins the name of a unit.
@@ -193,11 +204,7 @@ def _number_before_unit(
     """The number with which tokens begin, and how many tokens stand before its unit."""
     is_in_digits = tokens[0].kind is Kind.NUMBER
     words, ends = _words(tokens[1:] if is_in_digits else tokens)
-    if is_in_digits:
-        whole = Fraction(tokens[0].text) if tokens[0].text.isdecimal() else Fraction(1, 2)
-        found = _mixed_number(whole, 0, words)
-    else:
-        found = spelled_number(words)
+    found = _mixed_in_digits(tokens[0].text, words) if is_in_digits else spelled_number(words)
     if found is None or not ends[found[1] - 1]:
         return None
     number, end = found[0], ends[found[1] - 1] + is_in_digits
