@@ -707,6 +707,16 @@ def test_an_iterator_of_the_program_ends_as_in_python(grader: Grader) -> None:
     assert grader("def f(x): yield x", asserts(code)).reason == "passed"
 
 
+@pytest.mark.parametrize("afterwards", ["return x", "while True: pass"])
+def test_a_program_that_closes_its_connection_has_one_reason(
+    grader: Grader, afterwards: str
+) -> None:
+    hangs_up = f"    if x == 2:\n        os.closerange(0, 64)\n        {afterwards}\n"
+    source = f"import os\ndef f(x):\n{hangs_up}    return x"
+    found = grader(source, asserts("assert f(1) == 1\nassert f(2) == 2"))
+    assert (found.reason, found.passed, found.total) == ("runtime_error", 1, 2)
+
+
 NESTS = "def enc(x):\n    for _ in range({}): x = [x]\n    return x\ndef dec(x): return x"
 SENDS_RAW = """
 import json

@@ -56,11 +56,13 @@ REASON_OF_EXIT: Mapping[ExitReason, CodeReason] = {
     ExitReason.MEMORY_LIMIT: CodeReason.MEMORY_LIMIT_EXCEEDED,
     ExitReason.SIGNALED: CodeReason.RUNTIME_ERROR,
     ExitReason.EXITED: CodeReason.RUNTIME_ERROR,
-    ExitReason.STOPPED: CodeReason.INVALID_OUTPUT,
+    ExitReason.STOPPED: CodeReason.RUNTIME_ERROR,
 }
 """Reason of a test that needed more of a program than it gave before it ended in this way.
 
-A program that exits with code 0 has passed nothing yet: its output is compared first.
+A program that exits with code 0 has passed nothing yet: its output is compared first. One that
+leaves the conversation with its judge, and is stopped for it, may as well have exited a moment
+earlier: both have one reason, whoever was faster.
 """
 
 # The last line of a program's traceback: "ModuleNotFoundError: No module named 'pandas'".
