@@ -85,6 +85,7 @@ class AnswerJudge(AskingVerifier):
         texts = _RULES.answer_texts(reference)
         readings = [read_answer(text) for text in texts]
         by_rules = _RULES.judge_of_answers(readings)
+        are_numbers = all(one.number for one in readings)
         problem, given = _problem(reference), _given(texts)
         kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
@@ -99,7 +100,9 @@ class AnswerJudge(AskingVerifier):
             except Unverifiable:
                 judgement = _UNREAD
             if judgement.reason not in (JudgeReason.DIFFERENT, JudgeReason.NO_ANSWER):
-                return self._audited(replace(judgement, details={**BY_RULES}), given, problem)
+                return self._audited(_said_by_rules(judgement), given, problem)
+            if are_numbers and found is not None and read_answer(found.text).number:
+                return self._audited(_said_by_rules(judgement), given, problem)
             answer = _statement(text, found, readings)
             refuted = _refuted(answer, readings)
             if refuted is not None:
@@ -150,6 +153,11 @@ _UNREAD = Judgement(0.0, JudgeReason.DIFFERENT)
 """The judgement where rules cannot read the reference: the answer differs, as far as they see."""
 
 
+def _said_by_rules(found: Judgement) -> Judgement:
+    """A judgement of the rules, with details that say so."""
+    return Judgement(found.score, found.reason, found.extracted, dict(BY_RULES))
+
+
 def _is_stated(found: Extraction) -> bool:
     """Whether the completion presents it as its answer: then nothing else in it is one."""
     return found.source != "last_expression"
@@ -180,11 +188,11 @@ def _refuted(answer: str, readings: list[AnswerReading]) -> Judgement | None:
     from verifier_service.mathematics.plain_text import unwrapped  # noqa: PLC0415
 
     if says_nothing(unwrapped(answer)):
-        return Judgement(0.0, JudgeReason.NO_ANSWER, answer, {**BY_RULES})
+        return Judgement(0.0, JudgeReason.NO_ANSWER, answer, dict(BY_RULES))
     if len(answer) > MAX_JUDGED_CHARACTERS:
-        return Judgement(0.0, EngineReason.TOO_LARGE, answer, {**BY_RULES})
+        return Judgement(0.0, EngineReason.TOO_LARGE, answer, dict(BY_RULES))
     if _is_refuted(answer, readings):
-        return Judgement(0.0, JudgeReason.DIFFERENT, answer, {**BY_RULES})
+        return Judgement(0.0, JudgeReason.DIFFERENT, answer, dict(BY_RULES))
     return None
 
 
