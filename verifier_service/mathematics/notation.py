@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from verifier_service.mathematics.units import UNITS
+from verifier_service.mathematics.units import GREEK_SIGNS, PRODUCT_UNITS, UNITS
 
 MAX_TOKENS = 5_000
 """Most tokens of a text; longer ones are unreadable."""
@@ -131,6 +131,8 @@ _UNICODE = str.maketrans(
         "∨": " or ", "∧": " and ", "（": "(", "）": ")", "，": ",", "、": ",", "：": ":", "；": ";",
         "。": ".", "％": "%", "＝": "=", "＋": "+", "\u00a0": " ", "\u2009": " ", "\u202f": " ",
         "\u200b": "", "\u2061": "", "\ufeff": "", "∣": "|", "〈": "⟨", "〉": "⟩",
+        "\u03a9": r"\Omega ", "\u2126": r"\Omega ", "\u00b5": r"\mu ", "\u00c5": r"\text{Å}",
+        "\u212b": r"\text{Å}",
         "ℝ": "R", "ℤ": "Z", "ℕ": "N", "ℚ": "Q", "𝑥": "x", "𝑦": "y",
     }
 )  # fmt: skip
@@ -147,6 +149,10 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 # `\\sin` is a command, but where an environment begins with a single one it ends a row, too.
 _ROW_BEFORE_LETTER = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z](?![a-zA-Z]))")
 _ROW_BEFORE_WORD = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z])")
+# The sign of the unit: `\\AA`, `\\mathring{A}`, `\\overset{\\circ}{\\mathrm{A}}`.
+_ANGSTROM = re.compile(
+    r"\\AA(?![a-zA-Z])|\\(?:mathring|overset\s*\{\s*\\circ\s*\})\s*\{(?:\\\w+\{A\}|A)\}"
+)
 # A relation that is denied: the `\\not=` of `x \\not= 5`, the `\\not\\in` of `x \\not\\in A`.
 _DENIED = re.compile(
     r"\\not\s*\{?\s*(=|<|>|\\(?:in|leq?|geq?|lt|gt|equiv|approx)(?![a-zA-Z]))\s*\}?"
@@ -235,6 +241,8 @@ def _plain(text: str) -> str:
     if "\\\\" in text:
         is_escaped_twice = "\\begin" not in text or "\\\\begin" in text
         text = (_ROW_BEFORE_LETTER if is_escaped_twice else _ROW_BEFORE_WORD).sub(r"\\\\ ", text)
+    if "\\AA" in text or "{A}" in text:
+        text = _ANGSTROM.sub(r"\\text{Å}", text)
     if "\\not" in text:
         text = _DENIED.sub(lambda denied: _DENIALS[denied[1]], text)
     return text.replace("\\newline", " ")
@@ -331,6 +339,7 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
     _scan(inside, tokens)
     if len(tokens) > before + 2 and _are_units(tokens[before:]):
         tokens[before:] = [_as_word(one) for one in tokens[before:]]
+    tokens[before:] = _with_signs_of_units(tokens[before:])
     if spaced and len(tokens) > before:
         tokens[before] = tokens[before]._replace(spaced=True)
     if inside.strip().lower() in ("infinity", "pi"):
@@ -341,6 +350,42 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
         # A single letter in \text is a word, not a variable: a choice, a unit.
         tokens[before] = Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")
     return end + 1
+
+
+def sign_of_unit(tokens: Sequence[Token]) -> str | None:
+    """The sign of a unit that letters make together, with its prefix: the kΩ of `k\\Omega`."""
+    if not all(map(_goes_on, tokens, tokens[1:])):
+        return None
+    sign = "".join(GREEK_SIGNS.get(token.text, token.text) for token in tokens)
+    return sign if sign in UNITS or sign in PRODUCT_UNITS else None
+
+
+def _with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of text, in which letters beside each other that are the sign of a unit are one.
+
+    The letters of `\\text{mV}` are no product, those of `\\text{m V}` are two units.
+    """
+    found: list[Token] = []
+    start = 0
+    while start < len(tokens):
+        end = start + 1
+        while end < len(tokens) and _goes_on(tokens[end - 1], tokens[end]):
+            end += 1
+        run = tokens[start:end]
+        sign = sign_of_unit(run) if run[0].kind is Kind.LETTER else None
+        joined = sign is not None and (len(run) > 1 or sign == "Ω")
+        found += [run[0]._replace(kind=Kind.WORD, text=sign)] if sign and joined else run
+        start = end
+    return found
+
+
+def _goes_on(before: Token, token: Token) -> bool:
+    """Whether a letter is part of the sign that the one before it begins, as after `\\mu `."""
+    kinds = {before.kind, token.kind}
+    return kinds <= _NAMES and (not token.spaced or before.text == "mu")
+
+
+_NAMES = {Kind.LETTER, Kind.WORD}
 
 
 _BETWEEN_UNITS = frozenset("/ * ^ { } ( ) - .".split())

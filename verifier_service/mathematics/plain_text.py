@@ -24,6 +24,10 @@ _DOLLAR = re.compile(r"(?<!\\)\$")
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textrm|textbf|mathbf|textit|mbox|operatorname)\s*\{([^{}]*)\}"
 )
+# A capital in text behind a number, which is a unit and no variable: the T of `5\\text{ mT}`.
+_SIGN_IN_TEXT = re.compile(
+    r"\d(?:\\[,;: ]|[\s~])*\\(?:text|mathrm|textrm|mbox)\s*\{\s*[fpnmkMGT]?[A-Z]\s*\}"
+)
 # The ending of an ordinal number after its digits: the `th` of `5th` and of `5^{\text{th}}`.
 _ORDINAL_ENDING = re.compile(
     r"(?<=\d)\s*(?:\^?\s*\{?\s*(?:\\(?:text|mathrm|textrm|textsuperscript)\s*\{\s*)?"
@@ -244,7 +248,7 @@ def rewritten(text: str) -> str:
     """
     text = without_remark(text)
     words = without_text_commands(text)
-    if "\\" not in words:
+    if "\\" not in words and not _SIGN_IN_TEXT.search(text):
         text = words
     if _MAY_HAVE_WORDS.search(text):
         for pattern, replacement in _WORD_REWRITES:

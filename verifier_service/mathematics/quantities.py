@@ -20,7 +20,7 @@ from verifier_service.mathematics.expressions import (
     quotient,
     with_each_sign,
 )
-from verifier_service.mathematics.notation import Kind, Token, Unreadable
+from verifier_service.mathematics.notation import Kind, Token, Unreadable, sign_of_unit
 from verifier_service.mathematics.spelled_numbers import (
     NUMBER_WORDS,
     mixed_number,
@@ -34,6 +34,7 @@ from verifier_service.mathematics.units import (
     NO_UNIT,
     UNITS,
     Unit,
+    unit_named,
 )
 from verifier_service.mathematics.values import Quantity, Several, Value, Words
 from verifier_service.mathematics.wording import (
@@ -63,6 +64,15 @@ _CURRENCY_CODES = frozenset(
 _DOLLARS = {"US": "USD", "C": "CAD", "CA": "CAD", "A": "AUD", "AU": "AUD", "NZ": "NZD",
             "HK": "HKD", "S": "SGD"}  # fmt: skip
 """Letters before a dollar sign, and the currency that both name."""
+MAX_SIGN_TOKENS = 3
+"""Most tokens of the sign of a unit: `MPa` where each letter is one."""
+_DEGREES = frozenset({"degree", "degrees", "deg"})
+_SCALES = {
+    **dict.fromkeys(("c", "celsius", "centigrade"), "°C"),
+    **dict.fromkeys(("f", "fahrenheit"), "°F"),
+    **dict.fromkeys(("k", "kelvin"), "K"),
+}
+"""Words behind `degrees` that make them degrees of a scale of temperature."""
 _BEFORE_UNITS = frozenset({"*", ".", "-", "{", "}", "(", ")", "of", "each", "the"})
 _WORD_SIGNS = frozenset({"-", "&", "'", "."})
 _PLAIN_EXPONENTS = {"2": 2, "3": 3, "squared": 2, "cubed": 3}
@@ -88,7 +98,7 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     Raises:
         Unreadable: a part that must be an expression is none.
     """
-    tokens = with_digits(tokens, begins_unit)
+    tokens = with_digits(_with_signs_of_units(tokens), begins_unit)
     for read in (_read_ratio, _read_residue, _read_with_base, read_compound):
         found = read(tokens)
         if found is not None:
@@ -102,6 +112,43 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     if all(token.kind is Kind.WORD or token.text in _WORD_SIGNS for token in tokens):
         return read_words(tokens)
     return _read_measure(tokens, currency)
+
+
+def _with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with one word for the sign of a unit in several: `k\\Omega`, `degrees C`."""
+    found: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        sign, width = _sign_at(tokens, index)
+        token = tokens[index]
+        found.append(token if sign is None else token._replace(kind=Kind.WORD, text=sign))
+        index += width
+    return found
+
+
+def _sign_at(tokens: Sequence[Token], index: int) -> tuple[str | None, int]:
+    """The sign of a unit that tokens make together at an index, and how many they are."""
+    following = tokens[index : index + MAX_SIGN_TOKENS]
+    if following[0].text.lower() in _DEGREES and len(following) > 1:
+        return _SCALES.get(following[1].text.lower()), 2 if following[
+            1
+        ].text.lower() in _SCALES else 1
+    run = [token for token in following if token.kind in (Kind.LETTER, Kind.WORD)]
+    for width in range(len(run), 0, -1):
+        sign = sign_of_unit(following[:width]) if run[:width] == [*following[:width]] else None
+        if sign is not None:
+            return (sign, width) if _stands_for_unit(tokens, index, index + width) else (None, 1)
+    return None, 1
+
+
+def _stands_for_unit(tokens: Sequence[Token], start: int, end: int) -> bool:
+    """Whether letters are the sign of a unit and no product: text, or all that follows a number."""
+    run = tokens[start:end]
+    if any(one.kind is Kind.WORD for one in run):
+        return len(run) > 1
+    is_prefixed = len(run) > 1 or run[0].text == "Omega"
+    follows_number = start > 0 and tokens[start - 1].kind is Kind.NUMBER and run[0].spaced
+    return is_prefixed and follows_number and end == len(tokens)
 
 
 def _read_ratio(tokens: Sequence[Token]) -> Value | None:
@@ -288,8 +335,8 @@ def _read_degrees(tokens: list[Token]) -> Quantity | None:
     while before and before[-1].text in ("^", "{"):
         before = before[:-1]
     after = _primes(tokens[index + 1 :])
-    if len(after) == 1 and after[0].text in ("C", "F"):
-        return Quantity(parse_expression(before), UNITS["°" + after[0].text])
+    if len(after) == 1 and after[0].text.lower() in _SCALES:
+        return Quantity(parse_expression(before), UNITS[_SCALES[after[0].text.lower()]])
     if not before:
         raise Unreadable("an angle without a number")
     expression, rest = _with_minutes(parse_expression(before), after)
@@ -461,7 +508,7 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
         None if they name none, or only the word `units`.
     """
     if len(tokens) == 1:
-        return _unit_named(tokens[0].text)
+        return unit_named(tokens[0].text)
     result, sign, power, found = NO_UNIT, 1, 1, False
     index = 0
     while index < len(tokens):
@@ -472,7 +519,7 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
         elif lower in ("per", "/", "an") and found:
             sign = -1
         elif text not in _BEFORE_UNITS:
-            unit = _unit_named(text)
+            unit = unit_named(text)
             if unit is None:
                 return None
             exponent, index = _exponent_after(tokens, index)
@@ -487,12 +534,7 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
 def begins_unit(token: Token) -> bool:
     """Whether a word is a unit, or begins the name of one; `in` is a preposition too."""
     lower = token.text.lower()
-    return lower in AREA_WORDS or (lower != "in" and _unit_named(token.text) is not None)
-
-
-def _unit_named(text: str) -> Unit | None:
-    """The unit of a name or sign; the case of names of one or two letters counts."""
-    return UNITS.get(text) or (UNITS.get(text.lower()) if len(text) > 2 else None)
+    return lower in AREA_WORDS or (lower != "in" and unit_named(token.text) is not None)
 
 
 def _exponent_after(tokens: Sequence[Token], index: int) -> tuple[int, int]:

@@ -33,11 +33,13 @@ from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places
 from verifier_service.mathematics.units import (
+    GREEK_SIGNS,
     LETTER_UNITS,
     MAX_UNIT_EXPONENT,
     NO_UNIT,
     UNITS,
     Unit,
+    unit_named,
 )
 from verifier_service.mathematics.values import Quantity
 
@@ -96,16 +98,31 @@ def _with_letters_as_units(value: Quantity, other: Quantity) -> Quantity:
     """
     if other.unit is None or value.unit is not None or value.words:
         return value
-    numbers, unit = [], NO_UNIT
+    numbers: list[Number] = []
+    letters: list[tuple[str, int]] = []
     for factor in _factors(value.expression):
         base, power = _base_and_power(factor)
         if isinstance(base, Number) and power == 1:
             numbers.append(base)
-        elif isinstance(base, Symbol) and base.name in LETTER_UNITS and _is_of_unit(power):
-            unit = unit.times(UNITS[base.name], int(power))
+        elif isinstance(base, Symbol) and _is_of_unit(power):
+            letters.append((base.name, int(power)))
         else:
             return value
-    return Quantity(numbers[0], unit) if len(numbers) == 1 and unit.dimension else value
+    unit = _unit_of_letters(letters)
+    return Quantity(numbers[0], unit) if len(numbers) == 1 and unit else value
+
+
+def _unit_of_letters(letters: Sequence[tuple[str, int]]) -> Unit | None:
+    """The unit of letters with their powers: one sign of several, or units of one letter each."""
+    sign = "".join(GREEK_SIGNS.get(name, name) for name, _ in letters)
+    if letters and all(power == 1 for _, power in letters) and (unit := unit_named(sign)):
+        return unit
+    unit = NO_UNIT
+    for name, power in letters:
+        if name not in LETTER_UNITS:
+            return None
+        unit = unit.times(UNITS[name], power)
+    return unit if unit.dimension else None
 
 
 def _base_and_power(factor: Expression) -> tuple[Expression, Fraction]:

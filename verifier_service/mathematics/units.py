@@ -101,38 +101,55 @@ _SIZES: tuple[tuple[str, int | str, str], ...] = (
     ("angle", "1/180", "° degree degrees deg"),
     ("radian", 1, "rad radian radians rads"),
     ("percent", "1/100", "% percent percents percentage pct"),
-    ("mass length2 time-2", 1, "J joule joules"),
-    ("mass length2 time-2", 1000, "kJ kilojoule kilojoules"),
-    ("mass length time-2", 1, "N newton newtons"),
-    ("mass length time-2", 1000, "kN"),
-    ("mass length2 time-3", 1, "W watt watts"),
-    ("mass length2 time-3", 1000, "kW kilowatt kilowatts"),
-    ("mass length-1 time-2", 1, "Pa pascal pascals"),
-    ("mass length-1 time-2", 1000, "kPa"),
-    ("time-1", 1, "Hz hertz"),
-    ("time-1", 1000, "kHz"),
-    ("time-1", 1000000, "MHz"),
     ("current", 1, "A ampere amperes amp amps"),
-    ("charge", 1, "C coulomb coulombs"),
-    ("capacitance", 1, "F farad farads"),
-    ("inductance", 1, "H henry henries"),
-    ("flux", 1, "T tesla"),
-    ("concentration", 1, "M molar"),
+    ("amount", 1, "mol mole moles"),
+    ("temperature", 1, "kelvin K"),
+    ("mass length2 time-2", 1, "J joule joules"),
+    ("mass length time-2", 1, "N newton newtons"),
+    ("mass length2 time-3", 1, "W watt watts"),
+    ("mass length-1 time-2", 1, "Pa pascal pascals"),
+    ("time-1", 1, "Hz hertz"),
+    ("current time", 1, "C coulomb coulombs"),
+    ("mass length2 time-3 current-1", 1, "V volt volts"),
+    ("mass length2 time-3 current-2", 1, "ohm ohms Ω"),
+    ("mass-1 length-2 time4 current2", 1, "F farad farads"),
+    ("mass length2 time-2 current-2", 1, "H henry henries henrys"),
+    ("mass time-2 current-1", 1, "T tesla teslas"),
+    ("mass length2 time-2 current-1", 1, "Wb weber webers"),
+    ("amount length-3", 1000, "M molar"),
+    (
+        "mass length2 time-2",
+        "1602176634/10000000000000000000000000000",
+        "eV electronvolt electronvolts electron-volt electron-volts",
+    ),
+    ("mass length2 time-2", 3600, "Wh"),
+    ("mass length-1 time-2", 101325, "atm atmosphere atmospheres"),
+    ("mass length-1 time-2", 100000, "bar bars"),
+    ("mass length-1 time-2", "101325/760", "mmHg torr Torr"),
+    ("length", "1/10000000000", "Å angstrom angstroms"),
     ("light", 1, "light-year light-years ly"),
     ("ton", 1, "ton tons"),
-    ("voltage", 1, "volt volts V"),
-    ("resistance", 1, "ohm ohms"),
-    ("amount", 1, "mol mole moles"),
-    ("amount", "1/1000", "mmol millimoles"),
-    ("amount", 1000, "kmol"),
-    ("energy", 1, "eV"),
-    ("energy", 1000000, "MeV"),
-    ("energy", 1000, "keV"),
     ("calorie", 1, "cal calorie calories"),
-    ("calorie", 1000, "kcal"),
-    ("current", "1/1000", "mA"),
-    ("temperature", 1, "kelvin K"),
 )
+_PREFIXES = (
+    # sign, name, factor, and the units that are met with it
+    ("f", "femto", Fraction(1, 10**15), "m s"),
+    ("p", "pico", Fraction(1, 10**12), "s A C F J W"),
+    ("n", "nano", Fraction(1, 10**9), "m g s A mol C F H J L N T V W"),
+    ("μ", "micro", Fraction(1, 10**6), "m g s A mol L C F H J N Pa T V W Wb Ω"),
+    ("m", "milli", Fraction(1, 10**3), "m g s A mol L C F H J M N Pa T V W Wb Ω eV bar Hz"),
+    ("k", "kilo", Fraction(10**3), "m g A mol C Hz J N Pa V W Wh eV cal Ω"),
+    ("M", "mega", Fraction(10**6), "Hz J N Pa V W Wh eV Ω"),
+    ("G", "giga", Fraction(10**9), "Hz J Pa W Wh eV Ω"),
+    ("T", "tera", Fraction(10**12), "Hz J W eV"),
+)
+"""Prefixes of the SI; any other sign of a prefix before a sign of a unit is met elsewhere."""
+GREEK_SIGNS = {"mu": "μ", "Omega": "Ω"}
+"""Letters of Greek that stand in signs of units, by their names."""
+_OTHER_SIGNS = {"μ": ("u", "mc"), "Ω": ("ohm",)}
+"""Other ways to write the sign of a prefix or a unit: `ug`, `mcg`, `kohm`."""
+_NO_SIGNS = frozenset({"us", "um", "mcs", "mcm", "mcA", "uA"})
+"""Words and names of variables that would be signs of units with other signs of prefixes."""
 _SCALES_WITH_OFFSET: tuple[tuple[Fraction, Fraction, str], ...] = (
     # size of one degree and what zero degrees are, in kelvin; names
     (Fraction(1), Fraction("273.15"), "celsius Celsius °C"),
@@ -153,6 +170,24 @@ def _table() -> dict[str, Unit]:
     return units
 
 
+def _prefixed(units: dict[str, Unit]) -> dict[str, Unit]:
+    """Each unit with the prefixes that it is met with, by signs and by names."""
+    names: dict[Unit, list[str]] = {}
+    for name, unit in units.items():
+        if len(name) > 2 and name.islower():
+            names.setdefault(unit, []).append(name)
+    found: dict[str, Unit] = {}
+    for prefix, word, factor, signs in _PREFIXES:
+        for sign in signs.split():
+            unit = units[sign]
+            larger = unit._replace(size=unit.size * factor)
+            for first in (prefix, *_OTHER_SIGNS.get(prefix, ())):
+                for second in (sign, *_OTHER_SIGNS.get(sign, ())):
+                    found[first + second] = larger
+            found |= dict.fromkeys((word + name for name in names.get(unit, [])), larger)
+    return {name: unit for name, unit in found.items() if name not in _NO_SIGNS}
+
+
 def _dimension(text: str) -> Dimension:
     """Base dimensions with their exponents: `length time-1`, `length2`."""
     exponents = []
@@ -162,8 +197,26 @@ def _dimension(text: str) -> Dimension:
     return tuple(sorted(exponents))
 
 
-UNITS = _table()
+def _may_be_product(name: str) -> bool:
+    """Whether a sign of a unit may as well be a product of variables or a segment: `mV`, `MN`."""
+    return len(name) == 2 and name.isascii()
+
+
+_USUAL = _table()
+_PREFIXED = _prefixed(_USUAL)
+
+UNITS = {name: unit for name, unit in _PREFIXED.items() if not _may_be_product(name)} | _USUAL
 """Every unit, by each of its names and signs, plurals included."""
+
+PRODUCT_UNITS = {name: unit for name, unit in _PREFIXED.items() if name not in UNITS}
+"""Units by signs that are units behind a number or in text alone: `mV` may be a product."""
+
+
+def unit_named(name: str) -> Unit | None:
+    """The unit of a name or sign; the case of names of one or two letters counts."""
+    found = UNITS.get(name) or PRODUCT_UNITS.get(name)
+    return found or (UNITS.get(name.lower()) if len(name) > 2 else None)
+
 
 LETTER_UNITS = frozenset("m g s h L N W V J K l".split())
 """Units of one letter, which are units after a number and a space: `5m` alone is a product."""
