@@ -9,8 +9,12 @@ import re
 from collections.abc import Sequence
 
 from verifier_service.mathematics.notation import Unreadable, tokenize
-from verifier_service.mathematics.quantities import read_compound, read_unit
-from verifier_service.mathematics.units import LETTER_UNITS, NO_UNIT
+from verifier_service.mathematics.quantities import (
+    read_compound,
+    read_unit,
+    with_signs_of_units,
+)
+from verifier_service.mathematics.units import LETTER_UNITS, NO_UNIT, unit_named
 
 MAX_WORDS = 4
 """Most words that name one unit: `kilometers per square second`."""
@@ -18,14 +22,17 @@ _MAX_AMOUNTS = 3
 """Most amounts of one quantity: `1 hour 30 minutes 10 seconds`."""
 # A word or sign that may name a unit, the signs of its end behind it: the `km/h.` of `5 km/h.`
 _PIECE = re.compile(
-    r"[ \t~]*(?P<name>\\?%|[A-Za-z°€£¢/][A-Za-z0-9°/^²³]*)(?P<stop>[.,;:!?*_)\]$]*)"
+    r"[ \t~]*(?P<name>\\?%|[A-Za-z°€£¢/\u03a9\u2126\u00b5\u03bcÅ][A-Za-z0-9°/^²³\u03a9\u2126]*)"
+    r"(?P<stop>[.,;:!?*_)\]$]*)"
 )
 # What may stand between a number and its unit: the end of its mathematics, `\,`, `}$**`.
 _GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
-_LETTERS = LETTER_UNITS | {"°", "€", "£", "¢"}
+_CAPITALS = frozenset("ACFHT")
+"""Units of one capital that are units in text alone: elsewhere `2 A` is a product."""
+_LETTERS = LETTER_UNITS | _CAPITALS | {"°", "€", "£", "¢", "\u03a9", "\u2126", "\u00c5"}
 # A number alone, or with its name, whose unit may stand behind its box or its mathematics:
 # `1,250.5`, `\frac{3}{4}`, `d = 5`.
 _NUMBER_ALONE = re.compile(
@@ -74,8 +81,10 @@ def _names_unit(words: Sequence[str], *, ends_sentence: bool) -> bool:
         return False
     if len(name) < 3 and name.isalpha() and not ends_sentence:
         return False
+    if unit_named(name) is not None:
+        return True
     try:
-        unit = read_unit(tokenize(name))
+        unit = read_unit(with_signs_of_units(tokenize(name)))
     except Unreadable:
         return False
     return unit is not None and unit != NO_UNIT
@@ -90,7 +99,11 @@ def with_unit(number: str, text: str, position: int) -> str:
     if not _NUMBER_ALONE.fullmatch(number):
         return number
     unit = unit_behind(text, position)
-    return f"{number} {unit}" if unit else number
+    return _with_unit(number, unit) if unit else number
+
+
+def _with_unit(number: str, unit: str) -> str:
+    return rf"{number}\text{{ {unit}}}" if unit in _CAPITALS else f"{number} {unit}"
 
 
 def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
@@ -114,4 +127,4 @@ def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
                 return amounts
         except Unreadable:
             continue
-    return f"{numbers[-1][0]} {unit}"
+    return _with_unit(numbers[-1][0], unit)

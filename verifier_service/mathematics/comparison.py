@@ -40,6 +40,7 @@ from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.roundings import is_rounded, with_rounding_sign
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
+from verifier_service.mathematics.unit_vectors import read_unit_vectors
 from verifier_service.mathematics.value_comparison import same_time, same_value
 from verifier_service.mathematics.values import (
     Named,
@@ -109,6 +110,7 @@ def _read_answer(text: str) -> AnswerReading:
             values.append(as_list)
     except (Unreadable, RecursionError):
         pass
+    values += read_unit_vectors(without_delimiters(unwrapped(text)))
     as_time = read_as_time(text)
     if as_time is not None:
         values.append(as_time)

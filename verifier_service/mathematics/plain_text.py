@@ -73,6 +73,10 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:T|\\top|\\intercal|\\(?:text|mathrm|mathsf)\{T\})\s*\}?$",
             r"\1",
         ),
+        # A vector between signs of a keyboard: `<1, 2>`.
+        (r"^<([^<>=]{1,200},[^<>=]{1,200})>$", r"\\langle \1\\rangle"),
+        # Hours and minutes: `2h30`.
+        (r"^(\d{1,3})\s?h\s?([0-5]\d)$", r"\1 h \2 min"),
         # A fraction as words: `3 out of 4`.
         (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
         # A ratio as words: `3 to 4`.

@@ -98,7 +98,7 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     Raises:
         Unreadable: a part that must be an expression is none.
     """
-    tokens = with_digits(_with_signs_of_units(tokens), begins_unit)
+    tokens = with_digits(with_signs_of_units(tokens), begins_unit)
     for read in (_read_ratio, _read_residue, _read_with_base, read_compound):
         found = read(tokens)
         if found is not None:
@@ -114,7 +114,7 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     return _read_measure(tokens, currency)
 
 
-def _with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
+def with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with one word for the sign of a unit in several: `k\\Omega`, `degrees C`."""
     found: list[Token] = []
     index = 0

@@ -236,6 +236,7 @@ def _same_percent(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
 
 
 def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None:
+    left, right = _with_degrees(left, right), _with_degrees(right, left)
     if left.unit is None or right.unit is None:
         return False
     if {left.unit.dimension, right.unit.dimension} == {(("angle", 1),), (("radian", 1),)}:
@@ -251,6 +252,20 @@ def _same_measured(left: Quantity, right: Quantity, rules: Rules) -> bool | None
     if left.unit == right.unit:
         return same_expression(left.expression, right.expression, rules)
     return same_expression(_in_base_units(left), _in_base_units(right), rules)
+
+
+_DEGREES = {UNITS["C"]: UNITS["°C"], UNITS["F"]: UNITS["°F"]}
+"""Degrees that the sign of another unit stands for beside a temperature: `20 C`."""
+
+
+def _with_degrees(value: Quantity, other: Quantity) -> Quantity:
+    """A value whose unit is a degree if the other is a temperature: the `20 C` beside `20 °C`."""
+    if value.unit is None or other.unit is None or other.unit.dimension != _TEMPERATURE:
+        return value
+    return replace(value, unit=_DEGREES.get(value.unit, value.unit))
+
+
+_TEMPERATURE = UNITS["K"].dimension
 
 
 def _in_base_units(value: Quantity) -> Expression:

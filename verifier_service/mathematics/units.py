@@ -111,7 +111,7 @@ _SIZES: tuple[tuple[str, int | str, str], ...] = (
     ("time-1", 1, "Hz hertz"),
     ("current time", 1, "C coulomb coulombs"),
     ("mass length2 time-3 current-1", 1, "V volt volts"),
-    ("mass length2 time-3 current-2", 1, "ohm ohms Ω"),
+    ("mass length2 time-3 current-2", 1, "ohm ohms Ω \u2126"),
     ("mass-1 length-2 time4 current2", 1, "F farad farads"),
     ("mass length2 time-2 current-2", 1, "H henry henries henrys"),
     ("mass time-2 current-1", 1, "T tesla teslas"),

@@ -88,7 +88,7 @@ def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
         case Grid(), Grid():
             return _same_grid(left, right, rules)
         case Words(), Words():
-            return _squeezed(left.text) == _squeezed(right.text)
+            return _same_words(left.text, right.text)
         case Time(), Time():
             return same_time(left, right)
         case Quantity(), Quantity():
@@ -133,6 +133,21 @@ def same_time(left: Time, right: Time) -> bool:
         return False
     untold = right if left.half else left
     return untold.minutes < 13 * 60 and (left.minutes - right.minutes) % (12 * 60) == 0
+
+
+_KINDS = frozenset("function number triangle angle matrix series sequence curve".split())
+"""Nouns that an adjective before them may stand for: `odd function` and `odd` say the same."""
+_NO_ADJECTIVES = frozenset("no not one this that same other such".split())
+"""Words before such a noun that do not say without it what they say with it."""
+
+
+def _same_words(left: str, right: str) -> bool:
+    """Whether words are the same, but for a noun at the end of one that says what is described."""
+    if _squeezed(left) == _squeezed(right):
+        return True
+    shorter, longer = sorted((left, right), key=len)
+    adjective, _, noun = longer.rpartition(" ")
+    return noun in _KINDS and adjective == shorter and shorter not in _NO_ADJECTIVES
 
 
 def _squeezed(text: str) -> str:
@@ -338,11 +353,27 @@ def _has_only_symbols(expression: Expression) -> bool:
 def _same_tuples(left: Several, right: Several, rules: Rules) -> bool | None:
     if len(left.items) != len(right.items):
         return False
+    if left.brackets == right.brackets == "mod":
+        return _are_congruent(left, right) or _same_in_order(left, right, rules)
     if len(left.items) == 2 and left.brackets != right.brackets and _are_ranges(left, right):
         return False
     if rules.order_matters:
         return _same_in_order(left, right, rules)
     return _same_unordered(left, right, rules)
+
+
+def _are_congruent(left: Several, right: Several) -> bool:
+    """Whether two residues in digits are the same by one modulus: 2 and 7 modulo 5."""
+    numbers = [
+        item.expression.value
+        for item in (*left.items, *right.items)
+        if isinstance(item, Quantity) and isinstance(item.expression, Number) and item.unit is None
+    ]
+    if len(numbers) != 4 or numbers[1] != numbers[3] or numbers[1] <= 0:
+        return False
+    return (
+        all(one.denominator == 1 for one in numbers) and (numbers[0] - numbers[2]) % numbers[1] == 0
+    )
 
 
 def _are_ranges(left: Several, right: Several) -> bool:
