@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import msgspec
@@ -28,6 +29,9 @@ SECRET = "the password is swordfish"
 SOON = ("--store-flush-seconds", "0.05")
 LATE = ("--store-flush-seconds", "100000")
 FAST = ("--workers", "1", "--enabled", "accuracy,format")
+LARGE = [f"It is {number}." for number in range(1500)]
+"""Completions of a request that a process of its own reads."""
+Stored = dict[str, list[dict[str, Any]]]
 
 
 @contextmanager
@@ -78,67 +82,69 @@ def test_every_verdict_is_stored_and_none_of_its_texts(tmp_path: Path) -> None:
     assert b"swordfish" not in files
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    """The rows of a service that stores texts, by the ids of the calls, once it has ended."""
+    folder = tmp_path_factory.mktemp("stored") / "store"
+    more = ("--store-texts", "text", "--enabled", "accuracy,format,code", "--code-workers", "1")
+    answer = {"reference": {"answer": "2"}}
+    groups = [
+        {**answer, "completions": ["2"]},
+        {"verifiers": [{"type": "format"}], "completions": ["x", "y"]},
+        {**answer, "completions": ["3"]},
+    ]
+    program = {"code": "print(1)", "stdin": SECRET}
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("openrlhf", "/get_reward", {"query": [r"\boxed{7}"], "prompts": ["q"], "labels": ["7"]}),
+        ("execute", "/v1/execute", {"executions": [program]}),
+        ("run_code", "/run_code", {**program, "language": "python"}),
+        ("own", "/v1/score", {"verifiers": [{"type": "accuracy"}], "groups": groups}),
+    ]
+    with storing(folder, *LATE, *more) as (http, _):
+        for name, *texts in (("text", f"{SECRET}: 2"), ("twice", "2"), ("twice", "3")):
+            http.headers["X-Request-ID"] = name
+            score(http, *texts)
+        http.headers["X-Request-ID"] = "large"
+        score(http, *LARGE)
+        for name, path, body in calls:
+            http.headers["X-Request-ID"] = name
+            assert http.post(path, json=body).status_code == 200
+    found: Stored = {}
+    for row in stored_rows(folder):
+        found.setdefault(row["request_id"], []).append(row)
+    return found
+
+
 @pytest.mark.slow
-def test_texts_are_stored_where_the_operator_asks_for_them(tmp_path: Path) -> None:
-    with storing(tmp_path / "store", *LATE, "--store-texts", "text") as (http, _):
-        score(http, f"{SECRET}: 2")
-    [row, _] = stored_rows(tmp_path / "store")
+def test_texts_are_stored_where_the_operator_asks_for_them(stored: Stored) -> None:
+    [row, _] = stored["text"]
     assert (row["completion"], row["prompt"]) == (f"{SECRET}: 2", SECRET)
     assert (row["reference"], row["extracted"]) == ('{"answer":"2"}', "2")
 
 
 @pytest.mark.slow
-def test_large_requests_and_other_protocols_are_stored(tmp_path: Path) -> None:
-    texts = [f"It is {number}." for number in range(1500)]
-    label = {"ground_truth": "7"}
-    with storing(tmp_path / "store", *LATE, "--store-texts", "text") as (http, _):
-        score(http, *texts)
-        body = {"query": [r"\boxed{7}"], "prompts": ["q"], "labels": [str(label["ground_truth"])]}
-        assert http.post("/get_reward", json=body).status_code == 200
-    rows = stored_rows(tmp_path / "store")
-    large = [row for row in rows if row["verifier"] == "accuracy" and row["prompt"] == SECRET]
-    assert sorted(row["completion"] for row in large) == sorted(texts)
-    assert r"\boxed{7}" in {row["completion"] for row in rows}
+def test_large_requests_and_other_protocols_are_stored(stored: Stored) -> None:
+    large = [row for row in stored["large"] if row["verifier"] == "accuracy"]
+    assert sorted(row["completion"] for row in large) == sorted(LARGE)
+    assert r"\boxed{7}" in {row["completion"] for row in stored["openrlhf"]}
 
 
 @pytest.mark.slow
-def test_calls_with_one_id_have_records_of_their_own(tmp_path: Path) -> None:
-    with storing(tmp_path / "store", *LATE) as (http, _):
-        http.headers["X-Request-ID"] = "mine"
-        for text in ("2", "3"):
-            score(http, text)
-    rows = stored_rows(tmp_path / "store")
-    assert {row["request_id"] for row in rows} == {"mine"}
-    assert len({row["record_id"] for row in rows}) == 2
+def test_calls_with_one_id_have_records_of_their_own(stored: Stored) -> None:
+    assert len(stored["twice"]) == 4
+    assert len({row["record_id"] for row in stored["twice"]}) == 2
 
 
 @pytest.mark.slow
-def test_programs_that_are_not_judged_are_not_stored(tmp_path: Path) -> None:
-    more = ("--store-texts", "text", "--enabled", "accuracy,format,code", "--code-workers", "1")
-    with storing(tmp_path / "store", *LATE, *more) as (http, _):
-        score(http, "2")
-        run = {"code": "print(1)", "stdin": SECRET}
-        assert http.post("/v1/execute", json={"executions": [run]}).status_code == 200
-        asked = {"code": "print(1)", "language": "python", "stdin": SECRET}
-        assert http.post("/run_code", json=asked).status_code == 200
-    rows = stored_rows(tmp_path / "store")
-    assert {row["verifier"] for row in rows} == {"accuracy", "format"}
+def test_programs_that_are_not_judged_are_not_stored(stored: Stored) -> None:
+    assert stored.keys() == {"text", "twice", "large", "openrlhf", "own"}
+    assert {row["verifier"] for row in stored["text"]} == {"accuracy", "format"}
 
 
 @pytest.mark.slow
-def test_groups_with_verifiers_of_their_own_keep_their_places(tmp_path: Path) -> None:
-    own = [{"type": "format"}]
-    groups = [
-        {"reference": {"answer": "2"}, "completions": ["2"]},
-        {"verifiers": own, "completions": ["x", "y"]},
-        {"reference": {"answer": "2"}, "completions": ["3"]},
-    ]
-    with storing(tmp_path / "store", *LATE) as (http, _):
-        body = {"verifiers": [{"type": "accuracy"}], "groups": groups}
-        assert http.post("/v1/score", json=body).status_code == 200
+def test_groups_with_verifiers_of_their_own_keep_their_places(stored: Stored) -> None:
     places = {
-        (row["group_index"], row["completion_index"], row["verifier"])
-        for row in stored_rows(tmp_path / "store")
+        (row["group_index"], row["completion_index"], row["verifier"]) for row in stored["own"]
     }
     assert places == {(0, 0, "accuracy"), (1, 0, "format"), (1, 1, "format"), (2, 0, "accuracy")}
 

@@ -19,7 +19,8 @@ from tests.verdict_store.stores import (
     stored_rows,
     write_store,
 )
-from verifier_service.verdict_store.record_columns import COLUMNS, table_of
+from verifier_service.verdict_store.record_columns import table_of
+from verifier_service.verdict_store.record_schema import COLUMNS
 from verifier_service.verdict_store.records import RequestRecord, StoredVerifier
 from verifier_service.verdict_store.store_error import StoreError
 from verifier_service.verdict_store.stored_files import (

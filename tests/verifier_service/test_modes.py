@@ -25,7 +25,7 @@ from verifier_service.verifiers.accuracy import Accuracy
 
 SHARES = [
     pytest.param(25, id="sample", marks=pytest.mark.quick),
-    pytest.param(4, id="more", marks=pytest.mark.slow),
+    pytest.param(8, id="more", marks=pytest.mark.slow),
 ]
 """One row in so many is judged; `benchmarks/accuracy_modes.py` judges every row."""
 

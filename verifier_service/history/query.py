@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-from verifier_service.verdict_store.record_columns import schema
+from verifier_service.verdict_store.record_schema import schema
 from verifier_service.verdict_store.store_error import NEEDS_STORE, StoreError
 from verifier_service.verdict_store.stored_files import stored_files
 

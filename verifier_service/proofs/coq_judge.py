@@ -41,8 +41,8 @@ from verifier_service.verifier import MAX_EXTRACTED_CHARACTERS
 if TYPE_CHECKING:
     from verifier_service.verifiers.proof import Proof
 
-MAX_KEPT_TASKS = 16
-"""Statements of which a worker keeps the compiled files."""
+MAX_KEPT_FILES = 32
+"""Compiled preambles and statements that a worker keeps."""
 MAX_ERROR_CHARACTERS = 500
 MAX_PROOF_CHARACTERS = 2**18
 """Longest text of a proof; a longer one is `too_large`."""
@@ -94,7 +94,8 @@ class CoqJudge:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._kept: OrderedDict[CoqTask, dict[str, bytes]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], bytes] = OrderedDict()
+        """Compiled files by their texts, each after those that it needs."""
         self._problems: list[str | None] = []
 
     async def missing(self) -> str | None:
@@ -144,23 +145,30 @@ class CoqJudge:
 
     async def _libraries(self, task: CoqTask) -> dict[str, bytes]:
         """The compiled files of a reference. Raises Unverifiable and SandboxError."""
-        if task in self._kept:
-            self._kept.move_to_end(task)
-            return self._kept[task]
         libraries: dict[str, bytes] = {}
+        texts: tuple[str, ...] = ()
         for (module, text), key in zip(
             task.reference_files, ("preamble", "statement"), strict=True
         ):
-            run = await run_coqc(self._runner, module, text, _REFERENCE_LIMITS, libraries=libraries)
-            if not run.succeeded:
-                if run.reason in (ExitReason.SIGNALED, ExitReason.WALL_LIMIT):
-                    raise SandboxError(f"coqc did not end by itself: {run.reason}")
-                raise bad(key, f"Coq does not take it: {_error(run) or run.reason}")
-            libraries[module] = run.files[f"{module}.vo"]
-        self._kept[task] = libraries
-        if len(self._kept) > MAX_KEPT_TASKS:
-            self._kept.popitem(last=False)
+            texts = (*texts, text)
+            if texts not in self._kept:
+                self._kept[texts] = await self._library(module, text, libraries, key)
+                if len(self._kept) > MAX_KEPT_FILES:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(texts)
+            libraries[module] = self._kept[texts]
         return libraries
+
+    async def _library(
+        self, module: str, text: str, libraries: dict[str, bytes], key: str
+    ) -> bytes:
+        """A compiled file of a reference. Raises Unverifiable, with the key, and SandboxError."""
+        run = await run_coqc(self._runner, module, text, _REFERENCE_LIMITS, libraries=libraries)
+        if not run.succeeded:
+            if run.reason in (ExitReason.SIGNALED, ExitReason.WALL_LIMIT):
+                raise SandboxError(f"coqc did not end by itself: {run.reason}")
+            raise bad(key, f"Coq does not take it: {_error(run) or run.reason}")
+        return run.files[f"{module}.vo"]
 
     async def _check(
         self, proof: Proof, task: CoqTask, libraries: dict[str, bytes], text: str | None

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from verifier_service.verdict_store.record_columns import COLUMNS, table_of
+from verifier_service.verdict_store.record_schema import COLUMNS
 from verifier_service.verdict_store.records import RequestRecord
 from verifier_service.verdict_store.store_error import StoreError, arrow
 from verifier_service.verdict_store.writer_messages import StoreBounds
@@ -37,6 +37,9 @@ def write_file(folder: Path, records: Sequence[RequestRecord], writer_id: str) -
     moment = datetime.fromtimestamp(first, UTC).strftime(TIME_FORMAT)
     path = folder / f"{PREFIX}{moment}-{writer_id}{SUFFIX}"
     part = path.with_suffix(PART_SUFFIX)
+    # It needs numpy, for which commands that read stores would wait.
+    from verifier_service.verdict_store.record_columns import table_of  # noqa: PLC0415
+
     table = table_of(records)
     try:
         with open(part, "xb", opener=_private) as file:

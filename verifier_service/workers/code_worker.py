@@ -81,7 +81,6 @@ def serve_code_workers() -> None:
     for descriptor in (shared_readings, compiled):
         os.close(descriptor)
     gc.collect()
-    gc.freeze()
 
     def become_worker(message: bytes, connection: socket.socket, shared: int) -> None:
         hide_process()

@@ -11,6 +11,7 @@ else. A code worker reads no foreign text but through a sandbox of its own, and 
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -42,11 +43,11 @@ WorkerMain = Callable[[socket.socket, int], None]
 socket."""
 
 
-def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMain) -> None:
+def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMain) -> NoReturn:
     """Fork a worker for each socket that arrives on control; reply with its pid and a pidfd.
 
-    If the fork fails, the reply says why and has no descriptor; the other workers live on. Returns
-    when the other side of control is closed. The workers end with this process.
+    If the fork fails, the reply says why and has no descriptor; the other workers live on. The
+    process ends when the other side of control is closed, and the workers with it.
 
     Args:
         control: a Unix socket; each message is one byte with a new worker's socket and one more
@@ -64,7 +65,7 @@ def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMa
 
 def fork_workers(
     control: socket.socket, become_worker: Callable[[bytes, socket.socket, int], None]
-) -> None:
+) -> NoReturn:
     """Fork a worker for each socket that arrives on control, see `fork_server`.
 
     Args:
@@ -74,10 +75,11 @@ def fork_workers(
     log_in_worker()
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # a collection in a worker would write to every page that workers share
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE_BYTES, 2)
         if not message:
-            return
+            os._exit(0)  # an interpreter that ends would first free all objects of its modules
         # A worker that is reaped before pidfd_open cannot be opened any more.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         try:
