@@ -261,7 +261,7 @@ def test_other_frameworks_rows_choose_their_verifiers() -> None:
     assert env.step(RIGHT)["reward"] == 3.0
     rubric = prime_verifiers.rubric_function()
     for info in (own, json.dumps(own)):
-        assert asyncio.run(rubric(RIGHT, "4", info)) == 3.0
+        assert called(rubric, RIGHT, "4", info) == 3.0
     trace = SimpleNamespace(last_reply=RIGHT)
     assert asyncio.run(prime_verifiers.score_trace(trace, "4", info=own)) == 3.0
 
@@ -274,7 +274,10 @@ def test_no_row_is_paid_by_the_choice_of_its_neighbour() -> None:
     answers = ["1.0", "1.0", "1", r"\boxed{1.0}", "the answer is 1", r"\boxed{1}"]
     paid = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0]
     for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 0, 5, 1, 4, 3]):
-        columns = {"solution": ["1"] * 6, "verifiers": [choices[row] for row in order]}
+        columns: dict[str, Any] = {
+            "solution": ["1"] * 6,
+            "verifiers": [choices[row] for row in order],
+        }
         given = [answers[row] for row in order]
         expected = [paid[row] for row in order]
         assert trl.RewardFunction()(["?"] * 6, given, **columns) == expected
@@ -283,7 +286,7 @@ def test_no_row_is_paid_by_the_choice_of_its_neighbour() -> None:
         own = {"verifiers": choice}
         assert verl.compute_score("d", answer, "1", own)["score"] == expected_score
         rubric = prime_verifiers.rubric_function()
-        assert asyncio.run(rubric(answer, "1", own)) == expected_score
+        assert called(rubric, answer, "1", own) == expected_score
 
 
 @pytest.mark.parametrize("verifiers", ["accuracy", '"accuracy"', '{"type": "accuracy"}', 7])

@@ -213,7 +213,7 @@ def as_many_choices(num_groups: int) -> ScoreRequest:
 def reasons(request: ScoreRequest, engine: _Refusing, deadline_seconds: float) -> Counter[str]:
     scored = asyncio.run(scoring_of(request, engine).run(deadline_seconds))  # type: ignore[arg-type]
     every = (verdicts for group in scored.groups for verdicts in group)
-    return Counter(verdict.reason.value for one in every for verdict in one.values())
+    return Counter(str(verdict.reason) for one in every for verdict in one.values())
 
 
 def test_small_tasks_of_many_choices_go_to_workers_together() -> None:
