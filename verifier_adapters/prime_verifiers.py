@@ -6,16 +6,18 @@
     async def correct(self, trace: vf.Trace) -> float:
         return await score_trace(trace, self.data.answer)
 
-`verifiers` knows no missing reward: where the reference does not permit to judge, the reward is 0.
+A row whose `info` has a `profile` or `verifiers` is judged by these. The library knows no missing
+reward: where the reference does not permit to judge, the reward is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from verifier_adapters.client import Completion, Verifier, verifier_given
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selection_of
 
 
 def rubric_function(
@@ -29,24 +31,34 @@ def rubric_function(
     """
     chosen = verifier_given(verifier)
 
-    async def verifier_reward(completion: Completion, answer: Any) -> float:
-        (judgement,) = await chosen.judge_async([_plain(completion)], [reference_of(answer)])
-        return judgement.reward or 0.0
+    async def verifier_reward(completion: Completion, answer: Any, info: Any = None) -> float:
+        return await _reward(chosen, _plain(completion), answer, info)
 
     verifier_reward.__name__ = name
     return verifier_reward
 
 
-async def score_trace(trace: Any, label: Any, verifier: Verifier | str | None = None) -> float:
+async def score_trace(
+    trace: Any, label: Any, verifier: Verifier | str | None = None, *, info: Any = None
+) -> float:
     """The reward of the last reply of a trace.
 
     Args:
         trace: a `verifiers.v1.Trace`.
         label: a label as `reference_of` takes it.
         verifier: the service to ask, or its URL; None: the environment's.
+        info: further columns of the task, whose `profile` or `verifiers` judge this reply.
     """
-    chosen = verifier_given(verifier)
-    (judgement,) = await chosen.judge_async([trace.last_reply], [reference_of(label)])
+    return await _reward(verifier_given(verifier), trace.last_reply, label, info)
+
+
+async def _reward(verifier: Verifier, completion: Completion, label: Any, info: Any) -> float:
+    if isinstance(info, str):  # data sets keep it as text where its columns differ
+        info = json.loads(info)
+    selections = [selection_of(info if isinstance(info, Mapping) else {})]
+    (judgement,) = await verifier.judge_async(
+        [completion], [reference_of(label)], selections=selections
+    )
     return judgement.reward or 0.0
 
 

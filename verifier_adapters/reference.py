@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -42,6 +42,9 @@ def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
     The column `profile` has a name; the column `verifiers` a list as in `POST /v1/score`, or its
     JSON text, because columns of a table fill the options that a verifier has not with null.
 
+    Raises:
+        ValueError: the column `verifiers` has no list.
+
     >>> selection_of({"answer": "4", "profile": "math"})
     {'profile': 'math'}
     >>> selection_of({"verifiers": '[{"type": "code"}]'})
@@ -49,7 +52,16 @@ def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     profile, verifiers = columns.get("profile"), columns.get("verifiers")
     if isinstance(verifiers, str):
-        verifiers = json.loads(verifiers)
+        try:
+            verifiers = json.loads(verifiers)
+        except ValueError as error:
+            message = f"the column `verifiers` has the text {verifiers[:100]!r}, expected JSON"
+            raise ValueError(message) from error
+    if isinstance(verifiers, str | bytes | Mapping) or not isinstance(
+        verifiers, Iterable | type(None)
+    ):
+        found = type(verifiers).__name__
+        raise ValueError(f"the column `verifiers` has a {found}, expected a list of verifiers")
     if verifiers is not None:
         kept = [_without_null(one) if isinstance(one, Mapping) else one for one in verifiers]
         return {"verifiers": kept}

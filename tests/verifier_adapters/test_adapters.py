@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import json
 import pickle
 import subprocess
 import sys
@@ -258,6 +259,40 @@ def test_other_frameworks_rows_choose_their_verifiers() -> None:
     assert rllm.RewardVerifierFn()({"ground_truth": "4", **own}, RIGHT).reward == 3.0
     env = skyrl_gym.VerifierEnv(extras={"reward_spec": {"ground_truth": "4"}, **own})
     assert env.step(RIGHT)["reward"] == 3.0
+    rubric = prime_verifiers.rubric_function()
+    for info in (own, json.dumps(own)):
+        assert called(rubric, RIGHT, "4", info) == 3.0
+    trace = SimpleNamespace(last_reply=RIGHT)
+    assert asyncio.run(prime_verifiers.score_trace(trace, "4", info=own)) == 3.0
+
+
+def test_no_row_is_paid_by_the_choice_of_its_neighbour() -> None:
+    """Each row has the label 1 and an answer that another row's choice would pay."""
+    strict = [{"type": "exact_match", "weight": 1}]
+    loose = [{"type": "accuracy", "weight": 1}]
+    choices = [strict, loose, strict, None, loose, json.dumps(strict)]
+    answers = ["1.0", "1.0", "1", r"\boxed{1.0}", "the answer is 1", r"\boxed{1}"]
+    paid = [0.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 0, 5, 1, 4, 3]):
+        columns: dict[str, Any] = {
+            "solution": ["1"] * 6,
+            "verifiers": [choices[row] for row in order],
+        }
+        given = [answers[row] for row in order]
+        expected = [paid[row] for row in order]
+        assert trl.RewardFunction()(["?"] * 6, given, **columns) == expected
+        assert ms_swift.VerifierORM()(given, **columns) == expected
+    for answer, choice, expected_score in zip(answers, choices, paid, strict=True):
+        own = {"verifiers": choice}
+        assert verl.compute_score("d", answer, "1", own)["score"] == expected_score
+        rubric = prime_verifiers.rubric_function()
+        assert called(rubric, answer, "1", own) == expected_score
+
+
+@pytest.mark.parametrize("verifiers", ["accuracy", '"accuracy"', '{"type": "accuracy"}', 7])
+def test_a_choice_that_is_no_list_is_named(verifiers: object) -> None:
+    with pytest.raises(ValueError, match="the column `verifiers` has"):
+        trl.RewardFunction()(["?"], [RIGHT], solution=["4"], verifiers=[verifiers])
 
 
 def test_a_url_stands_for_a_verifier_and_anything_else_is_refused_at_once(service_url: str) -> None:

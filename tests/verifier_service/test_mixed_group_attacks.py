@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_score import score
+from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
@@ -166,6 +168,9 @@ def test_groups_of_as_many_choices_have_their_own_verdicts(
     assert list(found[-1]["completions"][0]["verdicts"]) == [f"v{num_groups - 1}"]
 
 
+RIGHT_VERDICT = Verdict(Outcome.SCORED, 1.0, AccuracyReason.EQUAL, 0.0)
+
+
 class _Refusing:
     """An engine that judges a task at a time, and counts them."""
 
@@ -184,7 +189,7 @@ class _Refusing:
     ) -> None:
         self.num_tasks += 1
         await asyncio.sleep(0)
-        verdicts.append(Verdict(Outcome.SCORED, 1.0, AccuracyReason.EQUAL, 0.0))
+        verdicts += [RIGHT_VERDICT] * task.num_completions
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         return [None for _ in keys]
@@ -193,16 +198,52 @@ class _Refusing:
         pass
 
 
-def test_a_response_that_is_given_up_ends_the_judging_of_all_choices() -> None:
+def as_many_choices(num_groups: int) -> ScoreRequest:
     groups = [
         {
             "completions": ["x"],
             "verifiers": [{"type": "exact_match", "name": f"v{number}"}],
             "reference": {"answer": "x"},
         }
-        for number in range(500)
+        for number in range(num_groups)
     ]
-    request = ScoreRequest.model_validate({"groups": groups})
+    return ScoreRequest.model_validate({"groups": groups})
+
+
+def reasons(request: ScoreRequest, engine: _Refusing, deadline_seconds: float) -> Counter[str]:
+    scored = asyncio.run(scoring_of(request, engine).run(deadline_seconds))  # type: ignore[arg-type]
+    every = (verdicts for group in scored.groups for verdicts in group)
+    return Counter(str(verdict.reason) for one in every for verdict in one.values())
+
+
+def test_small_tasks_of_many_choices_go_to_workers_together() -> None:
+    engine = _Refusing()
+    assert reasons(as_many_choices(640), engine, 600) == {"equal": 640}
+    assert engine.num_tasks <= 640 / 16
+
+
+def test_every_choice_of_a_joined_task_is_told_that_no_worker_runs() -> None:
+    class NoneRunning(_Refusing):
+        async def judge(self, *_arguments: Any) -> None:
+            raise NoWorkers
+
+    assert reasons(as_many_choices(100), NoneRunning(), 600) == {"worker_died": 100}
+
+
+def test_a_joined_task_that_is_late_keeps_the_verdicts_that_it_has() -> None:
+    class Stuck(_Refusing):
+        async def judge(
+            self, task: EncodedTask, verdicts: list[TaskResult], keys: Sequence[bytes] = ()
+        ) -> None:
+            verdicts += [RIGHT_VERDICT] * 3
+            await asyncio.Event().wait()
+
+    found = reasons(as_many_choices(20), Stuck(), 0.2)
+    assert found == {"equal": 3, "deadline": 17}
+
+
+def test_a_response_that_is_given_up_ends_the_judging_of_all_choices() -> None:
+    request = as_many_choices(500)
     engine = _Refusing()
 
     def full(_index: int) -> None:
@@ -217,4 +258,4 @@ def test_a_response_that_is_given_up_ends_the_judging_of_all_choices() -> None:
         assert engine.num_tasks == given_up
 
     asyncio.run(run())
-    assert engine.num_tasks < len(groups)
+    assert engine.num_tasks < 500

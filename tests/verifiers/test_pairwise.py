@@ -238,6 +238,44 @@ def test_the_service_compares_a_group(tmp_path: Path) -> None:
     assert stages == ["model"] * 4
 
 
+@pytest.mark.slow
+def test_groups_of_other_choices_beside_compared_ones_change_nothing(tmp_path: Path) -> None:
+    def chosen(verifier: dict[str, Any], *completions: str, **reference: str) -> dict[str, Any]:
+        return {"verifiers": [verifier], "completions": completions, "reference": reference}
+
+    compared = {"type": "pairwise"}
+    groups = [
+        chosen(compared, MIDDLE, BEST, WORST, problem="Write."),
+        chosen({"type": "accuracy"}, MIDDLE, BEST, WORST, answer="4"),
+        chosen({**compared, "scoring": "bradley_terry"}, MIDDLE, BEST, WORST, problem="Write."),
+        chosen(compared, WORST, BEST, problem="Write."),
+        chosen(compared, WORST, MIDDLE, problem="Write."),
+        chosen({**compared, "weight": 3}, WORST, MIDDLE, problem="Write."),
+        chosen(compared, BEST, WORST),
+    ]
+    with service(Judge(), tmp_path / "log") as http:
+
+        def judged(asked: list[dict[str, Any]]) -> list[list[tuple[float | None, str]]]:
+            answer = http.post("/v1/score", json={"groups": asked}).json()
+            return [
+                [
+                    (one["reward"], verdict["reason"])
+                    for one in group["completions"]
+                    for verdict in one["verdicts"].values()
+                ]
+                for group in answer["groups"]
+            ]
+
+        together = judged(groups)
+        backwards = judged(groups[::-1])[::-1]
+        alone = [judged([group])[0] for group in groups]
+    assert together == backwards == alone
+    rewards = [[reward for reward, _ in group] for group in together]
+    assert rewards[0] == [0.5, 1.0, 0.0]
+    assert rewards[3:6] == [[0.0, 1.0], [0.0, 1.0], [0.0, 3.0]]
+    assert rewards[6] == [None, None]
+
+
 def test_without_a_judge_a_group_is_unverifiable(http: Any) -> None:
     found = verdicts(http, {"type": "pairwise"}, BEST, WORST, problem="Write.")
     assert {(one["outcome"], one["reason"]) for one in found} == {("unverifiable", "no_judge")}

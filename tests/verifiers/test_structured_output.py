@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
+from verifier_service import strict_yaml
 from verifier_service.completion import Completion
 from verifier_service.structures.reading import BadDocument, read_document
 from verifier_service.verifier import Unverifiable
@@ -199,6 +200,7 @@ def test_documents_within_the_bounds_are_read(document_format: Any, text: str, v
         ("yaml", "", "["),
         ("yaml", "", "{a: "),
         ("yaml", "1", ":1"),
+        ("yaml", "", "- &a b\n- *a\n"),
         ("toml", "", "a."),
         ("toml", "", "ab . "),
         ("toml", "", '"\\"".'),
@@ -218,6 +220,90 @@ def test_time_grows_with_the_length_and_no_faster(
             read_document(text, document_format)
 
     assert_linear(read, piece, before=before, after="x")
+
+
+# What libyaml reads and PyYAML refuses, or the other way round, or as another value.
+DIFFERENT_READERS = [
+    *("!", "- !", "|#", "a: >-2# b", "a:\tb", "|\n  \tb", "\n\ufeffa: b", "a: b\n\ufeff"),
+    *("[ye? s]", "{a: b?c}", "[? ]", "a: x\u2028y", "a:\u00a0b", "a: '\x07'", "%YAML 1.2\n--- a"),
+]
+
+
+@pytest.mark.parametrize("text", [*DIFFERENT_READERS, "a: &a [*a]", "&a [*a]", "--- 1\n-- 2"])
+def test_yaml_has_the_value_that_pyyaml_reads(text: str) -> None:
+    assert read_by_both(text)
+
+
+YAML_PIECES = [
+    *(
+        "a",
+        "b",
+        "1",
+        "-1.5",
+        "true",
+        "~",
+        "'x'",
+        '"y"',
+        "é",
+        "x y",
+        "2001-01-01",
+        "1:30",
+        "http://a.b",
+    ),
+    *(
+        ": ",
+        ":",
+        "- ",
+        "-",
+        "? ",
+        "?",
+        "[",
+        "]",
+        "{",
+        "}",
+        ", ",
+        ",",
+        "|",
+        ">",
+        "|-\n  ",
+        "# c",
+        " #",
+    ),
+    *(
+        "\n",
+        "\n  ",
+        "\n- ",
+        "\n    ",
+        "\n---\n",
+        "\n...\n",
+        "&a ",
+        "*a",
+        "!!str ",
+        "!x ",
+        "<<: ",
+        "\t",
+        "'",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(YAML_PIECES), max_size=12).map("".join))
+def test_any_yaml_has_the_value_that_pyyaml_reads(text: str) -> None:
+    assert read_by_both(text)
+
+
+def read_by_both(text: str) -> bool:
+    """Whether a text has the same value as its bytes, which always are PyYAML's to read."""
+
+    def found(given: str | bytes) -> object:
+        try:
+            return repr(strict_yaml.load(given))
+        except yaml.YAMLError as error:
+            return type(error)
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
+            return repr(error)
+
+    return found(text) == found(text.encode())
 
 
 def test_fields_give_a_share_and_more_fields_cost() -> None:

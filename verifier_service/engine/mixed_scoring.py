@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from itertools import chain
 
 from verifier_service.engine.chunks import VerdictsByKey, options_json
 from verifier_service.engine.engine import Engine
+from verifier_service.engine.joined_tasks import JoinedEngine
 from verifier_service.engine.request_scoring import (
     OnGroup,
     QuestionBudget,
@@ -19,9 +21,9 @@ from verifier_service.engine.request_scoring import (
 from verifier_service.profiles import Verifiers
 from verifier_service.schemas import ScoreRequest
 
-CHOICES_AT_ONCE = 32
+CHOICES_AT_ONCE = 64
 """Choices of verifiers that are judged beside each other; each keeps all workers busy by itself
-where its groups are many."""
+where its groups are many, and small tasks of several choices are joined."""
 
 _Choice = tuple[tuple[str, bytes], ...]
 """Key and options of each verifier; weights do not change verdicts."""
@@ -50,10 +52,14 @@ class MixedScoring:
         self, request: ScoreRequest, engine: Engine, *, on_group: OnGroup | None = None
     ) -> None:
         self._request = request
-        self._engine = engine
         self._on_group = on_group
         every = chain.from_iterable(request.chosen_for(group) for group in request.groups)
-        self._turns = turns_of(every, engine)
+        turns = turns_of(every, engine)
+        self._engine: Engine = engine
+        if "text" in turns:  # the joined engine takes the turns, and tasks that wait are joined
+            self._engine = JoinedEngine(engine, turns["text"])
+            turns["text"] = asyncio.Semaphore(CHOICES_AT_ONCE)
+        self._turns = turns
         self._budget = QuestionBudget(engine.max_questions)
         self._members = _groups_by_choice(request)
         self._place: dict[int, tuple[Scoring, int]] = {}
