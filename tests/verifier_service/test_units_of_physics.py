@@ -43,6 +43,16 @@ RIGHT = [
     (r"1.0\times10^{-7}\ \mathrm{Wb}", "1e-7 V s"),
     (r"9.8\ \mathrm{m/s^2}", r"9.8\ \mathrm{m\,s^{-2}}"),
     (r"8.314\ \mathrm{J/(mol\cdot K)}", r"8.314\ \mathrm{J\,mol^{-1}\,K^{-1}}"),
+    (r"6.63\times10^{-34}\,\mathrm{J\cdot s}", r"6.63\times10^{-34}\ \mathrm{J\,s}"),
+    (r"\text{0.05 M}", "0.05"),
+    ("0.5 A", r"500\ \mathrm{mA}"),
+    (r"1.5\,\mathrm{AU}", "1.5"),
+    ("60 rpm", r"1\text{ rev/s}"),
+    (r"2\text{ C}", r"Q = CV = 2\text{ C}"),
+    ("500 m", r"x = 0.5\text{ km} = 500\text{ m}"),
+    (r"-285.8\text{ kJ/mol}", r"\Delta H = -285.8 kJ/mol"),
+    ("(3,4) m", "(3 m, 4 m)"),
+    ("(3,4)", "(3, 4) m/s"),
     # Temperatures
     (r"20^\circ\text{C}", "20 degrees Celsius"),
     (r"20^\circ\text{C}", r"20\text{ degrees C}"),
@@ -67,6 +77,11 @@ RIGHT = [
     (r"\langle 2t, 3t^2\rangle", r"2t\,\mathbf{i}+3t^2\,\mathbf{j}"),
     ("(1,2)", "<1, 2>"),
     ("<1, 2>", r"\begin{pmatrix}1\\2\end{pmatrix}"),
+    # Names of quantities, and constants that are named by chance
+    (r"\Delta x = 5", "5"),
+    ("pH = 3.5", "3.5"),
+    (r"\text{pH}=3.5", "3.5"),
+    (r"y=c_1e^x+c_2e^{-x}", r"y=Ae^x+Be^{-x}"),
     # Others
     ("2 hours 30 minutes", "2h30"),
     (r"x \equiv 2 \pmod{5}", r"x\equiv 7 \pmod{5}"),
@@ -98,8 +113,16 @@ WRONG = [
     (r"\text{even}", r"\text{odd function}"),
     ("prime", r"\text{composite number}"),
     ("no", r"\text{no function}"),
+    ("500 m", r"x = 41\text{ km} = 500\text{ m}"),
+    ("500 m", r"x = 41\text{ kg} = 500\text{ m}"),
+    ("500 m", r"x = 41 = 500\text{ m}"),
+    ("(3,4) m", "(3,4) km"),
+    (r"\text{AaBb}", "aabb"),
+    (r"y=c_1e^x+c_2e^{-x}", r"y=Ae^x"),
+    (r"\Delta x", "x"),
+    ("0.5 A", r"500\ \mathrm{A}"),
 ]
-CLOSING = [
+CLOSING: list[tuple[str, str, bool | None]] = [
     ("5 kΩ", "The resistance is 5 kΩ.", True),
     ("5 kΩ", "The resistance is 5 Ω.", False),
     ("5 kΩ", "The resistance is 5000 ohms.", True),
@@ -113,6 +136,12 @@ CLOSING = [
     ("0.5 A", "The current is 0.5 A.", True),
     ("0.5 A", "The current is 0.5 mA.", False),
     ("2 T", "The field is 2 mT.", False),
+    ("2.5 hours", "It takes 2h30.", True),
+    ("2 hours", "It takes 2h30.", False),
+    ("CO2", "The gas is CO2.", True),
+    ("CO2", "The gas is CO.", False),
+    ("C6H12O6", "The formula is C₆H₁₂O₆.", True),
+    ("C6H12O6", "The formula is not C₆H₁₂O₆.", None),
 ]
 
 
@@ -131,9 +160,12 @@ def test_another_quantity_differs(reference: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(("reference", "text", "is_right"), CLOSING)
-def test_the_unit_of_a_closing_number_counts(reference: str, text: str, is_right: bool) -> None:
+def test_the_unit_of_a_closing_number_counts(
+    reference: str, text: str, is_right: bool | None
+) -> None:
     found = judge(Accuracy(), {"answer": reference}, text)
-    assert found.reason == ("equal" if is_right else "different")
+    expected = {True: "equal", False: "different", None: "no_answer"}
+    assert found.reason == expected[is_right]
 
 
 def test_each_prefix_scales_its_unit() -> None:

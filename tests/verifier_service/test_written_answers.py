@@ -395,6 +395,14 @@ def test_words_of_doubt_elsewhere_do_not_touch_the_answer(reference: str, comple
         ("The answer is not 13, it is 12 or 14.", "The answer is not 13, it is 12."),
         ("The answer is 12, ...", "The answer is 12..."),
         ("• 12 or 13", "• 12"),
+        ("I don't get 12.", "I get 12."),
+        ("We don’t obtain 12.", "We don’t get 13, we obtain 12."),
+        ("You won't get 12.", "I got 12."),
+        ("It doesn't equal 12.", "It doesn't change: 12."),
+        ("I doubt that the answer is 12.", "There is no doubt that the answer is 12."),
+        ("It isn't even, so it cannot be 12.", "It isn't odd, so it is 12."),
+        ("I cannot solve it, so I say 12.", "We do not count it, so there are 12 ways."),
+        ("It is not 12, so there is no answer.", "Without a doubt it is 12."),
     ],
 )
 def test_a_denial_belongs_to_the_value_behind_it(refused: str, paid: str) -> None:

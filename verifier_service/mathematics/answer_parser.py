@@ -38,7 +38,13 @@ from verifier_service.mathematics.plain_text import (
     unwrapped,
     without_delimiters,
 )
-from verifier_service.mathematics.quantities import begins_unit, read_compound, read_quantity
+from verifier_service.mathematics.quantities import (
+    begins_unit,
+    read_compound,
+    read_quantity,
+    read_unit,
+    with_signs_of_units,
+)
 from verifier_service.mathematics.ranges import (
     combine_ranges,
     interval,
@@ -188,6 +194,7 @@ class _AnswerParser:
             self._relation,
             self._union,
             self._point,
+            self._measured_tuple,
             self._bracketed,
             self._environment,
             self._quantity,
@@ -286,6 +293,8 @@ class _AnswerParser:
             found = parse(parts)
             if found is not None:
                 return found
+        if len(parts) > 2 and (measured := self._measured_chain(parts)) is not None:
+            return measured
         try:
             sides = [parse_expression(part) for part in parts]
         except Unreadable:
@@ -331,6 +340,15 @@ class _AnswerParser:
         if parts[0][0].kind is Kind.NUMBER and _measures_differ(self._item(parts[0]), value):
             return Words(" = ".join(_name(part) for part in parts))
         return Named(_name(parts[0]), value)
+
+    def _measured_chain(self, parts: list[list[Token]]) -> Value | None:
+        """A measure behind several sides: `Q = CV = 2 C`, `x = 0.5 km = 500 m`."""
+        last = self._item(parts[-1]) if _is_name(parts[0]) else None
+        if not isinstance(last, Quantity) or last.unit is None:
+            return None
+        if any(_contradicts(self._item(part), last) for part in parts[1:-1]):
+            return Words(" = ".join(_name(part) for part in parts))
+        return Named(_name(parts[0]), last)
 
     def _named_tuple(self, parts: list[list[Token]]) -> Value | None:
         """`(x, y) = (1, 2)`: each value with its name."""
@@ -389,6 +407,24 @@ class _AnswerParser:
             return None
         coordinates = self._nested(rest)._bracketed()
         return coordinates if isinstance(coordinates, Several) else None
+
+    def _measured_tuple(self) -> Value | None:
+        """`(3, 4) m/s`: coordinates with a unit behind them."""
+        if self.tokens[0].text not in ("(", "⟨") or self.tokens[-1].kind is Kind.SIGN:
+            return None
+        closing = {"(": ")", "⟨": "⟩"}[self.tokens[0].text]
+        end = next((i for i, token in enumerate(self.tokens) if token.text == closing), None)
+        if end is None or not is_bracketed(self.tokens[: end + 1]):
+            return None
+        unit = read_unit(with_signs_of_units(self.tokens[end + 1 :]))
+        found = self._nested(self.tokens[: end + 1])._bracketed() if unit else None
+        if not isinstance(found, Several) or found.kind != "tuple":
+            return None
+        items = [
+            replace(item, unit=unit) if isinstance(item, Quantity) and item.unit is None else item
+            for item in found.items
+        ]
+        return replace(found, items=tuple(items))
 
     def _set_builder(self, inside: Sequence[Token]) -> Value | None:
         """`{x | x > 0}`: its condition; `{2k | k > 0}`: its element and its condition."""
@@ -502,6 +538,8 @@ def _is_name(tokens: Sequence[Token]) -> bool:
         return False
     if tokens[0].text in ("e", "i", "pi", "infty"):
         return False
+    if tokens[0].text == "Delta" and len(tokens) > 1 and tokens[1].kind is Kind.LETTER:
+        tokens = tokens[1:]
     return len(tokens) == 1 or tokens[1].text in ("_", "'")
 
 
@@ -567,6 +605,18 @@ def _contradict(constants: Sequence[Expression]) -> bool:
         and not (_may_be_rounded(one, constants[-1]) or _may_be_rounded(constants[-1], one))
         for one in constants[:-1]
     )
+
+
+def _contradicts(side: Value, last: Quantity) -> bool:
+    """Whether a side of a chain has another value than the last, for all that can be known."""
+    if not isinstance(side, Quantity):
+        return True
+    if variables(side.expression):
+        return False
+    if side.unit is None:
+        side = replace(side, unit=last.unit)
+    units = [one.unit.dimension for one in (side, last) if one.unit]
+    return units[0] != units[-1] or _measures_differ(side, last)
 
 
 def _measures_differ(left: Value, right: Value) -> bool:

@@ -64,10 +64,14 @@ def is_bare(text: str) -> bool:
 _DIGIT = re.compile(r"\d")
 
 
+# A word, or the pronoun before a verb: the `I` of `I get 42`.
+_WORD_OR_I = re.compile(r"[A-Za-z]{2,}|(?<![A-Za-z])I(?=\s+[a-z]{2})")
+
+
 def _leads_to_a_number(text: str) -> bool:
     """Whether words stand before the first number, which then is the answer."""
     digit = _DIGIT.search(text)
-    words = WORD.findall(_COMMAND.sub(" ", text[: digit.start()])) if digit else []
+    words = _WORD_OR_I.findall(_COMMAND.sub(" ", text[: digit.start()])) if digit else []
     return sum(word.lower() not in _MATH_WORDS for word in words) > 1
 
 

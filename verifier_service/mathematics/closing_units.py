@@ -14,7 +14,12 @@ from verifier_service.mathematics.quantities import (
     read_unit,
     with_signs_of_units,
 )
-from verifier_service.mathematics.units import LETTER_UNITS, NO_UNIT, unit_named
+from verifier_service.mathematics.units import (
+    CAPITAL_UNITS,
+    LETTER_UNITS,
+    NO_UNIT,
+    unit_named,
+)
 
 MAX_WORDS = 4
 """Most words that name one unit: `kilometers per square second`."""
@@ -30,9 +35,7 @@ _GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
-_CAPITALS = frozenset("ACFHT")
-"""Units of one capital that are units in text alone: elsewhere `2 A` is a product."""
-_LETTERS = LETTER_UNITS | _CAPITALS | {"°", "€", "£", "¢", "\u03a9", "\u2126", "\u00c5"}
+_LETTERS = LETTER_UNITS | CAPITAL_UNITS | {"°", "€", "£", "¢", "\u03a9", "\u2126", "\u00c5"}
 # A number alone, or with its name, whose unit may stand behind its box or its mathematics:
 # `1,250.5`, `\frac{3}{4}`, `d = 5`.
 _NUMBER_ALONE = re.compile(
@@ -103,7 +106,11 @@ def with_unit(number: str, text: str, position: int) -> str:
 
 
 def _with_unit(number: str, unit: str) -> str:
-    return rf"{number}\text{{ {unit}}}" if unit in _CAPITALS else f"{number} {unit}"
+    return rf"{number}\text{{ {unit}}}" if unit in CAPITAL_UNITS else f"{number} {unit}"
+
+
+# Hours and minutes at the end of a line: `2h30`.
+_HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(\d{1,3}\s?h\s?[0-5]\d)\W{0,4}$")
 
 
 def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
@@ -116,6 +123,8 @@ def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
     >>> closing_amount(line, list(re.finditer("[0-9]+", line)))
     '1 hour and 30 minutes'
     """
+    if (clock := _HOURS_AND_MINUTES.search(line)) is not None:
+        return clock[1]
     found = _unit_at(line, numbers[-1].end())
     if found is None:
         return None

@@ -47,6 +47,8 @@ _OPTION = re.compile(
 )
 # A word of an answer: `Saturday`, `well-known`.
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# A chemical formula with numbers of atoms: `C6H12O6`, `CO₂`.
+_FORMULA = re.compile(r"(?<![\w$\\])(?=\w*[0-9₀-₉])(?:\(?[A-Z][a-z]?\)?[0-9₀-₉]{0,3}){1,12}(?!\w)")
 # What a sentence says is not there: the `no real roots` of `It has no real roots`.
 _NONE = re.compile(
     r"(?P<subject>.*?)\b(?:has|have|had|there\s+(?:is|are|exists?)|admits?|possess(?:es)?)\s+"
@@ -109,7 +111,7 @@ def stated_words(line: str) -> str | None:
         return None
     if (verdict := _YES_OR_NO.match(named)) is not None:
         return _yes_or_no(verdict, named[verdict.end() :])
-    if any(map(str.isdigit, named)):
+    if any(map(str.isdigit, _FORMULA.sub("", named))):
         return None
     sentences = _BETWEEN_SENTENCES.split(named)
     answer = _answer_of(sentences[-1], may_be_any=named == line)
@@ -157,7 +159,8 @@ def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
     if len(words) > _MAX_WORDS or len(match["subject"].split()) > _MAX_WORDS_OF_SUBJECT:
         return None
     is_denied = len(words) > 1 and DENIAL.search(answer)
-    return answer if all(map(_WORDS.fullmatch, words)) and not is_denied else None
+    are_words = all(_WORDS.fullmatch(word) or _FORMULA.fullmatch(word) for word in words)
+    return answer if are_words and not is_denied else None
 
 
 def _parts_of(sentence: str) -> tuple[str, str]:

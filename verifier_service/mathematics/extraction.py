@@ -517,8 +517,12 @@ def _last_expression(text: str) -> Extraction | None:
     if choices is not None:
         return choices
     if _REFUSED.search(line):
-        corrected = _CORRECTED.search(line)
-        return Extraction("last_expression", (number_text(corrected[1]),)) if corrected else None
+        if (corrected := _CORRECTED.search(line)) is not None:
+            return Extraction("last_expression", (number_text(corrected[1]),))
+        conclusion = _CONCLUSION.match(line)
+        if conclusion is None or _REFUSED.search(line, conclusion.end()):
+            return None
+        line = line[conclusion.end() :]
     sentences = _SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
@@ -560,6 +564,15 @@ _TWO_SIGNS = re.compile(
 # A bound, which is no value: `at least 5`.
 _BOUND = re.compile(
     r"(?:at\s+(?:least|most)|(?:more|less|fewer|greater|smaller)\s+than|up\s+to)\s+\S+",
+    re.IGNORECASE,
+)
+
+
+# A clause with a denial and the beginning of what follows from it: the `It is not even, so ` of
+# `It is not even, so we get 42.` Nothing follows for one who cannot tell, or from a wrong answer.
+_CONCLUSION = re.compile(
+    r"(?!.*\b(?:cannot|could\s+not|unable|know|sure|certain|tell|answer|wrong|incorrect)\b|.*\bcan['’]t)"
+    r".*[a-z][,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\b,?\s+(?=(?:we|I|it|there|the)\b)",
     re.IGNORECASE,
 )
 

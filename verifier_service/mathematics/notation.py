@@ -273,7 +273,8 @@ def _scan(text: str, tokens: list[Token], *, words_as_letters: bool = False) -> 
             if found in _ESCAPED_SIGNS:
                 tokens.append(Token(Kind.SIGN, _ESCAPED_SIGNS[found], spaced))
         elif kind == "word":
-            if words_as_letters and _is_operand(found, text, position, spaced, tokens):
+            is_operand = words_as_letters and _is_operand(found, text, position, spaced, tokens)
+            if is_operand or _has_exponent(found, text, position):
                 _letters(found, spaced, tokens)
             else:
                 _word(found, spaced, tokens)
@@ -337,7 +338,7 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
         return end + 1
     before = len(tokens)
     _scan(inside, tokens)
-    if len(tokens) > before + 2 and _are_units(tokens[before:]):
+    if len(tokens) > before + 2 - (before > 0) and _are_units(tokens[before:]):
         tokens[before:] = [_as_word(one) for one in tokens[before:]]
     tokens[before:] = _with_signs_of_units(tokens[before:])
     if spaced and len(tokens) > before:
@@ -346,7 +347,10 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
         return end + 1
     if inside.strip() in ("i", "e") and text[max(0, position - 6) : position] == "mathrm":
         return end + 1
-    if inside.strip().isalpha() and len(tokens) == before + 1 and inside.strip() not in FUNCTIONS:
+    follows_number = before > 0 and tokens[before - 1].kind is Kind.NUMBER
+    if follows_number and _CAPITALS.fullmatch(inside.strip()):  # a unit that nobody listed: AU
+        tokens[before:] = [Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")]
+    elif inside.strip().isalpha() and len(tokens) == before + 1 and inside.strip() not in FUNCTIONS:
         # A single letter in \text is a word, not a variable: a choice, a unit.
         tokens[before] = Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")
     return end + 1
@@ -382,12 +386,11 @@ def _with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
 def _goes_on(before: Token, token: Token) -> bool:
     """Whether a letter is part of the sign that the one before it begins, as after `\\mu `."""
     kinds = {before.kind, token.kind}
-    return kinds <= _NAMES and (not token.spaced or before.text == "mu")
+    return kinds <= {Kind.LETTER, Kind.WORD} and (not token.spaced or before.text == "mu")
 
 
-_NAMES = {Kind.LETTER, Kind.WORD}
-
-
+# A word with nothing but capitals: `AU`.
+_CAPITALS = re.compile(r"[A-Z]{2,4}")
 _BETWEEN_UNITS = frozenset("/ * ^ { } ( ) - .".split())
 
 
@@ -399,7 +402,7 @@ def _are_units(tokens: Sequence[Token]) -> bool:
         bool(names)
         and all(name in UNITS or (len(name) > 2 and name.lower() in UNITS) for name in names)
         and signs <= _BETWEEN_UNITS
-        and bool(signs & {"/", "*", "^"})
+        and (bool(signs & {"/", "*", "^"}) or all(one.spaced for one in tokens[1:]))
     )
 
 
@@ -486,14 +489,24 @@ def _is_operand(word: str, text: str, end: int, spaced: bool, tokens: list[Token
     return text[end : end + 1] == "^" and word not in UNITS  # \frac{1}{2} at^2, but 5 cm^2
 
 
+def _has_exponent(word: str, text: str, end: int) -> bool:
+    """Whether an exponent makes a short word a product: the `Be` of `Be^{-x}`; no unit's does."""
+    is_short = 1 < len(word) <= 3 and word.lower() not in FUNCTIONS and word not in UNITS
+    return is_short and text[end : end + 1] == "^" and word.isascii()
+
+
 def _ends_operand(token: Token) -> bool:
     if token.kind is Kind.SIGN:
         return token.text in (")", "]", "}", "\\}", "|", "!", "'", "°", "%")
     return token.kind is not Kind.FUNCTION
 
 
+_NAMES = frozenset({"pH", "pOH", "pKa", "pKb"})
+"""Names of quantities that would be products otherwise."""
+
+
 def _is_product(word: str) -> bool:
     """Whether letters next to each other are variables, as in `xy`."""
-    if len(word) > 2 and word.isupper():  # a triangle, three choices
+    if (len(word) > 2 and word.isupper()) or word in _NAMES:  # a triangle, three choices
         return False
     return len(word) <= 3 and word.lower() not in SHORT_WORDS and word not in UNITS

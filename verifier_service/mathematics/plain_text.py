@@ -24,9 +24,10 @@ _DOLLAR = re.compile(r"(?<!\\)\$")
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textrm|textbf|mathbf|textit|mbox|operatorname)\s*\{([^{}]*)\}"
 )
-# A capital in text behind a number, which is a unit and no variable: the T of `5\\text{ mT}`.
+# Capitals in text behind a number, a unit and no variables: the T of `5\\text{ mT}`.
 _SIGN_IN_TEXT = re.compile(
-    r"\d(?:\\[,;: ]|[\s~])*\\(?:text|mathrm|textrm|mbox)\s*\{\s*[fpnmkMGT]?[A-Z]\s*\}"
+    r"\d(?:\\[,;: ]|[\s~])*\\(?:text|mathrm|textrm|mbox)\s*"
+    r"\{\s*(?:[fpnmkMGT]?[A-Z]|[A-Z]{2,4})\s*\}"
 )
 # The ending of an ordinal number after its digits: the `th` of `5th` and of `5^{\text{th}}`.
 _ORDINAL_ENDING = re.compile(
@@ -178,6 +179,8 @@ _ARTICLE = re.compile(
 )
 # A word of at least three letters, whose case says nothing: `Circle`, but not `AB`.
 _WORD = re.compile(r"[^\W\d_][^\W\d_'-]{2,}")
+# Letters in pairs of the same letter: the genotype `AaBb`.
+_GENOTYPE = re.compile(r"(?:([A-Za-z])(?i:\1)){2,}")
 # White space of any length, which becomes one space.
 _WHITE_SPACE = re.compile(r"\s+")
 
@@ -324,7 +327,16 @@ def text_key(text: str) -> str:
     if not _BRACES_MATTER.search(text):
         text = text.replace("{", "").replace("}", "")
     text = _ARTICLE.sub("", _KEY_PUNCTUATION.sub(" ", text))
-    return " ".join(word.casefold() if _is_word(word) else word for word in text.split())
+    return " ".join(folded(word) if _is_word(word) else word for word in text.split())
+
+
+def folded(word: str) -> str:
+    """A word in small letters, but for a genotype, whose capitals say something.
+
+    >>> folded("Circle"), folded("AaBb")
+    ('circle', 'AaBb')
+    """
+    return word if _GENOTYPE.fullmatch(word) else word.casefold()
 
 
 def _is_word(text: str) -> bool:

@@ -28,6 +28,7 @@ from verifier_service.mathematics.spelled_numbers import (
 )
 from verifier_service.mathematics.units import (
     AREA_WORDS,
+    CAPITAL_UNITS,
     DEGREE,
     LETTER_UNITS,
     MAX_UNIT_EXPONENT,
@@ -484,8 +485,12 @@ def _is_unit(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     if token.text == "%":
         return True
+    is_sign = token.text in LETTER_UNITS or (
+        # No product has a decimal, a space and a capital: `0.5 A`.
+        token.text in CAPITAL_UNITS and "." in tokens[index - 1].text
+    )
     return (
-        token.text in LETTER_UNITS
+        is_sign
         and token.spaced
         and tokens[index - 1].kind is Kind.NUMBER
         and all(one.kind is not Kind.LETTER for one in tokens[:index])

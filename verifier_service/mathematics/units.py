@@ -130,6 +130,8 @@ _SIZES: tuple[tuple[str, int | str, str], ...] = (
     ("light", 1, "light-year light-years ly"),
     ("ton", 1, "ton tons"),
     ("calorie", 1, "cal calorie calories"),
+    ("turn", 1, "rev revs revolution revolutions"),
+    ("turn time-1", "1/60", "rpm"),
 )
 _PREFIXES = (
     # sign, name, factor, and the units that are met with it
@@ -199,7 +201,7 @@ def _dimension(text: str) -> Dimension:
 
 def _may_be_product(name: str) -> bool:
     """Whether a sign of a unit may as well be a product of variables or a segment: `mV`, `MN`."""
-    return len(name) == 2 and name.isascii()
+    return len(name) == 2 and name.isascii() and name[0] != "k" and name != "mA"
 
 
 _USUAL = _table()
@@ -220,6 +222,9 @@ def unit_named(name: str) -> Unit | None:
 
 LETTER_UNITS = frozenset("m g s h L N W V J K l".split())
 """Units of one letter, which are units after a number and a space: `5m` alone is a product."""
+
+CAPITAL_UNITS = frozenset("ACFHMT")
+"""Units of one capital, which are units behind a decimal and in text: `2 A` is a product."""
 
 MAX_UNIT_EXPONENT = 20
 """Largest exponent of a unit; computing the size of `km^99999999` would take minutes."""

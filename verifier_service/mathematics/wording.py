@@ -10,6 +10,7 @@ from fractions import Fraction
 from verifier_service.mathematics.expressions import Number, negative
 from verifier_service.mathematics.notation import Token
 from verifier_service.mathematics.plain_text import (
+    folded,
     text_command_arguments,
     unwrapped,
     without_ordinal_endings,
@@ -195,7 +196,7 @@ def read_words(tokens: Sequence[Token]) -> Value:
     value = _spelled_value(words)
     if value is not None:
         return value
-    kept = [token.text.lower() for token in tokens if token.text.lower() not in _ARTICLES]
+    kept = [folded(token.text) for token in tokens if token.text.lower() not in _ARTICLES]
     text = " ".join(part for word in kept for part in word.split("-") if part not in "&'.")
     return Words(text or " ".join(words))
 
