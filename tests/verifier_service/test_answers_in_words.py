@@ -8,6 +8,12 @@ from tests.verifier_service.judging import judge
 from verifier_service.verifiers.accuracy import Accuracy
 
 RIGHT = [
+    ("São Paulo", "Sao Paulo"),
+    ("naive", "naïve"),
+    ("$3.5B", "3.5 billion dollars"),
+    ("\\$5k", "\\$5,000"),
+    ("N(0,1)", "\\boxed{\\mathcal{N}(0,1)}"),
+    ("AB \\parallel CD", "\\boxed{AB\\parallel CD}"),
     ("5 km", "five km"),
     ("5 km", "five kilometers"),
     ("5 km", "\\boxed{five km}"),
@@ -186,6 +192,11 @@ RIGHT = [
     ("42", "Contrary to intuition, it is 42."),
 ]
 WRONG = [
+    ("São Paulo", "San Paulo"),
+    ("$5M", "$5k"),
+    ("\\$5B", "\\$5"),
+    ("AB = 5k", "5000"),
+    ("1\\ 2\\ x", "\\boxed{12\\ x}"),
     ("12", "It costs ten dollars."),
     ("5 km", "five meters"),
     ("5 km", "six km"),

@@ -400,8 +400,10 @@ class _AnswerParser:
         while start < len(self.tokens) and self.tokens[start].text.lower() in ("the", "point"):
             start += 1
         has_word = start > 0 and self.tokens[start - 1].text.lower() == "point"
-        if start < len(self.tokens) - 5 and _names_point(self.tokens[start]):
-            start, has_word = start + 1, True
+        texts = [token.text for token in self.tokens[start : start + 3 : 2]]
+        in_braces = texts == ["{", "}"]  # \mathcal{N}(0, 1)
+        if start < len(self.tokens) - 5 and _names_point(self.tokens[start + in_braces]):
+            start, has_word = start + 1 + 2 * in_braces, True
         rest = self.tokens[start:]
         if not has_word or len(rest) < 5 or rest[0].text != "(" or not is_bracketed(rest):
             return None

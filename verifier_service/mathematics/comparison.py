@@ -155,6 +155,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
         return True
+    if "\\" in left.key and "\\" in right.key and _closed_up(left.key) == _closed_up(right.key):
+        return True
     if left.number and right.number:  # as most pairs are
         return same_expression(left.number, right.number, rules)
     if left.condition and right.condition and left.condition != right.condition:
@@ -184,6 +186,14 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if None in verdicts and _marks(left.text) != _marks(right.text):
         return False
     return None if None in verdicts else False
+
+
+# A space in LaTeX that separates no two numbers: that of `AB \\parallel CD`.
+_SPACE = re.compile(r"(?<!\d) | (?!\d)")
+
+
+def _closed_up(key: str) -> str:
+    return _SPACE.sub("", key)
 
 
 class UnreadableForm(Exception):

@@ -7,6 +7,7 @@ Delimiters, boxes, bold and the like say nothing and are taken off. Some ways of
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from verifier_service.mathematics.notation import FUNCTIONS, GREEK, SHORT_WORDS
@@ -144,13 +145,19 @@ _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 # Texts in which a rewriting of money or of `log10(` may apply.
-_MAY_HAVE_MONEY = re.compile(r"€|EUR|uro|[Rr]s\.|pounds|sterling|log\d")
+_MAY_HAVE_MONEY = re.compile(
+    r"[$€£]\s?\d[\d.,]*\s?[kKMB]\b|€|EUR|uro|[Rr]s\.|pounds|sterling|log\d"
+)
 _MONEY_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         # A decimal comma before or behind the sign of the euro: `€12,50`.
         (r"((?:€|EUR)\s*\d{1,9}),(\d\d)(?!\d)", r"\1.\2"),
         (r"(?<![\d.,])(\d{1,9}),(\d\d)(?=\s*(?:€|EUR|[Ee]uros?\b))", r"\1.\2"),
+        # Thousands, millions and billions in short: `$3.5B`.
+        (r"((?:\\?\$|€|£)\s?\d[\d.,]*)\s?[kK](?!\s?[\w^$])", r"\1 thousand"),
+        (r"((?:\\?\$|€|£)\s?\d[\d.,]*)\s?M(?!\s?[\w^$])", r"\1 million"),
+        (r"((?:\\?\$|€|£)\s?\d[\d.,]*)\s?B(?!\s?[\w^$])", r"\1 billion"),
         # A pound sign as a command, and rupees with their full stop: `Rs.500`.
         (r"\\(?:text)?(?:pounds|sterling)(?![a-zA-Z])", "£"),
         (r"\b([Rr]s)\.\s*(?=\d)", r"\1 "),
@@ -331,12 +338,20 @@ def text_key(text: str) -> str:
 
 
 def folded(word: str) -> str:
-    """A word in small letters, but for a genotype, whose capitals say something.
+    """A word in small letters without accents; a genotype as it is, whose capitals say something.
 
-    >>> folded("Circle"), folded("AaBb")
-    ('circle', 'AaBb')
+    >>> folded("Circle"), folded("AaBb"), folded("São")
+    ('circle', 'AaBb', 'sao')
     """
-    return word if _GENOTYPE.fullmatch(word) else word.casefold()
+    if _GENOTYPE.fullmatch(word):
+        return word
+    if not word.isascii():
+        word = _ACCENT.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", word).casefold()
+
+
+# The accent of a Latin letter: that of the `ã` in `São`.
+_ACCENT = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
 
 
 def _is_word(text: str) -> bool:
