@@ -66,6 +66,8 @@ RIGHT = [
     (r"\frac{1}{2} m V^2", r"\frac{mV^2}{2}"),
     ("5 bars", "5"),
     ("3 pm", "15:00"),
+    ("Ångström", r"\text{Ångström}"),
+    ("5 Å", r"5\,\AA"),
     # Vectors
     ("(3,4)", r"3\hat{i}+4\hat{j}"),
     ("(3,4)", r"(3\hat{i}+4\hat{j})\text{ m/s}"),
@@ -105,6 +107,7 @@ WRONG = [
     (r"3\hat{i}+4\hat{j}", r"3\hat{i}-4\hat{j}"),
     (r"3\hat{i}+4\hat{j}", "3+4i"),
     ("3+4i", "(3,4)"),
+    ("(3,6)", r"3\hat{i}+2+4\hat{j}"),
     ("5k", "(0,0,5)"),
     (r"\sqrt{2}\hat{i}", r"\sqrt2"),
     ("3 h", "2h60"),

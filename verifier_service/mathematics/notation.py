@@ -131,8 +131,7 @@ _UNICODE = str.maketrans(
         "∨": " or ", "∧": " and ", "（": "(", "）": ")", "，": ",", "、": ",", "：": ":", "；": ";",
         "。": ".", "％": "%", "＝": "=", "＋": "+", "\u00a0": " ", "\u2009": " ", "\u202f": " ",
         "\u200b": "", "\u2061": "", "\ufeff": "", "∣": "|", "〈": "⟨", "〉": "⟩",
-        "\u03a9": r"\Omega ", "\u2126": r"\Omega ", "\u00b5": r"\mu ", "\u00c5": r"\text{Å}",
-        "\u212b": r"\text{Å}",
+        "\u03a9": r"\Omega ", "\u2126": r"\Omega ", "\u00b5": r"\mu ",
         "ℝ": "R", "ℤ": "Z", "ℕ": "N", "ℚ": "Q", "𝑥": "x", "𝑦": "y",
     }
 )  # fmt: skip
@@ -149,8 +148,9 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 # `\\sin` is a command, but where an environment begins with a single one it ends a row, too.
 _ROW_BEFORE_LETTER = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z](?![a-zA-Z]))")
 _ROW_BEFORE_WORD = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z])")
-# The sign of the unit: `\\AA`, `\\mathring{A}`, `\\overset{\\circ}{\\mathrm{A}}`.
+# The sign of the unit: `\\AA`, `\\mathring{A}`, `\\overset{\\circ}{\\mathrm{A}}`, `Å`.
 _ANGSTROM = re.compile(
+    "(?<![^\\W\\d_])[\u00c5\u212b](?![^\\W\\d_])|"
     r"\\AA(?![a-zA-Z])|\\(?:mathring|overset\s*\{\s*\\circ\s*\})\s*\{(?:\\\w+\{A\}|A)\}"
 )
 # A relation that is denied: the `\\not=` of `x \\not= 5`, the `\\not\\in` of `x \\not\\in A`.
@@ -241,7 +241,7 @@ def _plain(text: str) -> str:
     if "\\\\" in text:
         is_escaped_twice = "\\begin" not in text or "\\\\begin" in text
         text = (_ROW_BEFORE_LETTER if is_escaped_twice else _ROW_BEFORE_WORD).sub(r"\\\\ ", text)
-    if "\\AA" in text or "{A}" in text:
+    if "\\AA" in text or "{A}" in text or not text.isascii():
         text = _ANGSTROM.sub(r"\\text{Å}", text)
     if "\\not" in text:
         text = _DENIED.sub(lambda denied: _DENIALS[denied[1]], text)

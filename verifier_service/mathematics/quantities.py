@@ -130,13 +130,13 @@ def with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
 def _sign_at(tokens: Sequence[Token], index: int) -> tuple[str | None, int]:
     """The sign of a unit that tokens make together at an index, and how many they are."""
     following = tokens[index : index + MAX_SIGN_TOKENS]
-    if following[0].text.lower() in _DEGREES and len(following) > 1:
-        return _SCALES.get(following[1].text.lower()), 2 if following[
-            1
-        ].text.lower() in _SCALES else 1
-    run = [token for token in following if token.kind in (Kind.LETTER, Kind.WORD)]
-    for width in range(len(run), 0, -1):
-        sign = sign_of_unit(following[:width]) if run[:width] == [*following[:width]] else None
+    if following[0].text.lower() in _DEGREES:
+        scale = _SCALES.get(following[1].text.lower()) if len(following) > 1 else None
+        return scale, 2 if scale else 1
+    for width in range(len(following), 0, -1):
+        run = following[:width]
+        are_names = all(token.kind in (Kind.LETTER, Kind.WORD) for token in run)
+        sign = sign_of_unit(run) if are_names else None
         if sign is not None:
             return (sign, width) if _stands_for_unit(tokens, index, index + width) else (None, 1)
     return None, 1

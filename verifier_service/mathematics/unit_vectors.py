@@ -6,9 +6,10 @@ import re
 from fractions import Fraction
 
 from verifier_service.mathematics.expression_parser import parse_expression
-from verifier_service.mathematics.expressions import Expression, Number, negative
+from verifier_service.mathematics.expressions import Expression, Number, Sum, negative
 from verifier_service.mathematics.notation import Unreadable, tokenize
 from verifier_service.mathematics.quantities import read_unit
+from verifier_service.mathematics.splitting import is_bracketed
 from verifier_service.mathematics.values import Quantity, Several
 
 MAX_CHARACTERS = 500
@@ -24,6 +25,8 @@ _MARKED = re.compile(
 _BARE = re.compile(r"(?<![a-zA-Z\\])(?P<axis>[ijk])(?![a-zA-Z(^_'])")
 # A letter that may name a unit vector; most texts have none.
 _AXIS = re.compile(r"(?<![a-zA-Z])[ijk](?![a-zA-Z])|[ij]math")
+# A digit of a value, and not of an index: the `3` of `3 = \\hat{i}`, not the `1` of `v_1`.
+_VALUE = re.compile(r"(?<![_{\d])\d")
 # What may stand between a coefficient and its unit vector.
 _JOINT = re.compile(r"(?:\\(?:cdot|times|[,;: ])|[*~\s])+$")
 
@@ -41,7 +44,10 @@ def read_unit_vectors(text: str) -> list[Several]:
     """
     if len(text) > MAX_CHARACTERS or _AXIS.search(text) is None:
         return []
-    text = text.replace("\\left", "").replace("\\right", "").rpartition("=")[2].strip()
+    name, _, text = text.replace("\\left", "").replace("\\right", "").rpartition("=")
+    if _VALUE.search(name):
+        return []
+    text = text.strip()
     if text.startswith("("):
         inside, bracket, behind = text[1:].rpartition(")")
         text = f"{inside} {behind}" if bracket and ")" not in inside else text
@@ -87,7 +93,10 @@ def _coefficient(text: str, *, is_first: bool) -> Expression | None:
         value: Expression = Number(Fraction(1))
     else:
         try:
-            value = parse_expression(tokenize(rest))
+            tokens = tokenize(rest)
+            value = parse_expression(tokens)
         except Unreadable:
+            return None
+        if isinstance(value, Sum) and not is_bracketed(tokens):  # the 2 + 3 of 2 + 3\hat{j}
             return None
     return negative(value) if sign in ("-", "−") else value
