@@ -54,7 +54,10 @@ async def score_trace(
 
 async def _reward(verifier: Verifier, completion: Completion, label: Any, info: Any) -> float:
     if isinstance(info, str):  # data sets keep it as text where its columns differ
-        info = json.loads(info)
+        try:
+            info = json.loads(info)
+        except ValueError as error:
+            raise ValueError(f"info: expected an object, or one as JSON text: {error}") from error
     selections = [selection_of(info if isinstance(info, Mapping) else {})]
     (judgement,) = await verifier.judge_async(
         [completion], [reference_of(label)], selections=selections

@@ -150,7 +150,9 @@ def test_verifiers_gets_a_float() -> None:
     function = prime_verifiers.rubric_function(Verifier(), name="correct")
     message = {"role": "assistant", "content": RIGHT, "tool_calls": None}
     assert called(function, completion=[message], answer="4") == 1.0
-    assert list(inspect.signature(function).parameters) == ["completion", "answer"]
+    assert list(inspect.signature(function).parameters) == ["completion", "answer", "info"]
+    with pytest.raises(ValueError, match="info: expected an object, or one as JSON text"):
+        called(function, completion=[message], answer="4", info="{profile")
     assert function.__name__ == "correct"
 
 
