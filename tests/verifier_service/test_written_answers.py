@@ -396,7 +396,7 @@ def test_words_of_doubt_elsewhere_do_not_touch_the_answer(reference: str, comple
         ("The answer is 12, ...", "The answer is 12..."),
         ("• 12 or 13", "• 12"),
         ("I don't get 12.", "I get 12."),
-        ("We don’t obtain 12.", "We don’t get 13, we obtain 12."),
+        ("We don\u2019t obtain 12.", "We don\u2019t get 13, we obtain 12."),
         ("You won't get 12.", "I got 12."),
         ("It doesn't equal 12.", "It doesn't change: 12."),
         ("I doubt that the answer is 12.", "There is no doubt that the answer is 12."),
