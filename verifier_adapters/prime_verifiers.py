@@ -58,7 +58,9 @@ async def _reward(verifier: Verifier, completion: Completion, label: Any, info: 
             info = json.loads(info)
         except ValueError as error:
             raise ValueError(f"info: expected an object, or one as JSON text: {error}") from error
-    selections = [selection_of(info if isinstance(info, Mapping) else {})]
+    if not isinstance(info, Mapping | None):
+        raise ValueError(f"info: expected an object, found {type(info).__name__}")
+    selections = [selection_of(info or {})]
     (judgement,) = await verifier.judge_async(
         [completion], [reference_of(label)], selections=selections
     )

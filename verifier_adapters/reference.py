@@ -57,12 +57,10 @@ def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
         except ValueError as error:
             message = f"the column `verifiers` has the text {verifiers[:100]!r}, expected JSON"
             raise ValueError(message) from error
-    if isinstance(verifiers, str | bytes | Mapping) or not isinstance(
-        verifiers, Iterable | type(None)
-    ):
-        found = type(verifiers).__name__
-        raise ValueError(f"the column `verifiers` has a {found}, expected a list of verifiers")
     if verifiers is not None:
+        if isinstance(verifiers, str | bytes | Mapping) or not isinstance(verifiers, Iterable):
+            found = type(verifiers).__name__
+            raise ValueError(f"the column `verifiers` has a {found}, expected a list of verifiers")
         kept = [_without_null(one) if isinstance(one, Mapping) else one for one in verifiers]
         return {"verifiers": kept}
     return None if profile is None else {"profile": profile}

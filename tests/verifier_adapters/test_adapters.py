@@ -153,6 +153,8 @@ def test_verifiers_gets_a_float() -> None:
     assert list(inspect.signature(function).parameters) == ["completion", "answer", "info"]
     with pytest.raises(ValueError, match="info: expected an object, or one as JSON text"):
         called(function, completion=[message], answer="4", info="{profile")
+    with pytest.raises(ValueError, match="info: expected an object, found list"):
+        called(function, completion=[message], answer="4", info=[])
     assert function.__name__ == "correct"
 
 

@@ -53,6 +53,8 @@ RIGHT = [
     (r"-285.8\text{ kJ/mol}", r"\Delta H = -285.8 kJ/mol"),
     ("(3,4) m", "(3 m, 4 m)"),
     ("(3,4)", "(3, 4) m/s"),
+    (r"(3,4)\ \mathrm{m/s^2}", r"(3,4)\ \mathrm{m\,s^{-2}}"),
+    ("9.8 m/s^2", r"9.8\,\text{m}\text{s}^{-2}"),
     # Temperatures
     (r"20^\circ\text{C}", "20 degrees Celsius"),
     (r"20^\circ\text{C}", r"20\text{ degrees C}"),

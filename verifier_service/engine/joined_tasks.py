@@ -24,8 +24,8 @@ MAX_BODY_BYTES = 2**15
 class JoinedEngine:
     """An engine whose small tasks for text workers are joined while they wait for a turn.
 
-    Only verdicts that may be cached are joined: those of explained requests and questions that are
-    settled are not.
+    Only tasks whose verdicts may be cached are joined: not those of explained requests, nor those
+    that settle questions.
 
     Args:
         engine: judges.

@@ -412,13 +412,9 @@ class _AnswerParser:
 
     def _measured_tuple(self) -> Value | None:
         """`(3, 4) m/s`: coordinates with a unit behind them."""
-        if self.tokens[0].text not in ("(", "⟨") or self.tokens[-1].kind is Kind.SIGN:
-            return None
-        closing = {"(": ")", "⟨": "⟩"}[self.tokens[0].text]
-        end = next((i for i, token in enumerate(self.tokens) if token.text == closing), None)
-        if end is None or not is_bracketed(self.tokens[: end + 1]):
-            return None
-        unit = read_unit(with_signs_of_units(self.tokens[end + 1 :]))
+        closing = {"(": ")", "⟨": "⟩"}.get(self.tokens[0].text)
+        end = next((i for i, token in enumerate(self.tokens) if token.text == closing), -1)
+        unit = read_unit(with_signs_of_units(self.tokens[end + 1 :])) if end > 0 else None
         found = self._nested(self.tokens[: end + 1])._bracketed() if unit else None
         if not isinstance(found, Several) or found.kind != "tuple":
             return None
@@ -616,9 +612,9 @@ def _contradicts(side: Value, last: Quantity) -> bool:
     if variables(side.expression):
         return False
     if side.unit is None:
-        side = replace(side, unit=last.unit)
-    units = [one.unit.dimension for one in (side, last) if one.unit]
-    return units[0] != units[-1] or _measures_differ(side, last)
+        return _measures_differ(replace(side, unit=last.unit), last)
+    is_other = last.unit is None or side.unit.dimension != last.unit.dimension
+    return is_other or _measures_differ(side, last)
 
 
 def _measures_differ(left: Value, right: Value) -> bool:

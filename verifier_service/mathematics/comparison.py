@@ -188,7 +188,7 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     return None if None in verdicts else False
 
 
-# A space in LaTeX that separates no two numbers: that of `AB \\parallel CD`.
+# A space in LaTeX that separates no two numbers: that of `AB \parallel CD`.
 _SPACE = re.compile(r"(?<!\d) | (?!\d)")
 
 

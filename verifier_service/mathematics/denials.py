@@ -20,6 +20,8 @@ def is_disowned(announcement: re.Match[str]) -> bool:
 _CLAIM = (
     r"(?:say(?:ing)?|think|believe|claim|conclude|assume|agree|sure|certain|convinced|confident)"
 )
+# Doubt that is not denied itself: that of `I doubt`, not that of `no doubt`, `without a doubt`.
+_DOUBT = r"(?<!no )(?<!without )(?<!without a )doubt"
 _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
 # A denial or a condition right before `answer is 5`: `n't think that the ` in `I don't think that
 # the answer is`, the `if the ` of `if the answer is`.
@@ -27,7 +29,7 @@ _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
 _DISOWNING = (
     rf"(?:\b(?:wrong|incorrect)"
     rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
-    rf"|(?<!no )(?<!out )(?<!out a )\bdoubt(?:s|ed|ful)?(?:[ ]+that)?{_ARTICLES}"
+    rf"|\b{_DOUBT}(?:s|ed|ful)?(?:[ ]+that)?{_ARTICLES}"
     rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
     rf"|\b(?:if|suppose|supposing|assume|assuming|imagine|pretend|whether|unless|say)"
     rf"(?:[ ]+that)?{_ARTICLES}"
@@ -65,7 +67,7 @@ _WEAKENING = re.compile(
     r"|other[ ]+than|rather[ ]+than|instead[ ]+of|refuse[sd]?[ ]+to[ ]+\w+"
     r"|(?:is|are|lies?|stays?|remains?|falls?|be)[ ]+(?:\w+ly[ ]+|somewhere[ ]+|well[ ]+|just[ ]+)?"
     r"(?:below|above|under|over|beyond)"
-    r"|(?:no[ ]+way|hardly|unlikely|impossible|(?<!no )(?<!out )(?<!out a )doubt\w*"
+    rf"|(?:no[ ]+way|hardly|unlikely|impossible|{_DOUBT}\w*"
     r"|(?:nobody|no[ ]+one)[ ]+\w{2,12})"
     r"(?:[ ]+(?:that|it|this|the|answer|value|result|could|can|would|be|is|to|believe|say|think"
     r"|equals?)(?:['’]s)?){1,8}"

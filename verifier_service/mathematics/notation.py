@@ -148,7 +148,7 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 # `\\sin` is a command, but where an environment begins with a single one it ends a row, too.
 _ROW_BEFORE_LETTER = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z](?![a-zA-Z]))")
 _ROW_BEFORE_WORD = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z])")
-# The sign of the unit: `\\AA`, `\\mathring{A}`, `\\overset{\\circ}{\\mathrm{A}}`, `Å`.
+# The sign of the unit: `\AA`, `\mathring{A}`, `\overset{\circ}{\mathrm{A}}`, `Å`.
 _ANGSTROM = re.compile(
     "(?<![^\\W\\d_])[\u00c5\u212b](?![^\\W\\d_])|"
     r"\\AA(?![a-zA-Z])|\\(?:mathring|overset\s*\{\s*\\circ\s*\})\s*\{(?:\\\w+\{A\}|A)\}"
@@ -338,9 +338,10 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
         return end + 1
     before = len(tokens)
     _scan(inside, tokens)
-    if len(tokens) > before + 2 - (before > 0) and _are_units(tokens[before:]):
+    fewest = 2 if before else 3  # two words that begin a text may be choices: \text{A C}
+    if len(tokens) - before >= fewest and _are_units(tokens[before:]):
         tokens[before:] = [_as_word(one) for one in tokens[before:]]
-    tokens[before:] = _with_signs_of_units(tokens[before:])
+    tokens[before:] = _with_signs_joined(tokens[before:])
     if spaced and len(tokens) > before:
         tokens[before] = tokens[before]._replace(spaced=True)
     if inside.strip().lower() in ("infinity", "pi"):
@@ -364,7 +365,7 @@ def sign_of_unit(tokens: Sequence[Token]) -> str | None:
     return sign if sign in UNITS or sign in PRODUCT_UNITS else None
 
 
-def _with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
+def _with_signs_joined(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of text, in which letters beside each other that are the sign of a unit are one.
 
     The letters of `\\text{mV}` are no product, those of `\\text{m V}` are two units.
@@ -376,9 +377,9 @@ def _with_signs_of_units(tokens: Sequence[Token]) -> list[Token]:
         while end < len(tokens) and _goes_on(tokens[end - 1], tokens[end]):
             end += 1
         run = tokens[start:end]
-        sign = sign_of_unit(run) if run[0].kind is Kind.LETTER else None
-        joined = sign is not None and (len(run) > 1 or sign == "Ω")
-        found += [run[0]._replace(kind=Kind.WORD, text=sign)] if sign and joined else run
+        is_sign = run[0].kind is Kind.LETTER and (len(run) > 1 or run[0].text == "Omega")
+        sign = sign_of_unit(run) if is_sign else None
+        found += [run[0]._replace(kind=Kind.WORD, text=sign)] if sign else run
         start = end
     return found
 
@@ -501,12 +502,14 @@ def _ends_operand(token: Token) -> bool:
     return token.kind is not Kind.FUNCTION
 
 
-_NAMES = frozenset({"pH", "pOH", "pKa", "pKb"})
+_NAMES_OF_QUANTITIES = frozenset({"pH", "pOH", "pKa", "pKb"})
 """Names of quantities that would be products otherwise."""
 
 
 def _is_product(word: str) -> bool:
     """Whether letters next to each other are variables, as in `xy`."""
-    if (len(word) > 2 and word.isupper()) or word in _NAMES:  # a triangle, three choices
+    if (
+        len(word) > 2 and word.isupper()
+    ) or word in _NAMES_OF_QUANTITIES:  # a triangle, three choices
         return False
     return len(word) <= 3 and word.lower() not in SHORT_WORDS and word not in UNITS

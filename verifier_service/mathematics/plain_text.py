@@ -25,7 +25,7 @@ _DOLLAR = re.compile(r"(?<!\\)\$")
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textrm|textbf|mathbf|textit|mbox|operatorname)\s*\{([^{}]*)\}"
 )
-# Capitals in text behind a number, a unit and no variables: the T of `5\\text{ mT}`.
+# Capitals in text behind a number, a unit and no variables: the T of `5\text{ mT}`.
 _SIGN_IN_TEXT = re.compile(
     r"\d(?:\\[,;: ]|[\s~])*\\(?:text|mathrm|textrm|mbox)\s*"
     r"\{\s*(?:[fpnmkMGT]?[A-Z]|[A-Z]{2,4})\s*\}"

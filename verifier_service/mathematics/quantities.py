@@ -30,6 +30,7 @@ from verifier_service.mathematics.units import (
     AREA_WORDS,
     CAPITAL_UNITS,
     DEGREE,
+    GREEK_SIGNS,
     LETTER_UNITS,
     MAX_UNIT_EXPONENT,
     NO_UNIT,
@@ -145,8 +146,8 @@ def _sign_at(tokens: Sequence[Token], index: int) -> tuple[str | None, int]:
 def _stands_for_unit(tokens: Sequence[Token], start: int, end: int) -> bool:
     """Whether letters are the sign of a unit and no product: text, or all that follows a number."""
     run = tokens[start:end]
-    if any(one.kind is Kind.WORD for one in run):
-        return len(run) > 1
+    if any(one.kind is Kind.WORD for one in run):  # \text{m}\text{s} are two units
+        return any(one.text in GREEK_SIGNS for one in run)
     is_prefixed = len(run) > 1 or run[0].text == "Omega"
     follows_number = start > 0 and tokens[start - 1].kind is Kind.NUMBER and run[0].spaced
     return is_prefixed and follows_number and end == len(tokens)

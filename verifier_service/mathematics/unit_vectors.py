@@ -16,7 +16,7 @@ MAX_CHARACTERS = 500
 """Longest text that is read as a vector."""
 _AXES = "ijk"
 # A unit vector with its mark: `\hat{i}`, `\vec j`, `\mathbf{\hat k}`, `\hat{\imath}`.
-_MARK = r"\\(?:hat|widehat|vec|mathbf|boldsymbol|bm|bar)"
+_MARK = r"\\(?:hat|widehat|vec|mathbf|boldsymbol|bm)"
 _MARKED = re.compile(
     rf"{_MARK}\s*(?:\{{\s*(?:{_MARK}\s*\{{?\s*)?|(?={_MARK}\s*\{{)|\s)?"
     rf"(?:{_MARK}\s*\{{?\s*)?\\?(?P<axis>[ijk])(?:math)?\s*\}}{{0,2}}(?![a-zA-Z])"
@@ -25,7 +25,7 @@ _MARKED = re.compile(
 _BARE = re.compile(r"(?<![a-zA-Z\\])(?P<axis>[ijk])(?![a-zA-Z(^_'])")
 # A letter that may name a unit vector; most texts have none.
 _AXIS = re.compile(r"(?<![a-zA-Z])[ijk](?![a-zA-Z])|[ij]math")
-# A digit of a value, and not of an index: the `3` of `3 = \\hat{i}`, not the `1` of `v_1`.
+# A digit of a value, and not of an index: the `3` of `3 = \hat{i}`, not the `1` of `v_1`.
 _VALUE = re.compile(r"(?<![_{\d])\d")
 # What may stand between a coefficient and its unit vector.
 _JOINT = re.compile(r"(?:\\(?:cdot|times|[,;: ])|[*~\s])+$")
@@ -34,7 +34,7 @@ _JOINT = re.compile(r"(?:\\(?:cdot|times|[,;: ])|[*~\s])+$")
 def read_unit_vectors(text: str) -> list[Several]:
     """The vectors that a text can be, in the plane and in space; none where it is no such sum.
 
-    >>> [len(one.items) for one in read_unit_vectors(r"3\\\\hat{i} + 4\\\\hat{j}")]
+    >>> [len(one.items) for one in read_unit_vectors(r"3\\hat{i} + 4\\hat{j}")]
     [2, 3]
     >>> read_unit_vectors("3 + 4i")
     []

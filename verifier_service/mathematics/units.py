@@ -134,7 +134,7 @@ _SIZES: tuple[tuple[str, int | str, str], ...] = (
     ("turn time-1", "1/60", "rpm"),
 )
 _PREFIXES = (
-    # sign, name, factor, and the units that are met with it
+    # sign, name, factor, signs of units
     ("f", "femto", Fraction(1, 10**15), "m s"),
     ("p", "pico", Fraction(1, 10**12), "s A C F J W"),
     ("n", "nano", Fraction(1, 10**9), "m g s A mol C F H J L N T V W"),
@@ -145,13 +145,13 @@ _PREFIXES = (
     ("G", "giga", Fraction(10**9), "Hz J Pa W Wh eV Ω"),
     ("T", "tera", Fraction(10**12), "Hz J W eV"),
 )
-"""Prefixes of the SI; any other sign of a prefix before a sign of a unit is met elsewhere."""
+"""Prefixes of the SI, each with the units before which it is read: `pm` is no length here."""
 GREEK_SIGNS = {"mu": "μ", "Omega": "Ω"}
 """Letters of Greek that stand in signs of units, by their names."""
 _OTHER_SIGNS = {"μ": ("u", "mc"), "Ω": ("ohm",)}
 """Other ways to write the sign of a prefix or a unit: `ug`, `mcg`, `kohm`."""
 _NO_SIGNS = frozenset({"us", "um", "mcs", "mcm", "mcA", "uA"})
-"""Words and names of variables that would be signs of units with other signs of prefixes."""
+"""Signs that would follow from those, and are words or names of variables."""
 _SCALES_WITH_OFFSET: tuple[tuple[Fraction, Fraction, str], ...] = (
     # size of one degree and what zero degrees are, in kelvin; names
     (Fraction(1), Fraction("273.15"), "celsius Celsius °C"),

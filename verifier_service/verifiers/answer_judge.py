@@ -101,6 +101,7 @@ class AnswerJudge(AskingVerifier):
                 judgement = _UNREAD
             if judgement.reason not in (JudgeReason.DIFFERENT, JudgeReason.NO_ANSWER):
                 return self._audited(_said_by_rules(judgement), given, problem)
+            # Rules decide about two numbers in digits for certain.
             if are_numbers and found is not None and read_answer(found.text).number:
                 return self._audited(_said_by_rules(judgement), given, problem)
             answer = _statement(text, found, readings)
