@@ -63,6 +63,7 @@ class ExecutionHandle:
         self._pidfd = -1
         self._killed_for: ExitReason | None = None
         self._killed_at: float | None = None
+        self._is_stopped = False
         self._status: socket.socket | None = None
         self._statuses: list[bytes] = []
         self._fetched_files: tuple[str, ...] = ()
@@ -150,10 +151,15 @@ class ExecutionHandle:
         return await asyncio.shield(self.ended)
 
     def begin(self, pidfd: int) -> None:
-        """Take the descriptor of the process, which exists from now on."""
+        """Take the descriptor of the process.
+
+        The process may run for a while before: it may even have been stopped or killed by now.
+        """
         self._pidfd = pidfd
         for stream in self._streams:
             stream.watch()
+        if self._is_stopped:
+            self._send(signal.SIGSTOP)
         if self._killed_for is not None:
             self._send(signal.SIGKILL)
 
@@ -178,11 +184,13 @@ class ExecutionHandle:
 
     def stop(self) -> None:
         """Stop the process until `go_on`, because it is others' turn."""
+        self._is_stopped = True
         self.watch.stop()
         self._send(signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Have a stopped process go on."""
+        self._is_stopped = False
         self.watch.go_on()
         self._send(signal.SIGCONT)
 
