@@ -9,7 +9,7 @@ import pytest
 from tests.sandbox.conftest import LIMITS, Sandbox
 from verifier_service.compat.programs import check_files
 from verifier_service.sandbox import pack
-from verifier_service.sandbox.execution import MAX_FETCHED_FILES
+from verifier_service.sandbox.file_names import MAX_FETCHED_FILES
 
 SCRATCH = dataclasses.replace(LIMITS, file_bytes=2**20)
 

@@ -18,7 +18,7 @@ import pytest
 
 import verifier_service.plugins
 from trainer_client.service_process import running_service
-from verifier_service.engine.request_scoring import MAX_COMPLETION_CHARACTERS
+from verifier_service.engine.request_limits import MAX_COMPLETION_CHARACTERS
 from verifier_service.plugins import PluginError, plugins
 from verifier_service.verifier import TextVerifier
 from verifier_service.verifiers.format import Format

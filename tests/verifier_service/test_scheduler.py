@@ -18,9 +18,8 @@ from verifier_service.code.plain_run import RunProgram
 from verifier_service.completion import Completion
 from verifier_service.engine.admission import Admission, PendingBounds
 from verifier_service.engine.chunks import SHARED_REFERENCE_BYTES
+from verifier_service.engine.request_limits import MAX_COMPLETION_CHARACTERS, MAX_REFERENCE_BYTES
 from verifier_service.engine.request_scoring import (
-    MAX_COMPLETION_CHARACTERS,
-    MAX_REFERENCE_BYTES,
     ScoredRequest,
     Scoring,
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import math
 import os
 import socket
 import sys
@@ -17,9 +16,8 @@ import types
 import unittest
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
-from verifier_service.code import value_codec
 from verifier_service.code.assertions import ENTRY
 from verifier_service.code.handles import (
     TESTS_FILE,
@@ -43,6 +41,7 @@ from verifier_service.code.results_in_judge import (
     run_uncounted,
     text_of,
 )
+from verifier_service.code.returned_values import is_same
 from verifier_service.code.split_tests import MARK
 from verifier_service.code.tests_reading import (
     AssertsReading,
@@ -118,7 +117,7 @@ def _run_cases(program: RemoteProgram, tests: dict[str, Any], journal: Journal) 
         try:
             function = getattr(owner(), name) if owner else program.name(name)
             found = function(*case.get("args", []), **case.get("kwargs", {}))
-            if _same(found, case["returns"], tests["tolerance"]):
+            if is_same(found, case["returns"], tests["tolerance"]):
                 journal.add(CodeReason.PASSED)
             else:
                 journal.add(CodeReason.WRONG_ANSWER, f"returned {found!r}")
@@ -143,50 +142,6 @@ def _owner(program: RemoteProgram, entry_point: str) -> tuple[Any, str]:
     owner = program.name(class_name) if class_name else None
     program.answering |= {result_of(class_name)}  # the method may be called like one of a list's
     return (owner if isinstance(owner, type) else None), name
-
-
-def _same(found: Any, expected: Any, tolerance: float) -> bool:
-    """Whether a result equals a value of JSON, which has no tuples and may round its floats."""
-    if isinstance(expected, list):
-        return (
-            isinstance(found, list | tuple)
-            and len(found) == len(expected)
-            and all(_same(a, b, tolerance) for a, b in zip(found, expected, strict=True))
-        )
-    if isinstance(expected, dict):
-        return isinstance(found, dict) and _same_items(found, expected, tolerance)
-    numbers = (int, float)
-    if tolerance and isinstance(found, numbers) and isinstance(expected, numbers):
-        return found == expected or _is_close(found, expected, tolerance)
-    return bool(found == expected)
-
-
-def _is_close(found: float, expected: float, tolerance: float) -> bool:
-    # Every number lies within a share of infinity of an infinity.
-    return math.isfinite(expected) and abs(found - expected) <= tolerance * max(1.0, abs(expected))
-
-
-def _same_items(found: dict[Any, Any], expected: dict[str, Any], tolerance: float) -> bool:
-    """Whether a dict equals an object of JSON, whose keys are text.
-
-    Each key is turned into text once, and by the judge alone: an object of the program could be
-    another text at each question.
-    """
-    try:
-        for key in found:
-            value_codec.encode(key, _refuse_key)
-    except value_codec.NotPlain:
-        return False
-    items = {str(key): value for key, value in found.items()}
-    return (
-        len(items) == len(found)
-        and items.keys() == expected.keys()
-        and all(_same(value, expected[key], tolerance) for key, value in items.items())
-    )
-
-
-def _refuse_key(key: Any) -> NoReturn:
-    raise value_codec.NotPlain(type(key).__name__)
 
 
 # Test code

@@ -29,7 +29,7 @@ from verifier_service.code.output_checkers import CheckerName
 from verifier_service.code.usual_names import INSTALLED
 from verifier_service.reason import EngineReason
 from verifier_service.reference import bad, missing
-from verifier_service.sandbox.execution import check_name
+from verifier_service.sandbox.file_names import check_name
 from verifier_service.strict_json import FlawedJson
 from verifier_service.validation import first_problem
 from verifier_service.verifier import Unverifiable

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import Any
 
 from verifier_service import frames
-from verifier_service.code.matches import MATCH_TYPES, FoundMatch
+from verifier_service.code.regex_matches import MATCH_TYPES, FoundMatch
 
 MAX_FRAME_BYTES = 16 * 2**20
 MAX_DEPTH = 200

@@ -17,7 +17,7 @@ from verifier_service.code.plain_run import (
     report_in,
 )
 from verifier_service.compat.scheduling import NotNow, verdicts_of
-from verifier_service.sandbox.execution import MAX_FETCHED_FILES, check_name
+from verifier_service.sandbox.file_names import MAX_FETCHED_FILES, check_name
 from verifier_service.schemas import Group
 from verifier_service.verdict import Outcome, Verdict
 

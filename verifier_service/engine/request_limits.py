@@ -1,4 +1,4 @@
-"""The limits on one request."""
+"""The limits on one request, and on the texts in it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ import msgspec
 from verifier_service.engine.allowance import Allowance
 from verifier_service.errors import TooManyCompletions, VerifierNotEnabled
 
+MAX_COMPLETION_CHARACTERS = 2 * 2**20
+"""Longest completion that is judged; a longer one is `too_large`. No model writes as much, and one
+message of that size would hold up other requests."""
+MAX_GROUP_CHARACTERS = 2 * MAX_COMPLETION_CHARACTERS
+"""Most characters of a group whose completions are judged beside each other."""
+MAX_REFERENCE_BYTES = 16 * 2**20
+"""Largest reference in JSON; a larger one is `bad_reference`."""
+LARGE_REFERENCE = f"the reference takes more than {MAX_REFERENCE_BYTES} bytes of JSON"
 MAX_EXPLAINED_VERDICTS = 1024
 """Most verdicts of a request that asks for explanations, each of which may take 60 kB."""
 

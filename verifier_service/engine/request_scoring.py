@@ -36,7 +36,13 @@ from verifier_service.engine.chunks import (
     unique_parts,
 )
 from verifier_service.engine.engine import Engine, NoWorkers
-from verifier_service.engine.recording import records_of
+from verifier_service.engine.request_limits import (
+    LARGE_REFERENCE,
+    MAX_COMPLETION_CHARACTERS,
+    MAX_GROUP_CHARACTERS,
+    MAX_REFERENCE_BYTES,
+)
+from verifier_service.engine.store_records import records_of
 from verifier_service.explanation import Explanation
 from verifier_service.model_judge.reasons import CallReason
 from verifier_service.reason import EngineReason
@@ -51,14 +57,6 @@ from verifier_service.verifier import (
 )
 from verifier_service.workers.tasks import TaskResult
 
-MAX_COMPLETION_CHARACTERS = 2 * 2**20
-"""Longest completion that is judged; a longer one is `too_large`. No model writes as much, and one
-message of that size would hold up other requests."""
-MAX_GROUP_CHARACTERS = 2 * MAX_COMPLETION_CHARACTERS
-"""Most characters of a group whose completions are judged beside each other."""
-MAX_REFERENCE_BYTES = 16 * 2**20
-"""Largest reference in JSON; a larger one is `bad_reference`."""
-LARGE_REFERENCE = f"the reference takes more than {MAX_REFERENCE_BYTES} bytes of JSON"
 MIN_SHARE = 32
 """Fewest completions of a chunk: sharing out fewer among workers costs more than it saves."""
 SETTLE_CHUNK_SIZE = 4

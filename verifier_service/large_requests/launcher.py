@@ -50,6 +50,7 @@ from verifier_service.large_requests.messages import (
     from_process,
     kept_verdicts,
 )
+from verifier_service.large_requests.process_memory import may_exceed, process_memory
 from verifier_service.workers.sources import ForkServer, WorkerStartError
 from verifier_service.workers.tasks import TaskResult
 
@@ -60,11 +61,6 @@ MAX_LIGHT_BYTES = 2**20
 """Largest body whose process need not wait until others have read theirs."""
 TRIES = 3
 """Processes that a request gets, one after the other: the first may have died by chance."""
-MIN_MEMORY_BYTES = 2**30
-MEMORY_PER_BODY_BYTE = 16
-"""Memory for each byte of the largest body; JSON of nothing but brackets takes as much."""
-MAX_MEMORY_PER_BODY_BYTE = 64
-"""Most memory that any JSON takes for each of its bytes, read and checked."""
 
 
 class RequestDied(Exception):
@@ -88,7 +84,7 @@ class RequestProcesses:
         self._bodies = bodies
         self._scheduler = scheduler
         self._max_body_bytes = max_body_bytes
-        self._memory_bytes = max(MIN_MEMORY_BYTES, MEMORY_PER_BODY_BYTE * max_body_bytes)
+        self._memory_bytes = process_memory(max_body_bytes)
         self._slots = asyncio.Semaphore(MAX_PROCESSES)
         self._fork_lock = asyncio.Lock()
         self._source: ForkServer | None = None
@@ -161,7 +157,7 @@ class RequestProcesses:
             return True
         is_plain = request.content_encoding == "identity"
         num_bytes = request.num_bytes if is_plain else self._max_body_bytes
-        return num_bytes * MAX_MEMORY_PER_BODY_BYTE > self._memory_bytes
+        return may_exceed(self._memory_bytes, body_bytes=num_bytes)
 
     async def _process(self, body: int) -> _Process:
         async with self._fork_lock:

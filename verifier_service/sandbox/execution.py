@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 
 class Layer(StrEnum):
@@ -126,7 +126,7 @@ class Program:
             the payload names.
         arguments: arguments of the program, without its name.
         talks: whether standard input and output are the channel to the other process of a pair.
-        files: files of the scratch directory when the program begins, by names that `check_name`
+        files: files of the scratch directory when the program begins, by names that `file_names`
             accepts. Each takes whole pages of `Limits.file_bytes`.
         fetched_files: names of files to read from the scratch directory when the program has ended.
             One that ends with a slash is a directory, fetched as `pack.pack` packs its files.
@@ -213,32 +213,6 @@ class Pair:
 
     program: Execution
     judge: Execution
-
-
-MAX_FETCHED_FILES = 16
-"""Most files that one execution can fetch: their descriptors must fit into one message."""
-MAX_NAME_BYTES = 200
-"""Longest name of a file, in bytes, with its directories."""
-
-
-def check_name(name: str) -> None:
-    """Raise ValueError unless this can be the name of a file in the scratch directory.
-
-    >>> check_name("data/a.txt")
-    >>> check_name("../a.txt")
-    Traceback (most recent call last):
-    ...
-    ValueError: '../a.txt' is no name of a file below the working directory
-    """
-    path = PurePosixPath(name)
-    is_below = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
-    is_plain = "\0" not in name and not name.endswith("/")
-    try:
-        is_short = len(name.encode()) <= MAX_NAME_BYTES
-    except UnicodeEncodeError:
-        is_short = False
-    if not (is_below and is_plain and is_short):
-        raise ValueError(f"{name[:100]!a} is no name of a file below the working directory")
 
 
 class SandboxError(RuntimeError):

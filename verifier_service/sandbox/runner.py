@@ -30,7 +30,6 @@ from typing import Self
 from verifier_service.sandbox import entries
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
-    MAX_FETCHED_FILES,
     Execution,
     ExitReason,
     Layer,
@@ -40,10 +39,10 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     Tools,
     ZygoteKind,
-    check_name,
     level,
 )
 from verifier_service.sandbox.execution_handle import ExecutionHandle
+from verifier_service.sandbox.file_names import MAX_FETCHED_FILES, check_name
 from verifier_service.sandbox.relay import Conversation, pass_on
 from verifier_service.sandbox.turns import Turn, TurnTaking
 from verifier_service.sandbox.users import Users

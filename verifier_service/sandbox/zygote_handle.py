@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from verifier_service.sandbox.execution import (
-    MAX_FETCHED_FILES,
     ExitReason,
     Layer,
     Limits,
@@ -35,6 +34,7 @@ from verifier_service.sandbox.execution_handle import (
     ExecutionHandle,
     sealed,
 )
+from verifier_service.sandbox.file_names import MAX_FETCHED_FILES
 from verifier_service.sandbox.scratch import empty_directory, holds_more_than
 from verifier_service.sandbox.zygote import (
     ENDED,

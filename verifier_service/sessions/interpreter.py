@@ -24,12 +24,12 @@ from verifier_service.code.session_process import (
     SESSION_ENTRIES,
 )
 from verifier_service.sandbox.execution import (
-    MAX_FETCHED_FILES,
     Limits,
     Program,
     Tools,
     ZygoteKind,
 )
+from verifier_service.sandbox.file_names import MAX_FETCHED_FILES
 from verifier_service.sessions.wire import Packages, RaisedError, SessionLimits
 
 NUM_FILES = 256

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from verifier_service.engine import recording
+from verifier_service.engine import store_records
 from verifier_service.engine.chunks import Owner, VerdictsByKey, options_json, unique_parts
-from verifier_service.engine.recording import records_of
+from verifier_service.engine.store_records import records_of
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
@@ -30,12 +30,12 @@ def recorded(*prompts: str) -> list[RequestRecord]:
 
 
 def test_a_prompt_that_is_too_long_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "MAX_TEXT_CHARACTERS", 100)
+    monkeypatch.setattr(store_records, "MAX_TEXT_CHARACTERS", 100)
     [found] = recorded("p" * 100, "p" * 101)
     assert [one.prompt for one in found.groups] == ["p" * 100, None]
 
 
 def test_a_record_ends_where_its_prompts_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "CHARACTERS_PER_RECORD", 250)
+    monkeypatch.setattr(store_records, "CHARACTERS_PER_RECORD", 250)
     found = recorded(*["p" * 100] * 6)
     assert [len(one.groups) for one in found] == [3, 3]
