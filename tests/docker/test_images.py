@@ -20,6 +20,8 @@ MAX_IMPORT_SHARE = 3.0
 """Most CPU time of importing the service, in those of `PACKAGES`; 1.4 on an idle machine."""
 MAX_READY_SHARE = 10.0
 """Most CPU time until all processes are ready, in those of importing `PACKAGES`; 6 there."""
+MEASUREMENTS = 3
+"""Most measurements; one below the bound is enough, since a busy machine only adds to them."""
 PACKAGES = "fastapi, numpy, sympy"
 """The largest packages of the image: a busy machine takes longer for them, too."""
 MAX_ADDED_BYTES = 250 * 10**6
@@ -174,24 +176,23 @@ def test_labels_health_check_and_user_are_in_the_image(stack: Stack) -> None:
 
 
 def test_importing_the_service_takes_little_longer_than_its_packages(stack: Stack) -> None:
-    shares = [
+    assert any(
         import_cpu_seconds(stack, "verifier_service.app") / import_cpu_seconds(stack, PACKAGES)
-        for _ in range(3)
-    ]
-    assert min(shares) < MAX_IMPORT_SHARE
+        < MAX_IMPORT_SHARE
+        for _ in range(MEASUREMENTS)
+    )
 
 
 def test_the_service_is_ready_soon(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     """The CPU time of all processes counts: the clock tells how busy the machine is."""
-    shares = []
-    for _ in range(3):
+    for _ in range(MEASUREMENTS):
         seconds, cpu_seconds = start_of_service(stack)
-        shares.append(cpu_seconds / import_cpu_seconds(stack, PACKAGES))
+        share = cpu_seconds / import_cpu_seconds(stack, PACKAGES)
         with capsys.disabled():
-            print(
-                f"\nready after {seconds:.1f} s, {cpu_seconds:.1f} s of CPU time: {shares[-1]:.1f}"
-            )
-    assert min(shares) < MAX_READY_SHARE
+            print(f"\nready after {seconds:.1f} s, {cpu_seconds:.1f} s of CPU time: {share:.1f}")
+        if share < MAX_READY_SHARE:
+            return
+    pytest.fail(f"no start of {MEASUREMENTS} took less than {MAX_READY_SHARE} times {PACKAGES}")
 
 
 def import_cpu_seconds(stack: Stack, names: str) -> float:

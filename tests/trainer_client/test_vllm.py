@@ -113,6 +113,16 @@ def server(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield running
 
 
+@pytest.fixture(scope="module")
+def adapter_server(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that takes adapters, and whole weights as well."""
+    flags = ("--enable-lora", "--max-lora-rank", "8")
+    environment = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}
+    log = tmp_path_factory.mktemp("vllm") / "log"
+    with running_vllm(served, log, *flags, environment=environment) as running:
+        yield running
+
+
 @pytest.fixture(scope="module", autouse=True)
 def quiet_threads() -> None:
     os.environ.update(ENVIRONMENT)
@@ -209,16 +219,11 @@ def test_weights_go_from_gpu_to_gpu(
 
 
 def test_an_adapter_alone_arrives_at_a_server(
-    taught: Path, served: Path, task: Path, service_url: str, tmp_path: Path
+    taught: Path, adapter_server: Server, task: Path, service_url: str, tmp_path: Path
 ) -> None:
     """Five steps; the whole weights go once, for the base, and an adapter before each step."""
-    flags = ("--enable-lora", "--max-lora-rank", "8")
-    environment = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}
     seen: list[str] = []
-    with (
-        running_vllm(served, tmp_path / "log", *flags, environment=environment) as server,
-        forwarding(server.url, seen.append) as url,
-    ):
+    with forwarding(adapter_server.url, seen.append) as url:
         settings = config(
             taught,
             task / "data",
@@ -545,19 +550,18 @@ def test_a_server_that_hangs_stops_the_run_at_the_deadline_with_a_checkpoint(
 
 
 def test_a_server_that_dies_while_it_takes_weights_ends_the_run_at_once_with_a_checkpoint(
-    served: Path, taught: Path, task: Path, service_url: str, tmp_path: Path
+    adapter_server: Server, taught: Path, task: Path, service_url: str, tmp_path: Path
 ) -> None:
-    """Killed during the second step's push; the deadline is far away."""
-    with running_vllm(served, tmp_path / "log") as doomed:
-        kill = in_step_two(PUSH, lambda: doomed.signal(signal.SIGKILL))
-        with forwarding(doomed.url, kill) as url:
-            settings = config(
-                taught, task / "data", tmp_path / "run", service_url, rollout=served_at(url)
-            )
-            with pytest.raises(
-                TrainingStopped, match=r"the vLLM server is gone: POST .*collective_rpc"
-            ):
-                train(settings)
+    """Killed during the second step's push; the deadline is far away. The last test that has it."""
+    kill = in_step_two(PUSH, lambda: adapter_server.signal(signal.SIGKILL))
+    with forwarding(adapter_server.url, kill) as url:
+        settings = config(
+            taught, task / "data", tmp_path / "run", service_url, rollout=served_at(url)
+        )
+        with pytest.raises(
+            TrainingStopped, match=r"the vLLM server is gone: POST .*collective_rpc"
+        ):
+            train(settings)
     check_saved_after_one_step(settings)
 
 

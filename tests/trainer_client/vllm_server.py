@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "VLLM_SERVER_DEV_MODE": "1",
     "VLLM_ALLOW_INSECURE_SERIALIZATION": "1",  # of handles of GPU memory, on this machine alone
     "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # or a third process imports vLLM, to be the worker
     # Threads bound to cores that others use would spin.
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "OMP_NUM_THREADS": "1",
