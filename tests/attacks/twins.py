@@ -159,17 +159,23 @@ Asked = tuple[Form, Trial, Scoring]
 def asked_for(forms: Sequence[Form], *, part: int, num_parts: int) -> list[Asked]:
     """The verdicts that a part of the suite asks for.
 
-    Every part has the programs that were written for a form, with each scoring. One in `num_parts`
-    of the others is in a part: programs of `everywhere.toml`, and those that must be compiled.
+    Every part has the programs that were written for a form, each with one scoring, which is
+    another in the next part. One in `num_parts` of the others is in a part: programs of
+    `everywhere.toml`, and those that must be compiled.
     """
     return [
         (form, trial, scoring)
         for row, form in enumerate(forms)
         for column, trial in enumerate(form.trials)
         for turn, scoring in enumerate(SCORINGS)
-        if not (trial.is_general or languages.LANGUAGES[form.language].is_compiled)
-        or (row + column + turn) % num_parts == part
+        if (row + column + turn - part) % _num_turns(form, trial, num_parts) == 0
     ]
+
+
+def _num_turns(form: Form, trial: Trial, num_parts: int) -> int:
+    """Parts of which one asks for a verdict on a program."""
+    is_compiled = languages.LANGUAGES[form.language].is_compiled
+    return num_parts if trial.is_general or is_compiled else len(SCORINGS)
 
 
 async def judge_all(asked: Sequence[Asked]) -> list[Judgement]:

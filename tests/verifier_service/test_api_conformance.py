@@ -13,7 +13,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-NUM_CASES = int(os.environ.get("SOAK_EXECUTIONS", "20000")) // 200
+NUM_CASES = int(os.environ.get("SOAK_EXECUTIONS", "20000")) // 400
 """Generated calls; to make one takes as long as some hundred programs run, 0.2 s of CPU time."""
 
 BEYOND_THE_SCHEMA = (

@@ -86,7 +86,7 @@ spellings = st.builds(
 
 @pytest.mark.slow
 @given(spellings)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_a_light_body_is_the_request_of_the_whole(body: bytes) -> None:
     assert read_light(body) == read_whole(body)
 
