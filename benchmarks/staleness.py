@@ -41,7 +41,7 @@ from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup
 from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.rollout.group_stream import GroupStream, StreamLimits, StreamSource
-from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups
+from trainer_client.rollout.one_step_ahead import SamplingAhead, StepGroups
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.run.checkpoint import Position, RandomState
 from trainer_client.run.console import CONSOLE

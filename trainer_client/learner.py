@@ -32,13 +32,13 @@ from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine
 from trainer_client.rollout.group_requests import GroupRequestEngine
 from trainer_client.rollout.group_stream import GroupStream, StreamLimits
-from trainer_client.rollout.replay import SolvedCompletions
-from trainer_client.rollout.sampling_ahead import (
+from trainer_client.rollout.one_step_ahead import (
     SamplingAhead,
     StepGroups,
     read_groups,
     write_groups,
 )
+from trainer_client.rollout.replay import SolvedCompletions
 from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.rollout.stream_state import read_stream, write_stream
 from trainer_client.run.checkpoint import (

@@ -19,7 +19,7 @@ from trainer_client.dataset import Problem
 from trainer_client.problem_order import MixPosition, ProblemMix
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
-from trainer_client.rollout.sampling_ahead import (
+from trainer_client.rollout.one_step_ahead import (
     FILE,
     SamplingAhead,
     StepGroups,

@@ -35,7 +35,7 @@ from trainer_client.reward.group_scoring import (
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler
 from trainer_client.rollout.group_stream import seed_of, staleness_metrics
-from trainer_client.rollout.sampling_ahead import StepGroups
+from trainer_client.rollout.one_step_ahead import StepGroups
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.run.checkpoint import Position, RandomState
 from trainer_client.run.json_lines import read_lines

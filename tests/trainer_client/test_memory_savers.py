@@ -24,7 +24,7 @@ from trainer_client.policy.memory_savers import offloaded
 from trainer_client.problem_order import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import RolloutGroup
-from trainer_client.rollout.sampling_ahead import SamplingAhead, StepGroups
+from trainer_client.rollout.one_step_ahead import SamplingAhead, StepGroups
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.train import train
 from trainer_client.update.batch import make_batch
@@ -275,7 +275,7 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
 HANGING = """
 import threading
 from trainer_client.problem_order import MixPosition
-from trainer_client.rollout.sampling_ahead import SamplingAhead
+from trainer_client.rollout.one_step_ahead import SamplingAhead
 ahead = SamplingAhead()
 ahead.start(lambda position: threading.Event().wait(), MixPosition())
 ahead.close()

@@ -18,9 +18,9 @@ from starlette.types import Receive, Scope, Send
 
 from tests.processes import until_async
 from verifier_service.http.connection import ConnectionLimits, Guard, guarded
-from verifier_service.http.framing import StrictFraming
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.request_head import MAX_HEAD_BYTES
+from verifier_service.http.strict_connection import StrictConnection
 from verifier_service.server import listen
 
 ENDLESS = 10**9
@@ -322,7 +322,7 @@ def test_right_requests_are_answered_however_they_are_cut(size: int) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"content"])
 def test_the_head_of_a_response_is_in_one_packet_with_its_body(body: bytes) -> None:
-    framing = StrictFraming()
+    framing = StrictConnection()
     framing.receive_data(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
     assert isinstance(framing.next_event(), h11.Request)
     length = str(len(body)).encode()

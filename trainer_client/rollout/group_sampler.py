@@ -32,7 +32,7 @@ from trainer_client.rollout.group_stream import (
     TakenGroups,
     staleness_metrics,
 )
-from trainer_client.rollout.sampling_ahead import SampleGroups, SamplingAhead, StepGroups
+from trainer_client.rollout.one_step_ahead import SampleGroups, SamplingAhead, StepGroups
 from trainer_client.run.checkpoint import Position
 from trainer_client.run.step_progress import STEP
 

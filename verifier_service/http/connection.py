@@ -26,10 +26,10 @@ from uvicorn.server import ServerState
 
 from verifier_service.current_call import new_request_id
 from verifier_service.http.error_statuses import RETRY_AFTER_SECONDS
-from verifier_service.http.framing import StrictFraming
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.plain_exchange import PlainExchange, PlainHead, plain_head
 from verifier_service.http.request_head import HeadFault
+from verifier_service.http.strict_connection import StrictConnection
 
 access_log = logging.getLogger("verifier_service.access")
 
@@ -86,7 +86,7 @@ class GuardedConnection(H11Protocol):
         guard: Guard,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self.conn = StrictFraming()
+        self.conn = StrictConnection()
         self._guard = guard
         self._is_refused = False
         self._owing: asyncio.TimerHandle | None = None
@@ -214,7 +214,7 @@ class GuardedConnection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what the framing or h11 cannot read; uvicorn calls this."""
-        assert isinstance(self.conn, StrictFraming)
+        assert isinstance(self.conn, StrictConnection)
         fault = self.conn.fault or HeadFault(HTTPStatus.BAD_REQUEST, "this is not HTTP/1.1")
         self._refuse(fault.status, "malformed_request", fault.message)
 

@@ -14,7 +14,7 @@ CHUNKS = (b"transfer-encoding", b"chunked")
 """The header that announces chunks, as h11 has it."""
 
 
-class StrictFraming(h11.Connection):
+class StrictConnection(h11.Connection):
     """A server's h11 connection that checks heads, and what stands between chunks, before h11 does.
 
     h11 asks for an event at every step, also where uvicorn goes on to a next request by itself. So
