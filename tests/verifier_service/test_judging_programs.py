@@ -10,7 +10,7 @@ import pytest
 
 from tests.verifier_service.test_score import verdicts
 from verifier_service.code.reference_tests import read_tests
-from verifier_service.sandbox.relay import MAX_NOTED_BYTES, Conversation
+from verifier_service.sandbox.conversation import MAX_NOTED_BYTES, Conversation
 from verifier_service.verifier import Unverifiable
 
 needs_compiler = pytest.mark.skipif(

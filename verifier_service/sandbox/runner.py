@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Self
 
 from verifier_service.sandbox import entries
+from verifier_service.sandbox.conversation import Conversation
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
     Execution,
@@ -43,7 +44,7 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.execution_handle import ExecutionHandle
 from verifier_service.sandbox.file_names import MAX_FETCHED_FILES, check_name
-from verifier_service.sandbox.relay import Conversation, pass_on
+from verifier_service.sandbox.relay import pass_on
 from verifier_service.sandbox.turns import Turn, TurnTaking
 from verifier_service.sandbox.users import Users
 from verifier_service.sandbox.zygote import ZygoteConfig
