@@ -1,22 +1,15 @@
-"""The response in a completion, and the task that it is for, as text for a model."""
+"""The response in a completion as text for a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from verifier_service.answer_text import AnswerPart, SeveralAnswers, answer_part
 from verifier_service.model_judge.open_answer import (
-    MAX_GIVEN_CHARACTERS,
     cleaned_lines,
     says_nothing,
 )
-from verifier_service.reference import bad, kind
 
 MAX_RESPONSE_CHARACTERS = 20_000
 """Longest response that a model is asked about; a longer one is `too_large`."""
-PROBLEM_KEYS = ("problem", "prompt", "context")
-"""Keys of a reference under which the task stands: ours, HealthBench's and NeMo Gym's."""
 
 
 def response_text(text: str, part: AnswerPart) -> str | None:
@@ -29,29 +22,3 @@ def response_text(text: str, part: AnswerPart) -> str | None:
         return None
     is_short = len(found) <= MAX_RESPONSE_CHARACTERS
     return None if is_short and says_nothing(cleaned_lines(found)) else found
-
-
-def task_text(reference: Mapping[str, Any]) -> str | None:
-    """The task of a reference, a text or messages; None without one. Raises Unverifiable."""
-    for key in PROBLEM_KEYS:
-        given = reference.get(key)
-        if given is not None:
-            text = given if isinstance(given, str) else "\n".join(_turns(key, given))
-            if len(text) > MAX_GIVEN_CHARACTERS:
-                found = f"found {len(text)} characters"
-                raise bad(key, f"{found}, expected at most {MAX_GIVEN_CHARACTERS} for a model")
-            return text or None
-    return None
-
-
-def _turns(key: str, messages: Any) -> list[str]:
-    """Each message of a chat with its role. Raises Unverifiable."""
-    if not isinstance(messages, list):
-        raise bad(key, f"found {kind(messages)}, expected a text or a list of messages")
-    turns = []
-    for index, message in enumerate(messages):
-        content = message.get("content") if isinstance(message, Mapping) else None
-        if not isinstance(content, str):
-            raise bad(f"{key}.{index}", "expected a message with `role` and `content`, a text")
-        turns.append(f"{message.get('role', 'user')}: {content}")
-    return turns

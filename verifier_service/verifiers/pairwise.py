@@ -18,7 +18,8 @@ from verifier_service.completion import Completion
 from verifier_service.model_judge.open_answer import cleaned_lines
 from verifier_service.model_judge.open_group import GroupScoring, OpenGroup
 from verifier_service.model_judge.reasons import CallReason, PairwiseReason
-from verifier_service.model_judge.response_text import response_text, task_text
+from verifier_service.model_judge.response_text import response_text
+from verifier_service.model_judge.task_text import task_text
 from verifier_service.model_judge.tournament import bradley_terry, win_rate
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import missing

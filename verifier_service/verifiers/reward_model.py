@@ -16,11 +16,8 @@ from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart
 from verifier_service.completion import Completion
 from verifier_service.model_judge.open_reward import OpenReward, one_turn
 from verifier_service.model_judge.reasons import CallReason, RewardModelReason
-from verifier_service.model_judge.response_text import (
-    MAX_RESPONSE_CHARACTERS,
-    response_text,
-    task_text,
-)
+from verifier_service.model_judge.response_text import MAX_RESPONSE_CHARACTERS, response_text
+from verifier_service.model_judge.task_text import task_text
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.verifier import AskingVerifier, Judge, Judgement, Undecided
 

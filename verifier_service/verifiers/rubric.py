@@ -17,13 +17,10 @@ from verifier_service.completion import Completion
 from verifier_service.instructions.sentences import count_words
 from verifier_service.model_judge.open_answer import cleaned_lines
 from verifier_service.model_judge.reasons import CallReason, RubricReason
-from verifier_service.model_judge.response_text import (
-    MAX_RESPONSE_CHARACTERS,
-    response_text,
-    task_text,
-)
+from verifier_service.model_judge.response_text import MAX_RESPONSE_CHARACTERS, response_text
 from verifier_service.model_judge.rubric import OpenRubric, RubricItem, is_refused, rubric_score
 from verifier_service.model_judge.rubric_rows import RubricRow, rubric_rows
+from verifier_service.model_judge.task_text import task_text
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import bad
 from verifier_service.validation import first_problem
