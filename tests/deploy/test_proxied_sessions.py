@@ -9,7 +9,6 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import httpx
 import pytest
@@ -39,18 +38,19 @@ def configuration(urls: list[str], port: int) -> str:
     return text.replace("bind :8080", f"bind 127.0.0.1:{port}")
 
 
-@pytest.fixture
-def proxied(tmp_path: Path) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module")
+def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    folder = tmp_path_factory.mktemp("proxied")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    flags = ("--workers", "1", "--code-workers", "1", "--max-sessions", "4")
+    flags = ("--workers", "1", "--code-workers", "1", "--max-sessions", "16")
     with ExitStack() as stack:
         urls = [
-            stack.enter_context(running_service(tmp_path / f"{number}.log", *flags))
+            stack.enter_context(running_service(folder / f"{number}.log", *flags))
             for number in range(NUM_REPLICAS)
         ]
-        file = tmp_path / "haproxy.cfg"
+        file = folder / "haproxy.cfg"
         file.write_text(configuration(urls, port))
         proxy = subprocess.Popen(["haproxy", "-f", str(file)])
         stack.callback(proxy.wait)

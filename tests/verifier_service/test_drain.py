@@ -52,19 +52,25 @@ def test_a_call_under_way_is_finished_and_a_new_one_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_call_that_takes_longer_than_the_limit_is_given_up(tmp_path: Path) -> None:
+def test_calls_that_take_longer_than_the_limit_are_given_up(tmp_path: Path) -> None:
     log = tmp_path / "service.log"
-    flags = ("--workers", "1", "--enabled", "accuracy", "--drain-seconds", "0.1")
+    limits = ("--drain-seconds", "0.1", "--item-cpu-seconds", "60")
+    flags = ("--workers", "1", "--enabled", "accuracy", *limits)
+    slow = {"/v1/score": slow_body(), "/compat/slime/rm": {"response": POISON, "label": "2"}}
     with (
         running_service(log, *flags) as url,
         httpx.Client(base_url=url, timeout=600) as client,
-        ThreadPoolExecutor(1) as thread,
+        ThreadPoolExecutor(len(slow)) as threads,
     ):
-        first = thread.submit(httpx.post, f"{url}/v1/score", json=slow_body(), timeout=600)
-        until(lambda: is_judging(client))
+        answers = []
+        for path, body in slow.items():
+            answers.append(threads.submit(httpx.post, f"{url}{path}", json=body, timeout=600))
+            until(lambda: is_judging(client))
+        until(lambda: "verifier_pending_completions 3.0" in metrics(client))
         os.kill(pid_in(log), signal.SIGTERM)
-        answer = first.result()
-        assert (answer.status_code, answer.json()["error"]["type"]) == (503, "draining")
+        for answer in answers:
+            assert answer.result().status_code == 503
+            assert answer.result().json()["error"]["type"] == "draining"
 
 
 @pytest.mark.slow

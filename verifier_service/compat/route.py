@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -111,14 +111,12 @@ async def _handle_in_service(handle: Handler, request: Request, *, has_lines: bo
     """Handle a call here or in a process. Raises RequestError, RequestValidationError."""
     service, intake = service_of(request), intake_of(request)
     judging = _judging(service, intake)
-    if intake.body.is_in_memory:
-        request.scope["state"]["judging"] = judging
-        content = intake.body.content
-        try:
-            return await _handle(handle, request.scope, content, max_values=MAX_VALUES)
-        except TooMuchHere:
-            pass
     try:
+        if intake.body.is_in_memory:
+            request.scope["state"]["judging"] = judging
+            here = _handle(handle, request.scope, intake.body.content, max_values=MAX_VALUES)
+            with suppress(TooMuchHere):
+                return await unless_given_up(here, request, service.drain)
         work = _call_in_process(request, service, intake, judging.started)
         found = await unless_given_up(work, request, service.drain)
     except ClientDisconnect:
