@@ -6,14 +6,16 @@ import asyncio
 import base64
 import json
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from tests.processes import until
+from tests.verifier_service.test_drain import metrics
 from trainer_client.service_process import running_service
 from verifier_service.code import languages
 from verifier_service.compat import (
@@ -36,6 +38,7 @@ from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"
 CPP_SQUARE = "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n * n; }\n"
+BEARER = {"Authorization": "Bearer secret"}
 SPIN, SLEEP = "while True: pass", "import time; time.sleep(60)"
 VERL = {
     "compile_timeout": 10,
@@ -508,15 +511,36 @@ def test_a_client_is_answered_before_it_gives_up(busy: str) -> None:
         assert http.post("/run_code", json=body).status_code in (200, 504)
 
 
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service with one verifier, two protocols and small bodies."""
+    log = tmp_path_factory.mktemp("limited") / "service.log"
+    flags = (
+        *("--workers", "1", "--enabled", "accuracy", "--compat", "openrlhf,sandbox_fusion"),
+        *("--max-body-bytes", "1000"),
+    )
+    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as http:
+        yield http
+
+
 @pytest.mark.slow
-def test_protocols_can_be_switched_off(tmp_path: Path) -> None:
-    flags = ("--workers", "1", "--enabled", "accuracy", "--compat", "slime")
-    with running_service(tmp_path / "log", *flags) as url:
-        paths = set(httpx.get(f"{url}/openapi.json", timeout=600).json()["paths"])
-        refused = httpx.post(f"{url}/run_code", json={}, timeout=600)
-    assert "/compat/slime/rm" in paths
-    assert paths & {"/run_code", "/get_reward", "/verify"} == set()
-    assert refused.status_code == 404
+def test_protocols_can_be_switched_off(limited: httpx.Client) -> None:
+    paths = set(limited.get("/openapi.json").json()["paths"])
+    assert paths >= {"/run_code", "/get_reward"}
+    assert paths & {"/compat/slime/rm", "/verify", "/execute_batch"} == set()
+    assert limited.post("/compat/slime/rm", json={}).status_code == 404
+
+
+@pytest.mark.slow
+def test_a_body_that_is_too_large_is_413(limited: httpx.Client) -> None:
+    response = limited.post("/get_reward", json={"query": ["x" * 2000], "labels": ["4"]})
+    assert (response.status_code, response.json()["error"]["type"]) == (413, "body_too_large")
+
+
+@pytest.mark.slow
+def test_programs_are_refused_where_code_is_not_enabled(limited: httpx.Client) -> None:
+    error = post(limited, "/run_code", {"code": "print(1)"}, 422)["error"]
+    assert "not enabled here: ['code']" in error["message"]
 
 
 def test_every_path_is_in_the_document_with_its_models(http: httpx.Client) -> None:
@@ -540,31 +564,25 @@ def test_every_protocol_is_named() -> None:
     assert "run_program" not in VERIFIERS
 
 
-@pytest.mark.slow
-def test_api_keys_protect_the_protocols_and_may_be_in_a_url(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a service with one worker of each kind, for those who have its key."""
+    log = tmp_path_factory.mktemp("keyed") / "service.log"
     flags = ("--workers", "1", "--code-workers", "1", "--api-key-hashes", hash_of("secret"))
-    with running_service(tmp_path / "log", *flags) as url:
-        with_key = url.replace("http://", "http://any:secret@")
-        wrong = url.replace("http://", "http://any:wrong@")
-        query, program = {"query": ["4"], "labels": ["4"]}, {**VERL, "code": "print(1)"}
-        for path, body in (("/get_reward", query), ("/run_code", program)):
-            for refused in (url, wrong):
-                assert httpx.post(f"{refused}{path}", json=body, timeout=600).status_code == 401
-            assert httpx.post(f"{with_key}{path}", json=body, timeout=600).status_code == 200
-        bearer = {"Authorization": "Bearer secret"}
-        assert httpx.get(f"{url}/v1/ping", headers=bearer, timeout=600).text == '"pong"'
+    with running_service(log, *flags) as url:
+        yield url
 
 
 @pytest.mark.slow
-def test_a_body_that_is_too_large_is_413(tmp_path: Path) -> None:
-    flags = ("--workers", "1", "--enabled", "accuracy", "--max-body-bytes", "1000")
-    with running_service(tmp_path / "log", *flags) as url:
-        body = {"query": ["x" * 2000], "labels": ["4"]}
-        response = httpx.post(f"{url}/get_reward", json=body, timeout=600)
-        unserved = httpx.post(f"{url}/run_code", json={"code": "print(1)"}, timeout=600)
-    assert (response.status_code, response.json()["error"]["type"]) == (413, "body_too_large")
-    assert unserved.status_code == 422
-    assert "not enabled here: ['code']" in unserved.json()["error"]["message"]
+def test_api_keys_protect_the_protocols_and_may_be_in_a_url(keyed: str) -> None:
+    with_key = keyed.replace("http://", "http://any:secret@")
+    wrong = keyed.replace("http://", "http://any:wrong@")
+    query, program = {"query": ["4"], "labels": ["4"]}, {**VERL, "code": "print(1)"}
+    for path, body in (("/get_reward", query), ("/run_code", program)):
+        for refused in (keyed, wrong):
+            assert httpx.post(f"{refused}{path}", json=body, timeout=600).status_code == 401
+        assert httpx.post(f"{with_key}{path}", json=body, timeout=600).status_code == 200
+    assert httpx.get(f"{keyed}/v1/ping", headers=BEARER, timeout=600).text == '"pong"'
 
 
 def test_a_program_that_is_too_large_is_no_reason_to_try_again(http: httpx.Client) -> None:
@@ -609,11 +627,14 @@ def test_while_the_service_ends_clients_are_told_to_try_again(path: str, status:
 
 
 @pytest.mark.slow
-def test_a_right_program_waits_for_no_loop_and_no_sleeper(tmp_path: Path) -> None:
-    """One program runs at a time; those that loop or sleep would hold that place for minutes."""
+def test_a_right_program_waits_for_no_loop_and_no_sleeper(keyed: str) -> None:
+    """One program runs at a time; those that loop or sleep would hold that place for minutes.
 
-    async def ask(url: str) -> list[str]:
-        async with httpx.AsyncClient(base_url=url, timeout=600) as http:
+    When their clients hang up, the service ends them.
+    """
+
+    async def ask() -> list[str]:
+        async with httpx.AsyncClient(base_url=keyed, headers=BEARER, timeout=600) as http:
             others = [
                 asyncio.create_task(
                     http.post("/run_code", json={**VERL, "code": code, "run_timeout": 200})
@@ -624,13 +645,14 @@ def test_a_right_program_waits_for_no_loop_and_no_sleeper(tmp_path: Path) -> Non
                 await http.post("/run_code", json={**VERL, "code": SQUARE, "stdin": "3"})
                 for _ in range(5)
             ]
-            for other in others:  # the service ends the programs of clients that hang up
+            for other in others:
                 other.cancel()
             await asyncio.gather(*others, return_exceptions=True)
         return [response.json()["run_result"]["stdout"] for response in responses]
 
-    with running_service(tmp_path / "log", "--workers", "1", "--code-workers", "1") as url:
-        assert asyncio.run(ask(url)) == ["9\n"] * 5
+    assert asyncio.run(ask()) == ["9\n"] * 5
+    with httpx.Client(base_url=keyed, headers=BEARER, timeout=600) as http:
+        until(lambda: 'verifier_workers_busy{kind="code"} 0.0' in metrics(http))
 
 
 def test_loops_beside_each_other_exceed_their_limit(http: httpx.Client) -> None:
