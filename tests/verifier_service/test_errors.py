@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 import verifier_service.app  # noqa: F401  every module that has errors of its own
+from tests.processes import until
 from tests.verifier_service.poison import POISON
 from trainer_client.service_process import running_service
 from verifier_service import errors
@@ -28,14 +29,21 @@ FORMAT = [{"type": "format"}]
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def small_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("small") / "service.log"
+
+
+@pytest.fixture(scope="module")
+def small(small_log: Path) -> Iterator[httpx.Client]:
     """A service with small limits."""
     flags = (
         *("--workers", "1", "--max-body-bytes", "2000", "--max-completions", "3"),
         *("--max-pending-completions", "2", "--enabled", "format,accuracy"),
     )
-    log = tmp_path_factory.mktemp("small") / "service.log"
-    with running_service(log, *flags) as url, httpx.Client(base_url=url, timeout=600) as client:
+    with (
+        running_service(small_log, *flags) as url,
+        httpx.Client(base_url=url, timeout=600) as client,
+    ):
         yield client
 
 
@@ -424,13 +432,12 @@ def test_errors_do_not_echo_more_than_an_excerpt(http: httpx.Client) -> None:
     assert len(found.text) < 20_000
 
 
-def test_model_text_is_not_logged(tmp_path: Path) -> None:
-    log = tmp_path / "service.log"
-    with running_service(log, "--workers", "1", "--item-cpu-seconds", "0.2") as url:
-        group = {"reference": {"answer": "12345678"}, "completions": [POISON, "abcdefgh"]}
-        verifiers = [{"type": "accuracy"}]
-        httpx.post(f"{url}/v1/score", json={"verifiers": verifiers, "groups": [group]}, timeout=600)
-    text = log.read_text()
+def test_model_text_is_not_logged(small: httpx.Client, small_log: Path) -> None:
+    group = {"reference": {"answer": "12345678"}, "completions": [POISON, "abcdefgh"]}
+    answer = small.post("/v1/score", json={"verifiers": [{"type": "accuracy"}], "groups": [group]})
+    assert answer.status_code == 200
+    until(lambda: "status=200" in small_log.read_text())
+    text = small_log.read_text()
     assert json.dumps(POISON) not in text
     assert "9^{9" not in text
     assert "abcdefgh" not in text
