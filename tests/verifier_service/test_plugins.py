@@ -41,10 +41,13 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def http_with_plugin(
-    python: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[httpx.Client]:
-    with service_with_plugin(python, tmp_path_factory.mktemp("plugin") / "service.log") as client:
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("plugin") / "service.log"
+
+
+@pytest.fixture(scope="module")
+def http_with_plugin(python: Path, log: Path) -> Iterator[httpx.Client]:
+    with service_with_plugin(python, log) as client:
         yield client
 
 
@@ -138,11 +141,11 @@ def test_a_named_package_that_has_no_verifiers_is_an_error(python: Path) -> None
 
 
 @pytest.mark.slow
-def test_the_start_says_where_verifiers_come_from(python: Path, tmp_path: Path) -> None:
-    with service_with_plugin(python, tmp_path / "log"):
-        pass
-    said = "verifier contains_words comes from the package contains-words"
-    assert said in (tmp_path / "log").read_text()
+def test_the_start_says_where_verifiers_come_from(
+    http_with_plugin: httpx.Client, log: Path
+) -> None:
+    assert http_with_plugin.get("/readyz").status_code == 200
+    assert "verifier contains_words comes from the package contains-words" in log.read_text()
 
 
 class WrongName(TextVerifier):
