@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shlex
-from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
-from trainer_client.service_process import running_service
+import verifier_service.cli
+import verifier_service.server
+from verifier_service.app import create_app
 from verifier_service.cli import app, run
+from verifier_service.fleet.session_host import no_pools
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
 from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
@@ -40,17 +44,30 @@ def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.workers, settings.enabled) == (3, ("format", "accuracy"))
 
 
-@pytest.mark.slow
-def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERIFIER_ENABLED", "accuracy")
     monkeypatch.setenv("VERIFIER_MAX_COMPLETIONS", "1")
-    flags = ("--workers", "1", "--enabled", "format")
-    with running_service(tmp_path / "service.log", *flags) as url:
-        listed = httpx.get(f"{url}/v1/verifiers", timeout=600).json()["verifiers"]
-        body = {"verifiers": [{"type": "format"}], "groups": [{"completions": ["x", "y"]}]}
-        refused = httpx.post(f"{url}/v1/score", json=body, timeout=600)
-    assert [verifier["type"] for verifier in listed] == ["format"]  # the flag
+    served: list[Settings] = []
+    monkeypatch.setattr(verifier_service.server, "serve", served.append)
+    monkeypatch.setattr(verifier_service.cli, "hide_process", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        run(["serve", "--enabled", "format"])
+    assert ended.value.code == 0
+    listed, refused = asyncio.run(answers_of(create_app(served[0], start=no_pools)))
+    enabled = [verifier["type"] for verifier in listed.json()["verifiers"]]
+    assert enabled == ["format"]  # the flag
     assert refused.status_code == 413  # the environment, where there is no flag
+
+
+async def answers_of(app: FastAPI) -> list[httpx.Response]:
+    """The list of verifiers, and the answer to a request with two completions."""
+    body = {"verifiers": [{"type": "format"}], "groups": [{"completions": ["x", "y"]}]}
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost") as http,
+    ):
+        return [await http.get("/v1/verifiers"), await http.post("/v1/score", json=body)]
 
 
 @pytest.mark.parametrize(
