@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -125,12 +124,9 @@ def test_the_service_tells_which_checkers_it_has(service: str) -> None:
     assert len(missing) == sum(not is_there for is_there in by_language.values())
 
 
-@pytest.mark.slow
-def test_a_service_without_a_lean_server_says_so(tmp_path: Path) -> None:
-    flags = ("--enabled=proof", "--code-workers=1")
-    with running_service(tmp_path / "log", *flags) as url:
-        missing = httpx.get(f"{url}/readyz", timeout=60).json()["missing"]
-        (found,) = verdicts(url, LEAN, "```lean\nrfl\n```", language="lean")
+def test_a_service_without_a_lean_server_says_so(service_url: str) -> None:
+    missing = httpx.get(f"{service_url}/readyz", timeout=60).json()["missing"]
+    (found,) = verdicts(service_url, LEAN, "```lean\nrfl\n```", language="lean")
     assert any("VERIFIER_LEAN_URL" in one for one in missing)
     assert (found["outcome"], found["reason"]) == ("unverifiable", "missing_toolchain")
     assert "VERIFIER_LEAN_URL" in found["details"]["message"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from trainer_client.service_process import running_service
+from verifier_service.app import create_app
 from verifier_service.cli import run
 from verifier_service.profiles import read_profiles
+from verifier_service.settings import Settings
 from verifier_service.verifiers import VERIFIERS
 
 GOOD = "<think>\na\n</think>\n<answer>\n2\n</answer>"
@@ -79,10 +82,19 @@ def test_a_file_adds_profiles_and_replaces_shipped_ones(tmp_path: Path) -> None:
         "pattern:\n  - {type: json_schema, name: list, schema: {type: array}}\n"
         "  - {type: regex, pattern: '[0-9]+', weight: 0.5}\n"
     )
-    with running_service(tmp_path / "log", "--workers", "1", "--profiles", str(path)) as url:
-        listed = httpx.get(f"{url}/v1/profiles", timeout=600).json()["profiles"]
-        body = {"profile": "math", "groups": [GROUP]}
-        answer = httpx.post(f"{url}/v1/score", json=body, timeout=600).json()
+    app = create_app(Settings(workers=1, code_workers=1, profiles=path))
+
+    async def ask() -> tuple[Any, Any]:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as http,
+        ):
+            listed = await http.get("/v1/profiles")
+            answer = await http.post("/v1/score", json={"profile": "math", "groups": [GROUP]})
+        return listed.json()["profiles"], answer.json()
+
+    listed, answer = asyncio.run(ask())
     assert [profile["name"] for profile in listed] == ["accuracy", "math", "code", "pattern"]
     assert listed[3]["verifiers"] == [
         {"type": "json_schema", "name": "list", "schema": {"type": "array"}},
