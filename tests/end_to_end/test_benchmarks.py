@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import shared_data
+from tests.trainer_client.runs import run_together
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("[a-z]*.py"))
@@ -72,9 +73,13 @@ def test_without_its_data_a_script_fails(
         ("generation", [], "nothing to measure: no vLLM here; .venv-vllm/bin/python"),
     ],
 )
-def test_without_its_peer_a_script_fails(name: str, flags: list[str], message: str) -> None:
+def test_without_its_peer_a_script_fails(
+    name: str, flags: list[str], message: str, tmp_path: Path
+) -> None:
     run = f"runpy.run_path({str(FOLDER / f'{name}.py')!r}, run_name='__main__')"
     code = f"import runpy, sys; sys.modules['vllm'] = None; sys.argv = {[name, *flags]}; {run}"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    script = tmp_path / "without_peer.py"
+    script.write_text(code)
+    result = run_together([(str(script),)])
     assert result.returncode == 1
     assert message in result.stderr

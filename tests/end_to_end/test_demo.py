@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.trainer_client.runs import run_together
 from trainer_client.config.run_config import dump_config, load_config
 from trainer_client.demo.next_commands import COMPOSE_SERVICE, NextCommands
 from trainer_client.demo.run_demo import write_default_url, write_grpo_config
@@ -32,22 +33,18 @@ main()
 of which is three times as long."""
 
 
-def trainer_client(
-    *arguments: str, command: tuple[str, ...] = ("-m", "trainer_client")
-) -> subprocess.CompletedProcess[str]:
-    # Threads that wait for each other on busy cores take more time than they save.
-    return subprocess.run(
-        [sys.executable, *command, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
+def trainer_client(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command that ends before it would import torch."""
+    command = [sys.executable, "-m", "trainer_client", *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.slow
 def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
-    result = trainer_client("demo", "--output", str(folder), "--seed", "3", command=("-c", SHORT))
+    script = tmp_path / "trainer-client"
+    script.write_text(SHORT)
+    result = run_together([(str(script), "demo", "--output", str(folder), "--seed", "3")])
     assert result.returncode == 0, result.stdout + result.stderr
     lines = (folder / "grpo" / "metrics.jsonl").read_text().splitlines()
     passed = [
@@ -71,7 +68,7 @@ def test_the_demonstration_raises_held_out_pass_at_1(tmp_path: Path) -> None:
 
     ask = re.search(r"ask it: \S+/trainer-client (.*)", result.stdout)
     assert ask
-    asked = trainer_client(*shlex.split(ask[1]))
+    asked = run_together([("-m", "trainer_client", *shlex.split(ask[1]))])
     assert asked.stdout.count("</answer>") == 1, asked.stderr
     again = trainer_client("demo", "--output", str(folder))
     assert again.returncode == 1

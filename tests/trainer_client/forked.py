@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import runpy
+import signal
 import sys
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
@@ -47,6 +48,8 @@ def _run(
     stdout: Connection,
     stderr: Connection,
 ) -> None:
+    # A shell starts jobs in the background with Ctrl-C ignored, and the tests with them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.dup2(stdout.fileno(), sys.stdout.fileno())
     os.dup2(stderr.fileno(), sys.stderr.fileno())
     os.chdir(folder)

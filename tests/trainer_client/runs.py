@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing import connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from subprocess import CompletedProcess
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -90,23 +91,43 @@ def run_that_judges_nothing_once(
 
 def run_python(*arguments: str, processes: int = 1) -> str:
     """The output of a script, or of a module after `-m`, that so many processes run together."""
+    ended = run_together([arguments] * processes)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def run_together(
+    commands: Sequence[Sequence[str]], environment: Mapping[str, str] | None = None
+) -> CompletedProcess[str]:
+    """How processes ended that each run a command of their own, and find each other.
+
+    Args:
+        commands: of each process a script, or a module after `-m`, with its arguments.
+        environment: variables of all besides those of torchrun on one machine.
+
+    Returns:
+        The output of all, and the status of the first one that failed.
+    """
     with TemporaryFile("w+") as output, TemporaryFile("w+") as errors, _rendezvous() as meeting:
         started = [
             fork_python(
-                *arguments,
+                *command,
                 stdout=output.fileno(),
                 stderr=errors.fileno(),
-                environment={**_of_rank(rank, processes), **meeting},
+                environment={
+                    **_of_rank(rank, len(commands)),
+                    **meeting,
+                    **(environment or {}),
+                },
             )
-            for rank in range(processes)
+            for rank, command in enumerate(commands)
         ]
-        _wait_for_all(started)
+        status = _wait_for_all(started)
         said = []
         for file in (output, errors):
             file.seek(0)
             said.append(file.read())
-    assert [process.exitcode for process in started] == [0] * processes, "".join(said)
-    return said[0]
+    return CompletedProcess(list(commands[0]), status, *said)
 
 
 def torchrun(*arguments: str, processes: int) -> None:
@@ -136,16 +157,19 @@ def _of_rank(rank: int, processes: int) -> dict[str, str]:
     }
 
 
-def _wait_for_all(started: list[ForkServerProcess]) -> None:
+def _wait_for_all(started: list[ForkServerProcess]) -> int:
     """Wait for their ends; one that fails is the end of all, as under torchrun."""
-    waiting = list(started)
+    waiting, status = list(started), 0
     while waiting:
         connection.wait([process.sentinel for process in waiting])
         ended = [process for process in waiting if process.exitcode is not None]
         waiting = [process for process in waiting if process not in ended]
-        if any(process.exitcode for process in ended):
+        failed = [process.exitcode for process in ended if process.exitcode]
+        if failed:
+            status = status or failed[0]
             for process in waiting:
                 process.terminate()
+    return status
 
 
 def metrics(run_dir: Path) -> list[dict[str, float]]:

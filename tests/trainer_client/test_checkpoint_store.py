@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -109,37 +104,13 @@ def test_an_address_of_no_known_kind_is_named(tmp_path: Path) -> None:
 
 
 def nodes(config: Path, folders: list[Path], *overrides: str) -> None:
-    """Train on nodes that share no folder: a launcher for each, as a scheduler starts them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = []
-    for rank, folder in enumerate(folders):
-        launcher = [
-            *("-m", "torch.distributed.run", f"--nnodes={len(folders)}", "--nproc-per-node=1"),
-            *(f"--node-rank={rank}", "--master-addr=127.0.0.1", f"--master-port={port}"),
-        ]
-        command = ["-m", "trainer_client", "train", str(config), f"output_dir={folder}"]
-        started.append(
-            subprocess.Popen(
-                [sys.executable, *launcher, *command, *overrides],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
-    with ThreadPoolExecutor(len(started)) as readers:
-        said = list(readers.map(partial(_output, started), started))
-    assert [process.returncode for process in started] == [0] * len(started), "\n".join(said)
-
-
-def _output(all_nodes: list[subprocess.Popen[str]], node: subprocess.Popen[str]) -> str:
-    """The output of a node; one that fails is the end of all, which would wait for it."""
-    output, _ = node.communicate()
-    if node.returncode:
-        for other in all_nodes:
-            other.terminate()
-    return output
+    """Train on nodes that share no folder, one process on each."""
+    command = ("-m", "trainer_client", "train", str(config))
+    ended = runs.run_together(
+        [(*command, f"output_dir={folder}", *overrides) for folder in folders],
+        environment={"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"},
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.slow

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 import torch
 
 from reward_verifier.verdict import Verdict
-from tests.trainer_client.runs import run_config
+from tests.trainer_client.runs import run_config, run_together
 from trainer_client import cli
 from trainer_client import generate as generating
 from trainer_client.config.run_config import Config, ConfigError, dump_config
@@ -148,8 +146,8 @@ def test_completions_are_shown_before_a_service_that_is_not_there_is_waited_for(
     reward = {"url": "http://127.0.0.1:9", "max_attempts": 2, "backoff_seconds": 0.01}
     config = run_config(task, run_dir, reward=reward | {"verifiers": [{"type": "accuracy"}]})
     (run_dir / "config.yaml").write_text(dump_config(config))
-    command = [sys.executable, "-m", "trainer_client", "generate", str(run_dir), "1+1=?"]
-    scored = subprocess.run([*command, "--answer", "2"], capture_output=True, text=True)
+    command = ("-m", "trainer_client", "generate", str(run_dir), "1+1=?", "--answer", "2")
+    scored = run_together([command])
     assert scored.returncode == 1
     completion, said = scored.stdout.rsplit("waiting for the verifier at http://127.0.0.1:9 ", 1)
     assert completion.strip()

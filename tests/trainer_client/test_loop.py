@@ -16,6 +16,7 @@ import pytest
 import torch
 
 from reward_verifier.verdict import Verdict
+from tests.trainer_client.forked import fork_python
 from tests.trainer_client.runs import (
     metrics,
     rollouts,
@@ -531,24 +532,26 @@ def test_a_signal_finishes_the_step_saves_and_ends_with_its_status(
     config = run_config(task, run_dir, train={"steps": 100_000, "checkpoint_every_steps": None})
     path = tmp_path / "config.yaml"
     path.write_text(dump_config(config))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "trainer_client", "train", str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        # A shell starts jobs in the background with Ctrl-C ignored, and the tests with them.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "step      1" in line:
-            break
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=600)
-    assert process.returncode == 128 + number, errors
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as output, (tmp_path / "errors").open("w+") as errors:
+        process = fork_python(
+            *("-m", "trainer_client", "train", str(path)),
+            stdout=writer,
+            stderr=errors.fileno(),
+            environment={},
+        )
+        os.close(writer)
+        for line in output:
+            if "step      1" in line:
+                break
+        assert process.pid is not None
+        os.kill(process.pid, number)
+        output.read()
+        process.join()
+        said = (tmp_path / "errors").read_text()
+    assert process.exitcode == 128 + number, said
     (checkpoint,) = list_checkpoints(run_dir)
-    assert f"stopped after step {checkpoint.step}: {name}. Saved {checkpoint.folder}" in errors
+    assert f"stopped after step {checkpoint.step}: {name}. Saved {checkpoint.folder}" in said
     assert [row["step"] for row in metrics(run_dir)] == list(range(1, checkpoint.step + 1))
 
 
