@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from trainer_client.demo import sums_task
+from trainer_client.demo.tiny_model import tiny_llama
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +17,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("task")
     torch.manual_seed(0)
     tokenizer = sums_task.make_tokenizer()
-    sums_task.make_model(tokenizer).save_pretrained(folder / "model")
+    tiny_llama(tokenizer, num_layers=2).save_pretrained(folder / "model")
     tokenizer.save_pretrained(folder / "model")
     sums_task.write_data(folder / "data", num_held_out=20, seed=0)
     return folder

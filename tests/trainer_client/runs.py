@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -135,6 +136,22 @@ def torchrun(*arguments: str, processes: int) -> None:
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     result = subprocess.run([sys.executable, *launcher, *arguments], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def torchrun_on_nodes(commands: Sequence[Sequence[str]]) -> None:
+    """Run a module after `-m` on as many nodes: a launcher on each, as a scheduler starts them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    launcher = ("-m", "torch.distributed.run", f"--nnodes={len(commands)}", "--nproc-per-node=1")
+    meeting = ("--master-addr=127.0.0.1", f"--master-port={port}")
+    ended = run_together(
+        [
+            (*launcher, f"--node-rank={rank}", *meeting, *command)
+            for rank, command in enumerate(commands)
+        ]
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @contextmanager

@@ -103,14 +103,10 @@ def test_an_address_of_no_known_kind_is_named(tmp_path: Path) -> None:
         wrong.check()
 
 
-def nodes(config: Path, folders: list[Path], *overrides: str) -> None:
-    """Train on nodes that share no folder, one process on each."""
-    command = ("-m", "trainer_client", "train", str(config))
-    ended = runs.run_together(
-        [(*command, f"output_dir={folder}", *overrides) for folder in folders],
-        environment={"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"},
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+def commands(config: Path, folders: list[Path]) -> list[tuple[str, ...]]:
+    """A command for each of several nodes that share no folder."""
+    command = ("-m", "trainer_client", "train", str(config), "--resume")
+    return [(*command, f"output_dir={folder}") for folder in folders]
 
 
 @pytest.mark.slow
@@ -137,14 +133,18 @@ def test_two_nodes_without_a_common_folder_resume_on_two_new_ones(
         },
     }
     config.write_text(json.dumps(values))
-    nodes(config, [tmp_path / "a0", tmp_path / "a1"], "--resume")
+    runs.torchrun_on_nodes(commands(config, [tmp_path / "a0", tmp_path / "a1"]))
     manifest = tmp_path / "store" / "checkpoints" / "step_000002" / MANIFEST
     assert {"optimizer/__0_0.distcp", "optimizer/__1_0.distcp"} <= json.loads(
         manifest.read_text()
     ).keys()
     assert not list((tmp_path / "a1").rglob("*.safetensors")), "the first process writes weights"
     manifest.unlink()
-    nodes(config, [tmp_path / "b0", tmp_path / "b1"], "--resume")
+    alone_on_its_node = {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}
+    ended = runs.run_together(
+        commands(config, [tmp_path / "b0", tmp_path / "b1"]), alone_on_its_node
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     assert [row["step"] for row in runs.metrics(tmp_path / "b0")] == [1, 2]
     trained = [runs.weights(tmp_path / node / "model") for node in ("a0", "b0")]
     assert runs.same(*trained)
