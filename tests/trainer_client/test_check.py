@@ -267,7 +267,7 @@ def test_a_hidden_gpu_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_estimate_is_compared_with_what_is_free(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for free, kind in ((2**20, "problems"), (2**25, "warnings"), (2**40, "facts")):
+    for free, kind in ((2**20, "problems"), (2**24, "warnings"), (2**40, "facts")):
         memory = FreeMemory(free, "this machine")
         monkeypatch.setattr(check_model, "free_memory", lambda device, memory=memory: memory)
         found: Findings = check_run(config)

@@ -14,7 +14,8 @@ from trainer_client.learner import make_learner
 from trainer_client.memory_estimate import estimate_memory
 from trainer_client.memory_fit import OVERHEAD_BYTES, fit_lines, fits_of, gpu_bytes
 
-PARAMETERS = 1_015_424
+PARAMETERS = 412_544
+LAYERS = 2
 LAYER = 14 * 128 + 4 * 352
 """Numbers kept of a token by a layer that is 128 wide, 352 within."""
 ROLLOUT = {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8}
@@ -27,8 +28,8 @@ def test_weights_gradients_optimizer_and_cache_are_counted(task: Path, tmp_path:
     assert estimate.gradients == 4 * PARAMETERS
     assert estimate.optimizer == 8 * PARAMETERS
     assert estimate.reference == 0
-    # keys and values, 5 layers, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
-    assert estimate.kv_cache == 2 * 5 * 128 * 4 * 16 * 16
+    # keys and values of each layer, 128 wide, 4 bytes, 16 completions of 8 + 8 tokens
+    assert estimate.kv_cache == 2 * LAYERS * 128 * 4 * 16 * 16
     # a row of 4 copies of the logits for each of 16 completions, a layer of the 8 tokens of each
     # of the 4 prompts
     vocabulary = len(sums_task.make_tokenizer())
@@ -45,7 +46,7 @@ def test_a_huge_group_is_sampled_at_once_whatever_the_batch_size(
     rollout = {**ROLLOUT, "group_size": 4096, "batch_size": 64}
     config = run_config(task, tmp_path, rollout=rollout, train={"micro_batch_tokens": 160})
     estimate = estimate_memory(config, prompt_tokens=8)
-    assert estimate.kv_cache == 2 * 5 * 128 * 4 * 4096 * 16
+    assert estimate.kv_cache == 2 * LAYERS * 128 * 4 * 4096 * 16
     assert estimate.generating > estimate.updating
     assert estimate.peak == sum(estimate.peak_parts.values())
 
@@ -59,17 +60,17 @@ def test_completions_of_a_server_take_no_memory_here(task: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("sections", "bytes_per_token"),
     [
-        ({}, 4 * 5 * LAYER),
-        ({"model": {"autocast": "bfloat16"}}, 2 * 5 * LAYER),
-        ({"train": {"gradient_checkpointing": True}}, 4 * 5 * 128 + 2 * 4 * LAYER),
+        ({}, 4 * LAYERS * LAYER),
+        ({"model": {"autocast": "bfloat16"}}, 2 * LAYERS * LAYER),
+        ({"train": {"gradient_checkpointing": True}}, 4 * LAYERS * 128 + 2 * 4 * LAYER),
         ({"model": {"device": "auto"}, "train": {"offload_activations": True}}, 2 * 4 * LAYER),
-        ({"model": {"device": "cpu"}, "train": {"offload_activations": True}}, 4 * 5 * LAYER),
+        ({"model": {"device": "cpu"}, "train": {"offload_activations": True}}, 4 * LAYERS * LAYER),
     ],
 )
 def test_activations_depend_on_the_settings_that_save_them(
     task: Path, tmp_path: Path, sections: dict[str, Any], bytes_per_token: int
 ) -> None:
-    """5 layers, 10 rows of 8 + 8 tokens."""
+    """10 rows of 8 + 8 tokens."""
     train = {"micro_batch_tokens": 160, **sections.get("train", {})}
     config = run_config(task, tmp_path / "run", **{**sections, "rollout": ROLLOUT, "train": train})
     assert estimate_memory(config, prompt_tokens=8).activations == 160 * bytes_per_token
@@ -197,8 +198,8 @@ def test_reward_models_stay_beside_the_policy(
 def test_in_four_bits_embeddings_and_output_layer_keep_their_type(
     task: Path, tmp_path: Path
 ) -> None:
-    """Five layers of linear weights in 0.516 bytes; the rest, and the adapter, in float32."""
+    """Linear weights of the layers in 0.516 bytes; the rest, and the adapter, in float32."""
     model = {"lora": {"rank": 4}, "quantization": "4bit"}
     estimate = estimate_memory(run_config(task, tmp_path / "run", model=model), prompt_tokens=8)
-    linear = 5 * (4 * 128 * 128 + 3 * 128 * 352)
+    linear = LAYERS * (4 * 128 * 128 + 3 * 128 * 352)
     assert estimate.weights - estimate.gradients == int(0.516 * linear) + 4 * (PARAMETERS - linear)
