@@ -15,12 +15,13 @@ from pathlib import Path
 
 def children(pid: int) -> list[int]:
     """The children of all threads of a process."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        try:
-            found += [int(child) for child in (task / "children").read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+    found: list[int] = []
+    ended = suppress(FileNotFoundError, ProcessLookupError)  # while its files are read
+    with ended:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with ended:
+                text = Path(f"/proc/{pid}/task/{task}/children").read_text()
+                found += [int(child) for child in text.split()]
     return found
 
 
@@ -37,6 +38,13 @@ def fork_servers(pid: int, module: str) -> list[int]:
 def tree(pid: int) -> list[int]:
     """A process and all below it."""
     return [pid, *(process for child in children(pid) for process in tree(child))]
+
+
+def state_of(pid: int) -> str:
+    """The letter of a process's state, see proc_pid_stat(5); empty if it has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
+    return ""
 
 
 def until(condition: Callable[[], bool], *, seconds: float = 60) -> None:

@@ -28,8 +28,11 @@ AGAIN = [
     ("unprivileged in Docker", (SOAK,)),
 ]
 """Tests of single layers are not run where namespaces are refused: they need each layer."""
-THE_SAME_EVERYWHERE = {"test_seccomp.py", "test_exit_reason.py", Path(__file__).name}
-"""Tests that compute and start no process, and this file."""
+THE_SAME_EVERYWHERE = {
+    *("test_seccomp.py", "test_exit_reason.py", "test_session_execution.py"),
+    Path(__file__).name,
+}
+"""Tests that confine no process, and this file."""
 
 
 @pytest.mark.slow

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.processes import until_async
+from tests.processes import state_of, until_async
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.session_execution import SessionExecution
 
@@ -39,7 +38,3 @@ async def stop_and_go_on(pid: int, *, is_late: bool) -> None:
     execution.go_on()
     await until_async(lambda: state_of(pid) != "T")
     execution.close()
-
-
-def state_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]

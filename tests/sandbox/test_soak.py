@@ -197,6 +197,8 @@ def test_kills_at_random_change_no_result(
             killer = asyncio.create_task(kill())
             await repeat(num_executions, one)
             killer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await killer
 
     asyncio.run(executions())
     assert wrong == []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import until, until_async
+from tests.processes import state_of, until, until_async
 from tests.sandbox.conftest import LIMITS
 from verifier_service.sandbox import limit_watch, turns
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
@@ -121,10 +121,6 @@ def test_the_share_is_of_the_time_that_programs_got_and_not_of_the_clocks(
     again.begin_program()
     again.enter(LONG)
     assert two.may_run(0.05, slow)
-
-
-def state_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
 
 
 LOOPS = {

@@ -98,12 +98,10 @@ OTHERS: set[int] = set()
 
 def descendants(pid: int) -> Iterator[int]:
     """All processes below one, without `OTHERS` and what is below them."""
-    with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in map(int, (task / "children").read_text().split()):
-                if child not in OTHERS:
-                    yield child
-                    yield from descendants(child)
+    for child in children(pid):
+        if child not in OTHERS:
+            yield child
+            yield from descendants(child)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.processes import pid_in, tree, until
+from tests.processes import pid_in, state_of, tree, until
 from trainer_client.service_process import running_service
 from verifier_service.http.api_keys import hash_of, new_key
 
@@ -246,13 +246,6 @@ while ticks == 0: pass
 def stopped(service: int) -> list[int]:
     """The processes of idle sessions."""
     return [pid for pid in tree(service) if state_of(pid) == "T"]
-
-
-def state_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
-    except OSError:
-        return ""
 
 
 def test_a_call_has_files_and_answers_with_files(http: httpx.Client) -> None:
