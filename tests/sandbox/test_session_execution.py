@@ -1,4 +1,4 @@
-"""A process is stopped when its call has ended, whenever its zygote tells that it has forked it."""
+"""The process of a session, where the service hears of its fork or of its reply late."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.processes import state_of, until_async
+from verifier_service.sandbox import limit_watch, session_execution
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.session_execution import SessionExecution
 
@@ -38,3 +39,23 @@ async def stop_and_go_on(pid: int, *, is_late: bool) -> None:
     execution.go_on()
     await until_async(lambda: state_of(pid) != "T")
     execution.close()
+
+
+def test_a_call_that_has_replied_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service may be so late that the time of the call is over by its clock."""
+    monkeypatch.setattr(limit_watch, "WATCH_SECONDS", 3600.0)
+    monkeypatch.setattr(session_execution._CallClock, "used_seconds", lambda _: 100.0)
+    assert asyncio.run(is_interrupted()) is False
+
+
+async def is_interrupted() -> bool:
+    """Whether a call of one second is interrupted that replies before its execution looks."""
+    execution = SessionExecution(UNUSED, Limits(file_bytes=0), 100)
+    for theirs in (execution._open_status(), *(execution._open_stream(100) for _ in range(2))):
+        os.close(theirs)
+    reply = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(reply.set_result, None)
+    try:
+        return await execution.watched(reply, seconds=1.0, can_interrupt=True)
+    finally:
+        execution.close()
