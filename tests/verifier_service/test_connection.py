@@ -322,14 +322,14 @@ def test_right_requests_are_answered_however_they_are_cut(size: int) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"content"])
 def test_the_head_of_a_response_is_in_one_packet_with_its_body(body: bytes) -> None:
-    framing = StrictConnection()
-    framing.receive_data(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    assert isinstance(framing.next_event(), h11.Request)
+    connection = StrictConnection()
+    connection.receive_data(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert isinstance(connection.next_event(), h11.Request)
     length = str(len(body)).encode()
     head = h11.Response(status_code=200, headers=[(b"content-length", length)], reason=b"OK")
     continued = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
-    sent = [framing.send(continued), framing.send(head)]
-    sent += [framing.send(h11.Data(data=body)), framing.send(h11.EndOfMessage())]
+    sent = [connection.send(continued), connection.send(head)]
+    sent += [connection.send(h11.Data(data=body)), connection.send(h11.EndOfMessage())]
     whole = b"HTTP/1.1 200 OK\r\ncontent-length: " + length + b"\r\n\r\n" + body
     assert sent == [b"HTTP/1.1 100 Continue\r\n\r\n", b"", whole, b""]
 

@@ -9,6 +9,7 @@
 | the table of languages, their toolchains on this machine | `languages`, `toolchains` |
 | programs that are compiled already | `compiled_programs` |
 | compare the output of a whole program with the expected one | `output_checkers` |
+| compare what a function returned with the expected value | `returned_values` |
 | from how a process ended (`ExitReason`) to the verdict's reason | `reasons` |
 
 Calls of a function need two sandboxed processes, so that tests and program share no memory:

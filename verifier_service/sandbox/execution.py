@@ -126,8 +126,8 @@ class Program:
             the payload names.
         arguments: arguments of the program, without its name.
         talks: whether standard input and output are the channel to the other process of a pair.
-        files: files of the scratch directory when the program begins, by names that `file_names`
-            accepts. Each takes whole pages of `Limits.file_bytes`.
+        files: files of the scratch directory when the program begins, by names that
+            `file_names.check_name` accepts. Each takes whole pages of `Limits.file_bytes`.
         fetched_files: names of files to read from the scratch directory when the program has ended.
             One that ends with a slash is a directory, fetched as `pack.pack` packs its files.
         toolchain: name of the `Tools` of the entries `tool` and `binary`.
