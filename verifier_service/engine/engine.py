@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from verifier_service.verdict import Verdict
 from verifier_service.verdict_store.records import StoredTexts
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.tasks import EncodedTask, TaskResult
+
+OnVerdict = Callable[[int, Verdict], None]
+"""Called with the index of a question and the verdict on it."""
 
 
 class NoWorkers(Exception):
@@ -52,8 +55,15 @@ class Engine(Protocol):
         """Most questions to a model for one request; None: any number."""
         ...
 
-    async def ask(self, question: OpenQuestion) -> Verdict:
-        """The model's verdict on a question that an `AskingVerifier` left open."""
+    async def ask(self, questions: Sequence[OpenQuestion], on_verdict: OnVerdict) -> None:
+        """Have a server, such as a model, settle what an `AskingVerifier` left open.
+
+        Cancelling the call ends the work.
+
+        Args:
+            questions: that are asked beside each other.
+            on_verdict: is called for each question, as the verdicts come.
+        """
         ...
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:

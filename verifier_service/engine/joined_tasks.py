@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from verifier_service.engine.engine import Engine
+from verifier_service.engine.engine import Engine, OnVerdict
 from verifier_service.verdict import Verdict
 from verifier_service.verdict_store.records import StoredTexts
 from verifier_service.verifier import OpenQuestion
@@ -70,9 +70,9 @@ class JoinedEngine:
         """Implements `Engine.keep`."""
         self._engine.keep(verdicts)
 
-    async def ask(self, question: OpenQuestion) -> Verdict:
+    async def ask(self, questions: Sequence[OpenQuestion], on_verdict: OnVerdict) -> None:
         """Implements `Engine.ask`."""
-        return await self._engine.ask(question)
+        await self._engine.ask(questions, on_verdict)
 
     async def record(self, record: bytes, num_verdicts: int) -> None:
         """Implements `Engine.record`."""

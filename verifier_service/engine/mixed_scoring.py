@@ -9,13 +9,13 @@ from itertools import chain
 
 from verifier_service.engine.chunks import VerdictsByKey, options_json
 from verifier_service.engine.engine import Engine
+from verifier_service.engine.finish_all import finish_all
 from verifier_service.engine.joined_tasks import JoinedEngine
 from verifier_service.engine.request_scoring import (
     OnGroup,
     QuestionBudget,
     ScoredRequest,
     Scoring,
-    finish_all,
     turns_of,
 )
 from verifier_service.profiles import Verifiers

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -36,6 +36,7 @@ from verifier_service.engine.chunks import (
     unique_parts,
 )
 from verifier_service.engine.engine import Engine, NoWorkers
+from verifier_service.engine.finish_all import finish_all
 from verifier_service.engine.request_limits import (
     LARGE_REFERENCE,
     MAX_COMPLETION_CHARACTERS,
@@ -368,17 +369,23 @@ class Scoring:
         for_servers = [one for one in left if one.verifier.asks is not None]
         for_workers = [one for one in left if one.verifier.asks is None]
         await asyncio.gather(
-            *(self._ask(one) for one in for_servers),
+            self._ask(for_servers),
             *(self._settle(some) for some in _settle_chunks(for_workers)),
         )
 
-    async def _ask(self, one: _Unsettled) -> None:
-        """Have a server settle a question, which needs no worker; the model's have a budget."""
-        if one.verifier.asks != "model" or self._budget.spend():
-            verdict = await self._engine.ask(one.question)
-        else:
-            verdict = failed(CallReason.OVER_BUDGET)
-        self._deliver_settled(verdict, one)
+    async def _ask(self, unsettled: list[_Unsettled]) -> None:
+        """Have servers settle questions, which needs no worker; the model's have a budget."""
+        asked = []
+        for one in unsettled:
+            if one.verifier.asks != "model" or self._budget.spend():
+                asked.append(one)
+            else:
+                self._deliver_settled(failed(CallReason.OVER_BUDGET), one)
+
+        def deliver(index: int, verdict: Verdict) -> None:
+            self._deliver_settled(verdict, asked[index])
+
+        await self._engine.ask([one.question for one in asked], deliver)
 
     async def _settle(self, unsettled: list[_Unsettled]) -> None:
         """Settle questions of one verifier about one reference."""
@@ -459,18 +466,3 @@ def _judged_together(verifiers: Iterable[Verifier]) -> list[list[Verifier]]:
         else:
             alone.append([verifier])
     return [*together.values(), *alone]
-
-
-async def finish_all(work: list[Coroutine[None, None, None]]) -> None:
-    """Do the work beside each other. If it is given up, or a part fails, all of it ends first."""
-    if len(work) == 1:
-        await work[0]
-        return
-    tasks = [asyncio.create_task(one) for one in work]
-    try:
-        await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

@@ -9,7 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from verifier_service.engine.engine import NoWorkers
+from verifier_service.engine.engine import NoWorkers, OnVerdict
+from verifier_service.engine.finish_all import finish_all
 from verifier_service.engine.verdict_cache import VerdictCache
 from verifier_service.model_judge.reasons import CallReason
 from verifier_service.proofs.lean_judge import LeanServer, ask_lean
@@ -167,8 +168,16 @@ class Scheduler:
         """Implements `Engine.max_questions`."""
         return None if self._model is None else self._model.max_questions
 
-    async def ask(self, question: OpenQuestion) -> Verdict:
+    async def ask(self, questions: Sequence[OpenQuestion], on_verdict: OnVerdict) -> None:
         """Implements `Engine.ask`."""
+
+        async def ask(index: int, question: OpenQuestion) -> None:
+            on_verdict(index, await self.verdict_on(question))
+
+        await finish_all([ask(index, question) for index, question in enumerate(questions)])
+
+    async def verdict_on(self, question: OpenQuestion) -> Verdict:
+        """The verdict of the server that a question is for."""
         if is_lean_question(question):
             return await ask_lean(self._lean, question)
         if self._model is None:

@@ -348,7 +348,7 @@ class _Attempt:
         verdicts: list[TaskResult] = []
 
         async def ask() -> None:
-            verdicts.append(await self._scheduler.ask(message.question))
+            verdicts.append(await self._scheduler.verdict_on(message.question))
 
         self._begin(message.number, verdicts, ask())
 

@@ -17,7 +17,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NoReturn, Self, TypeVar
 
@@ -25,7 +25,7 @@ import msgspec
 
 from verifier_service import frame_stream
 from verifier_service.current_call import enter_call
-from verifier_service.engine.engine import NoWorkers
+from verifier_service.engine.engine import NoWorkers, OnVerdict
 from verifier_service.engine.request_body import decompressed, read_request
 from verifier_service.engine.response import respond
 from verifier_service.engine.response_json import PIECE_BYTES
@@ -174,8 +174,11 @@ class ParentEngine:
         self._reader = reader
         self._frames = frame_stream.FrameWriter(writer)
         self._numbers = itertools.count()
-        self._expected: dict[int, asyncio.Future[Reply]] = {}
+        self._expected: dict[int, Callable[[Reply], None]] = {}
+        """Takers of replies, by the number of the message that is replied to."""
         self._shared: set[str] = set()
+        self._kept: list[tuple[bytes, Verdict]] = []
+        """Verdicts for the cache that are not sent yet."""
 
     @classmethod
     async def connected_by(cls, connection: socket.socket) -> Self:
@@ -190,7 +193,9 @@ class ParentEngine:
         await self._frames.close()
 
     def send(self, message: FromProcess) -> None:
-        """Send a message, now or soon."""
+        """Send a message, now or soon, behind the verdicts that `keep` got."""
+        if self._kept:
+            self._send_kept()
         self._frames.write(msgspec.msgpack.encode(message))
 
     async def drain(self) -> None:
@@ -209,9 +214,7 @@ class ParentEngine:
             except (asyncio.IncompleteReadError, ConnectionError):
                 os._exit(0)  # the client or the service is gone: nobody waits for the response
             assert isinstance(message, Reply), message
-            waiting = self._expected.pop(message.number)
-            if not waiting.cancelled():
-                waiting.set_result(message)
+            self._expected.pop(message.number)(message)
 
     def num_workers(self, kind: str) -> int:
         """Implements `Engine.num_workers`."""
@@ -252,19 +255,42 @@ class ParentEngine:
             raise QueueFull(reply.refusal)
         yield
 
-    async def ask(self, question: OpenQuestion) -> Verdict:
+    async def ask(self, questions: Sequence[OpenQuestion], on_verdict: OnVerdict) -> None:
         """Implements `Engine.ask`."""
-        number, replied = self._expect()
-        self.send(Ask(number, question))
-        found: list[TaskResult] = []
+        if not questions:
+            return
+        indices: dict[int, int] = {}
+        """Indices of the questions without a verdict, by the numbers of their messages."""
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def take(reply: Reply) -> None:
+            index = indices.pop(reply.number)
+            if settled.done():  # given up
+                return
+            found: list[TaskResult] = []
+            try:
+                _add(reply, found)
+            except NoWorkers as error:
+                settled.set_exception(error)
+                return
+            verdict = found[0]
+            assert isinstance(verdict, Verdict), verdict
+            on_verdict(index, verdict)
+            if not indices:
+                settled.set_result(None)
+
+        # One future for all: one for each, and a task that waits for it, would double the cost.
+        for index, question in enumerate(questions):
+            number = next(self._numbers)
+            indices[number] = index
+            self._expected[number] = take
+            self.send(Ask(number, question))
         try:
-            _add(await asyncio.shield(replied), found)
+            await settled
         except asyncio.CancelledError:
-            self.send(GiveUp(number))
+            for number in indices:
+                self.send(GiveUp(number))
             raise
-        verdict = found[0]
-        assert isinstance(verdict, Verdict), verdict
-        return verdict
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """Implements `Engine.look_up`."""
@@ -276,9 +302,17 @@ class ParentEngine:
 
     def keep(self, verdicts: Sequence[tuple[bytes, Verdict]]) -> None:
         """Implements `Engine.keep`."""
-        if verdicts:
-            encoded = msgspec.json.encode([verdict for _, verdict in verdicts])
-            self.send(Keep([key for key, _ in verdicts], encoded))
+        if verdicts and not self._kept:
+            asyncio.get_running_loop().call_soon(self._send_kept)
+        self._kept += verdicts
+
+    def _send_kept(self) -> None:
+        """Send what `keep` got in this turn of the event loop, often by one verdict at a time."""
+        kept, self._kept = self._kept, []
+        if not kept:
+            return
+        encoded = msgspec.json.encode([verdict for _, verdict in kept])
+        self.send(Keep([key for key, _ in kept], encoded))
 
     async def record(self, record: bytes, num_verdicts: int) -> None:
         """Implements `Engine.record`."""
@@ -288,7 +322,12 @@ class ParentEngine:
     def _expect(self) -> tuple[int, asyncio.Future[Reply]]:
         number = next(self._numbers)
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._expected[number] = replied
+
+        def take(reply: Reply) -> None:
+            if not replied.cancelled():
+                replied.set_result(reply)
+
+        self._expected[number] = take
         return number, replied
 
 

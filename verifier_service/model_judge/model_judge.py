@@ -71,9 +71,10 @@ class ModelJudge:
         if probability is not None:
             details["probability"] = round(probability, 4)
         extracted = answer.answer[:MAX_EXTRACTED_CHARACTERS]
-        if votes.decision is None:
+        decision = votes.decision
+        if decision is None:
             return Verdict(Outcome.FAILED, None, votes.lost[-1], seconds, extracted, details)
         self.num_decided += 1
-        is_equal = votes.decision == "equal"
+        is_equal = decision == "equal"
         reason = JudgeReason.EQUAL if is_equal else JudgeReason.DIFFERENT
         return Verdict(Outcome.SCORED, float(is_equal), reason, seconds, extracted, details)

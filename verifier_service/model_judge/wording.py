@@ -15,7 +15,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import msgspec
@@ -111,12 +111,8 @@ class Wording(BaseModel):
             places: texts by the name of their place.
         """
 
-        def fill(place: re.Match[str]) -> str:
-            return places.get(place[1], place[0])
-
-        # One pass: a place that is written in an answer stays text.
         return [
-            {"role": role, "content": _PLACE.sub(fill, text)}
+            {"role": role, "content": _filled(_pieces(text), places)}
             for role, text in (("system", self.system), ("user", user))
         ]
 
@@ -167,6 +163,21 @@ class Wording(BaseModel):
             return None
         best = max(masses, key=masses.__getitem__)
         return Said(best, masses[best] / total)
+
+
+@lru_cache(maxsize=64)
+def _pieces(text: str) -> tuple[str, ...]:
+    """A template's text cut at its places: text, name of a place, text, ..., text."""
+    return tuple(_PLACE.split(text))
+
+
+def _filled(pieces: tuple[str, ...], places: Mapping[str, str]) -> str:
+    """The text with what belongs in its places; a place written in an answer stays text."""
+    filled = list(pieces)
+    for index in range(1, len(pieces), 2):
+        name = pieces[index]
+        filled[index] = places.get(name, f"{{{name}}}")
+    return "".join(filled)
 
 
 def json_schema_constraint(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:

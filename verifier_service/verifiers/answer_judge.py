@@ -126,10 +126,12 @@ class AnswerJudge(AskingVerifier):
 
     def _audited(self, judgement: Judgement, given: list[str], problem: str | None) -> Judgement:
         """The judgement, with a question to the model if the answer is one of those to check."""
+        if self.audit_fraction == 0:
+            return judgement
         is_equal = judgement.reason == JudgeReason.EQUAL
         answer = cleaned(judgement.extracted or "")
         can_be_asked = is_equal or judgement.reason == JudgeReason.DIFFERENT
-        if self.audit_fraction == 0 or not can_be_asked or len(answer) > MAX_JUDGED_CHARACTERS:
+        if not can_be_asked or len(answer) > MAX_JUDGED_CHARACTERS:
             return judgement
         question = msgspec.json.encode(OpenAnswer(given, answer, problem, is_equal))
         drawn = int.from_bytes(hashlib.sha256(question).digest()[:8], "big") / 2**64
