@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -127,10 +127,16 @@ def test_every_group_has_the_problem_and_the_seed_of_its_number(
 
 
 def test_each_problem_of_the_order_is_trained_on_once_or_counted_as_dropped(
-    killed: KilledRun, order: list[Problem]
+    killed: KilledRun, order: list[Problem], tmp_path: Path
 ) -> None:
-    numbers = {problem.id: number for number, problem in enumerate(order)}
-    steps = [[numbers[group[0]["id"]] for group in step] for step in steps_of(killed.config)]
+    """A long run has the same problem in each epoch: its seed tells one from the other."""
+    config = recorded(killed.config, tmp_path / "replayed")
+    numbers = {seed_of(config.train.seed, number): number for number in range(len(order))}
+    with replayed(killed, config) as (_, sampler):
+        steps = [
+            [numbers[sampler.sampled(rows)[0].seed] for rows in step]
+            for step in steps_of(killed.config)
+        ]
     assert all(step == sorted(step) for step in steps)
     trained = list(chain.from_iterable(steps))
     assert len(trained) == len(set(trained)) == STEPS * PER_STEP
@@ -144,10 +150,8 @@ def test_a_run_that_nobody_killed_has_the_same_metrics_from_the_same_groups(
     """Bit for bit, weights, optimizer, schedule and random numbers too: nothing else is open."""
     config = recorded(killed.config, tmp_path / "replayed")
     config.output_dir.mkdir()
-    mix = ProblemMix(load_data_sets(config), per_step=PER_STEP, seed=config.train.seed)
     rows = []
-    with open_scorer(config.reward) as scorer, closing(make_learner(config)) as learner:
-        sampler = RecordedGroups(learner, scorer, mix, config, killed)
+    with replayed(killed, config) as (learner, sampler):
         position = start_position(None)
         for step in range(1, STEPS + 1):
             found, following = train_step(learner, sampler, position, config)
@@ -172,6 +176,14 @@ def recorded(config: Config, run_dir: Path) -> Config:
     settings["rollout"] |= {"engine": "transformers"}
     settings["train"] |= {"max_staleness_steps": 0}
     return make_config(settings)
+
+
+@contextmanager
+def replayed(killed: KilledRun, config: Config) -> Iterator[tuple[Learner, RecordedGroups]]:
+    """A learner at its start, and the groups that the killed run trained on."""
+    mix = ProblemMix(load_data_sets(config), per_step=PER_STEP, seed=config.train.seed)
+    with open_scorer(config.reward) as scorer, closing(make_learner(config)) as learner:
+        yield learner, RecordedGroups(learner, scorer, mix, config, killed)
 
 
 class RecordedGroups(GroupSampler):
@@ -203,13 +215,17 @@ class RecordedGroups(GroupSampler):
         return StepGroups(scored, position.next_problem, found), 0.0
 
     def _group(self, rows: list[dict[str, Any]]) -> RolloutGroup:
+        return RolloutGroup(self._problems[rows[0]["id"]], self.sampled(rows)[1])
+
+    def sampled(self, rows: list[dict[str, Any]]) -> tuple[SampledGroup, tuple[Rollout, ...]]:
         """The group with these lines; one that was sampled again is of other weights."""
-        problem = self._problems[rows[0]["id"]]
-        prompt = self._policy.prompt_ids(problem.messages)
+        prompt = self._policy.prompt_ids(self._problems[rows[0]["id"]].messages)
         found = (
-            self._rollouts(one.choices, prompt) for one in self._sampled if one.prompt_ids == prompt
+            (one, self._rollouts(one.choices, prompt))
+            for one in self._sampled
+            if one.prompt_ids == prompt
         )
-        return RolloutGroup(problem, next(one for one in found if all(map(is_of, rows, one))))
+        return next(one for one in found if all(map(is_of, rows, one[1])))
 
     def _rollouts(self, choices: list[dict[str, Any]], prompt: list[int]) -> tuple[Rollout, ...]:
         stops = StopTexts((), self._policy.decode)
