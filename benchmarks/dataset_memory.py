@@ -21,7 +21,7 @@ WORDS = [f"w{number}" for number in range(5_000)]
 MEASURE = """
 import json, re, sys
 from pathlib import Path
-from trainer_client.config.sections import DatasetConfig
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.dataset import load_problems
 
 def resident():

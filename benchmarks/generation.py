@@ -27,7 +27,8 @@ from rich.table import Table
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from tests.trainer_client.vllm_server import ENVIRONMENT, running_vllm
-from trainer_client.config.sections import ModelConfig, VllmConfig, VllmServerConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import VllmConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.policy.policy import Policy, load_policy

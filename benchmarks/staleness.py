@@ -29,8 +29,8 @@ from typing import Any
 
 import torch
 
+from trainer_client.config.loss_section import ImportanceConfig
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.config.sections import ImportanceConfig
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task

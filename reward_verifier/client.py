@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
@@ -23,6 +21,7 @@ from reward_verifier.protocol import (
     Response,
     ServiceAccess,
 )
+from reward_verifier.request_content import request_content
 from reward_verifier.retries import Wait
 from reward_verifier.streaming import GroupScores, Line, StreamedConversation
 
@@ -33,12 +32,8 @@ LOG = logging.getLogger("reward_verifier")
 CONNECT_SECONDS = 10.0
 """Time limit for a connection."""
 MAX_CONNECTIONS = 64
-MIN_COMPRESSED_BYTES = 2**20
-"""Smallest body that is sent compressed. The service reads bodies of this size in a process of
-their own, compressed or not; a smaller one would only get there by being compressed."""
 MAX_LINE_BYTES = 2**28
 """Longest line of a stream, the longest that the service sends."""
-NDJSON = "application/x-ndjson"
 
 
 def connection_options(access: ServiceAccess) -> dict[str, Any]:
@@ -63,7 +58,7 @@ def converse(conversation: Conversation[T], http: httpx.Client) -> T:
             time.sleep(step.seconds)
             continue
         try:
-            progress.received(http.request(step.method, step.path, **_content(step)))
+            progress.received(http.request(step.method, step.path, **request_content(step)))
         except httpx.RequestError as error:
             progress.failed(error)
     result: T = progress.result
@@ -100,7 +95,7 @@ async def converse_async(
             await wait(step)
             continue
         try:
-            progress.received(await http.request(step.method, step.path, **_content(step)))
+            progress.received(await http.request(step.method, step.path, **request_content(step)))
         except httpx.RequestError as error:
             progress.failed(error)
     result: T = progress.result
@@ -124,7 +119,7 @@ def converse_streaming(
             try:
                 if isinstance(step, Request):
                     under_way.close()  # the response before
-                    call = http.stream(step.method, step.path, **_content(step))
+                    call = http.stream(step.method, step.path, **request_content(step))
                     response = under_way.enter_context(call)
                     if response.status_code != httpx.codes.OK:
                         response.read()
@@ -154,7 +149,7 @@ async def converse_streaming_async(
             try:
                 if isinstance(step, Request):
                     await under_way.aclose()  # the response before
-                    call = http.stream(step.method, step.path, **_content(step))
+                    call = http.stream(step.method, step.path, **request_content(step))
                     response = await under_way.enter_async_context(call)
                     if response.status_code != httpx.codes.OK:
                         await response.aread()
@@ -237,21 +232,6 @@ class _Progress(Generic[Step]):
 
     def failed(self, error: httpx.RequestError) -> None:
         self._reply = NoResponse(f"{type(error).__name__}: {error}")
-
-
-def _content(request: Request) -> dict[str, Any]:
-    """The body of a request in JSON and what tells of it, as arguments of httpx."""
-    headers = {"Accept": NDJSON} if request.is_streamed else {}
-    if request.body is None:
-        return {"headers": headers}
-    content = json.dumps(
-        request.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    ).encode()
-    headers["Content-Type"] = "application/json"
-    if request.may_be_compressed and len(content) >= MIN_COMPRESSED_BYTES:
-        content = gzip.compress(content, compresslevel=1)
-        headers["Content-Encoding"] = "gzip"
-    return {"content": content, "headers": headers}
 
 
 @cache

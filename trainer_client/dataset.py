@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from reward_verifier.protocol import row_reference
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import VerifierConfig
-from trainer_client.config.sections import DatasetConfig
 from trainer_client.reward.selection import ProblemReward, VerifierSelection
 from trainer_client.rows import DatasetError, Rows, StoredRow, load_rows
 from trainer_client.run.console import say

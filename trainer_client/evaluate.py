@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from trainer_client.config.reward_sections import EvaluationConfig
-from trainer_client.config.sections import RolloutConfig
+from trainer_client.config.rollout_section import RolloutConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.pass_at_k import pass_at_k

@@ -14,8 +14,8 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
+from trainer_client.config.loss_section import LossConfig
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import in_environment
 from trainer_client.policy.logprobs import packing_error, recompute_layers

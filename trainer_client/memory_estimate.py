@@ -35,9 +35,9 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
+from trainer_client.config.model_section import LoraConfig
 from trainer_client.config.reward_sections import RewardModelConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import LoraConfig
 from trainer_client.given_objects import is_given
 from trainer_client.model_files import ModelFiles, Shapes, find_model, number_of
 from trainer_client.policy.output_chunk import CHUNK_TOKENS

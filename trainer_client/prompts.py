@@ -8,8 +8,9 @@ from typing import Any
 
 from transformers import AutoConfig, PretrainedConfig, PreTrainedTokenizerBase
 
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import DatasetConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import not_loaded
 from trainer_client.given_objects import is_given

@@ -26,7 +26,7 @@ from weakref import finalize
 import datasets
 from huggingface_hub import constants
 
-from trainer_client.config.sections import DatasetConfig
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.errors import TrainerError, first_line, or_local
 from trainer_client.given_objects import given_object, is_given
 from trainer_client.hub_reach import hub_obstacle

@@ -8,8 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config
-from trainer_client.config.sections import OptimizerConfig, SftConfig
+from trainer_client.config.sft_section import SftConfig
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer

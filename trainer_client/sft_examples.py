@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from trainer_client.config.sections import DatasetConfig, SftConfig
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.config.sft_section import SftConfig
 from trainer_client.dataset import chat_messages, messages_of, read_rows, with_system_prompt
 from trainer_client.policy.policy import Policy
 from trainer_client.rows import DatasetError, load_rows

@@ -17,11 +17,12 @@ from verifier_service.engine.scheduler import CountedPool, Scheduler
 from verifier_service.executions import routes as executions
 from verifier_service.http import page
 from verifier_service.http.api_keys import KeyRing
-from verifier_service.http.call_context import REQUEST_ID_HEADER, CallContext
+from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
 from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.request_id import REQUEST_ID_HEADER
 from verifier_service.http.routes import ShortWay, router
 from verifier_service.http.service import Service, install_service
 from verifier_service.http.traces import Traces

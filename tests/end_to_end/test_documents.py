@@ -18,7 +18,7 @@ import yaml
 from tests.end_to_end.commands import commands_of
 from trainer_client import cli as trainer_cli
 from trainer_client.config.run_config import load_config, make_config
-from trainer_client.config.sections import SYSTEM_PROMPT
+from trainer_client.config.system_prompt import SYSTEM_PROMPT
 from verifier_service import cli as service_cli
 from verifier_service.settings import Settings
 

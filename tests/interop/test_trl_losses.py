@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from tests.interop.peer import peer
-from trainer_client.config.sections import AdvantageConfig, ImportanceConfig, LossConfig
+from trainer_client.config.advantage_section import AdvantageConfig
+from trainer_client.config.loss_section import ImportanceConfig, LossConfig
 from trainer_client.demo import sums_task
 from trainer_client.update.advantages import decoupled_advantages, group_advantages
 from trainer_client.update.entropy_control import EntropyControl

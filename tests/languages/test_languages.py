@@ -21,10 +21,10 @@ import pytest
 
 from tests.languages.programs import PROGRAMS
 from verifier_service.code import languages
+from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
 from verifier_service.code.reference_tests import Asserts, Stdio
 from verifier_service.code.run_tests import ENTRIES
-from verifier_service.code.toolchains import ToolchainError
 from verifier_service.code.verdicts import judge_program
 from verifier_service.completion import Completion
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program

@@ -12,8 +12,8 @@ import pytest
 
 import reward_verifier
 from reward_verifier import Verifier, VerifierNonsense, VerifierRejected, VerifierUnavailable
-from reward_verifier.client import MIN_COMPRESSED_BYTES
 from reward_verifier.execution import ExecutionResult
+from reward_verifier.request_content import MIN_COMPRESSED_BYTES
 
 
 def test_programs_are_run_in_order(service_url: str) -> None:

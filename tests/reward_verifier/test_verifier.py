@@ -25,7 +25,7 @@ from reward_verifier import (
     VerifierRejected,
     VerifierUnavailable,
 )
-from reward_verifier.client import MIN_COMPRESSED_BYTES
+from reward_verifier.request_content import MIN_COMPRESSED_BYTES
 
 Scores = list[list[ScoredCompletion]]
 Call = Callable[[Verifier, list[CompletionGroup]], Scores]

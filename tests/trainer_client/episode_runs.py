@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from tests.trainer_client.runs import run_config
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost
 from trainer_client.policy.policy import Policy, load_policy

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainer_client.config.sections import AdvantageConfig
+from trainer_client.config.advantage_section import AdvantageConfig
 from trainer_client.update.advantages import group_advantages, groups_that_differ
 
 NAN = math.nan

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.trainer_client.runs import metrics, rollouts, run_config, run_python, same, weights
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import ConfigError, dump_config, load_config, make_config
-from trainer_client.config.sections import DatasetConfig
 from trainer_client.data_sets import DataSet, load_data_sets, questions_of
 from trainer_client.dataset import Problem, load_problems
 from trainer_client.problem_order import MixPosition, ProblemMix, ProblemOrder

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.trainer_client.runs import metrics, rollouts
+from trainer_client.config.rollout_section import EnvironmentConfig
 from trainer_client.config.run_config import load_config
-from trainer_client.config.sections import EnvironmentConfig
 from trainer_client.train import train
 
 PAGE = (Path(__file__).parents[2] / "docs" / "environments.md").read_text()

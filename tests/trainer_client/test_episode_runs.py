@@ -11,8 +11,9 @@ import pytest
 from tests.trainer_client.episode_runs import Echo, chatty_model, episode_config
 from tests.trainer_client.runs import metrics, plain_sampling, rollouts, same, weights
 from tests.trainer_client.sampling_server import sampling_server
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import ConfigError, make_config
-from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.errors import TrainingStopped

@@ -18,8 +18,9 @@ import torch
 from tests.trainer_client.episode_runs import chatty_model, episode_config
 from tests.trainer_client.runs import metrics, plain_sampling, rollouts
 from tests.trainer_client.sampling_server import sampling_server
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost
 from trainer_client.episodes.episode_engine import EpisodeEngine

@@ -18,8 +18,9 @@ from tests.trainer_client.episode_runs import (
     episode_config,
 )
 from tests.trainer_client.runs import plain_sampling
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import EnvironmentConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import EnvironmentConfig, ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import StepOutcome
 from trainer_client.episodes.episode_engine import EpisodeEngine

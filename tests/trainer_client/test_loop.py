@@ -25,8 +25,8 @@ from tests.trainer_client.runs import (
     same,
     weights,
 )
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import Config, dump_config
-from trainer_client.config.sections import DatasetConfig
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.errors import TrainingStopped

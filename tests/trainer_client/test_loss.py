@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from trainer_client.config.sections import ImportanceConfig, LossConfig
+from trainer_client.config.loss_section import ImportanceConfig, LossConfig
 from trainer_client.update.loss import (
     StepTotals,
     entropy_bonus,

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
+from trainer_client.config.advantage_section import AdvantageConfig
+from trainer_client.config.loss_section import CovarianceConfig, LossConfig
 from trainer_client.config.run_config import ConfigError, make_config
-from trainer_client.config.sections import AdvantageConfig, CovarianceConfig, LossConfig
 from trainer_client.train import train
 from trainer_client.update.advantages import decoupled_advantages, decoupled_groups_that_differ
 from trainer_client.update.covariance import covariances, selected_tokens

@@ -10,8 +10,9 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from tests.trainer_client.runs import run_config, same, weights
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.run_config import ConfigError, make_config
-from trainer_client.config.sections import ModelConfig, OptimizerConfig
 from trainer_client.memory_estimate import estimate_memory
 from trainer_client.policy.policy import load_policy
 from trainer_client.train import train

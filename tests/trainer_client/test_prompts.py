@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from tests.trainer_client.runs import plain_sampling, run_config
-from trainer_client.config.sections import DatasetConfig, ModelConfig, SftConfig
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.sft_section import SftConfig
 from trainer_client.dataset import Problem, load_problems
 from trainer_client.policy.chat import ChatError, chat_ids
 from trainer_client.policy.policy import load_policy

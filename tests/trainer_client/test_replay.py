@@ -18,8 +18,8 @@ from tests.trainer_client.runs import (
     same,
     weights,
 )
+from trainer_client.config.rollout_section import ReplayConfig
 from trainer_client.config.run_config import Config, ConfigError, make_config
-from trainer_client.config.sections import ReplayConfig
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups

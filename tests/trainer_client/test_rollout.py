@@ -22,8 +22,8 @@ from transformers import (
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.test_packing import SHAPE
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import Policy, load_policy

@@ -14,7 +14,7 @@ import pytest
 from datasets import Dataset
 from datasets.arrow_writer import ArrowWriter
 
-from trainer_client.config.sections import DatasetConfig
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.dataset import load_problems
 from trainer_client.rows import DatasetError, JsonLines, StoredRow, load_rows
 

@@ -13,7 +13,8 @@ from transformers import MinPLogitsWarper, RepetitionPenaltyLogitsProcessor, Top
 
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.sampling_server import sampling_server
-from trainer_client.config.sections import ModelConfig, VllmServerConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling

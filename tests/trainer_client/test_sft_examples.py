@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from trainer_client.config.sections import DatasetConfig, ModelConfig, SftConfig
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.sft_section import SftConfig
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rows import DatasetError
 from trainer_client.sft_examples import load_examples

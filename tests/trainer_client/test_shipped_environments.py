@@ -19,9 +19,9 @@ from tests.growth import assert_linear
 from tests.trainer_client.episode_runs import Scripted, chatty_model, episode_config
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.session_server import session_server
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import ModelConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, read_outcome
 from trainer_client.episodes.environment_source import EnvironmentSource

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
+from trainer_client.config.loss_section import LossConfig
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import LossConfig, ModelConfig
 from trainer_client.demo import sums_task
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.teacher import load_teacher

@@ -27,8 +27,8 @@ from tests.trainer_client.episode_runs import TEMPLATE
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.tap import forwarding
 from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
-from trainer_client.config.sections import ModelConfig
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingStopped

@@ -12,7 +12,8 @@ import pytest
 
 from tests.trainer_client.episode_runs import chatty_model, episode_config
 from tests.trainer_client.runs import plain_sampling
-from trainer_client.config.sections import ModelConfig, VllmConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import VllmConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.policy.policy import Policy, load_policy

@@ -7,8 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import ModelConfig, VllmServerConfig
 from trainer_client.policy.policy import load_policy
 from trainer_client.rollout import vllm_server
 

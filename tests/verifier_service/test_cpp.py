@@ -13,12 +13,12 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_score import verdicts
-from verifier_service.code import languages, toolchains
+from verifier_service.code import installed_toolchains, languages
 from verifier_service.code.check_tests import Row, find_misfits
 from verifier_service.code.extraction import last_block
+from verifier_service.code.installed_toolchains import Toolchain, ToolchainError
 from verifier_service.code.languages import LANGUAGES, language_version
 from verifier_service.code.reference_tests import Stdio
-from verifier_service.code.toolchains import Toolchain, ToolchainError
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.compat import piston
 from verifier_service.completion import Completion
@@ -201,8 +201,8 @@ def test_the_usual_tags_are_known(tag: str) -> None:
 @pytest.fixture
 def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A machine with no programs but those of a directory."""
-    monkeypatch.setattr(toolchains, "SEARCH_PATH", str(tmp_path))
-    monkeypatch.setattr(toolchains, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(installed_toolchains, "SEARCH_PATH", str(tmp_path))
+    monkeypatch.setattr(installed_toolchains, "_SYSTEM", tmp_path)
     for name, language in LANGUAGES.items():
         if language.find is not None:
             without = dataclasses.replace(language, found=[], problems=[])

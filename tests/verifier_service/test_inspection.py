@@ -20,7 +20,7 @@ import pytest
 
 from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
 from tests.growth import assert_linear
-from trainer_client.config.sections import DatasetConfig
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.dataset import load_problems
 from verifier_adapters.reference import reference_of
 from verifier_service.completion import Completion

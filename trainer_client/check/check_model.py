@@ -10,8 +10,8 @@ import httpx
 from tokenizers import Tokenizer
 
 from trainer_client.check.findings import Findings
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import DatasetConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import first_line
 from trainer_client.lost_text import lost_text_warnings, tried_problems

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
+from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import (
     RewardConfig,
     RewardSource,
     VerifierConfig,
     check_sources,
 )
-from trainer_client.config.sections import DatasetConfig, PositiveFloat, PositiveInt
+from trainer_client.config.section import PositiveFloat, PositiveInt
 
 
 class TrainingDatasetConfig(DatasetConfig):

@@ -7,13 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from trainer_client.config.sections import (
-    ADDRESS_PATTERN,
-    DatasetConfig,
-    PositiveFloat,
-    PositiveInt,
-    Section,
-)
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.config.rollout_section import ADDRESS_PATTERN
+from trainer_client.config.section import PositiveFloat, PositiveInt, Section
 
 FUNCTION_PATTERN = r"^(given|.+\.py):\w+$"
 

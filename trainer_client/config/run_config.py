@@ -17,11 +17,16 @@ import yaml
 from pydantic import ValidationError, field_serializer, field_validator, model_validator
 
 from trainer_client.config import strict_yaml
+from trainer_client.config.advantage_section import AdvantageConfig
 from trainer_client.config.data_sets import (
     TrainingDatasetConfig,
     check_data_sets,
     evaluation_like_training,
 )
+from trainer_client.config.guard_section import GuardConfig
+from trainer_client.config.loss_section import LossConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.presets import PRESETS
 from trainer_client.config.reward_sections import (
     FUNCTION_PATTERN,
@@ -30,19 +35,14 @@ from trainer_client.config.reward_sections import (
     RewardSource,
     main_source,
 )
-from trainer_client.config.sections import (
+from trainer_client.config.rollout_section import (
     ADDRESS_PATTERN,
     ENVIRONMENT_PATTERN,
-    AdvantageConfig,
-    GuardConfig,
-    LossConfig,
-    ModelConfig,
-    OptimizerConfig,
     RolloutConfig,
-    Section,
-    SftConfig,
-    TrainConfig,
 )
+from trainer_client.config.section import Section
+from trainer_client.config.sft_section import SftConfig
+from trainer_client.config.train_section import TrainConfig
 from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
 from trainer_client.errors import TrainerError, first_line
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from trainer_client.config.rollout_section import EnvironmentConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.config.sections import EnvironmentConfig
 from trainer_client.episodes.environment import DEFAULT_ROLE, Environment
 from trainer_client.episodes.function_tools import FunctionTools
 from trainer_client.episodes.openenv import OpenEnv

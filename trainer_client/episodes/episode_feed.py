@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from trainer_client.config.sections import EnvironmentConfig
+from trainer_client.config.rollout_section import EnvironmentConfig
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import (
     Environment,

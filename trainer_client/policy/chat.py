@@ -9,8 +9,8 @@ from typing import Any
 import jinja2
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import ModelConfig
 from trainer_client.errors import TrainerError, not_loaded
 from trainer_client.given_objects import given_pair, is_given
 

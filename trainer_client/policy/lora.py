@@ -14,7 +14,7 @@ from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from trainer_client.config.sections import LoraConfig
+from trainer_client.config.model_section import LoraConfig
 
 
 def add_adapter(

@@ -19,8 +19,8 @@ from transformers import (
 )
 from transformers.utils import ADAPTER_CONFIG_NAME
 
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import ModelConfig
 from trainer_client.errors import not_loaded
 from trainer_client.given_objects import is_given
 from trainer_client.machine import cuda_problem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from transformers import PreTrainedModel
 
+from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import ModelConfig
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from reward_verifier.verdict import Verdicts
+from trainer_client.config.advantage_section import AdvantageConfig
 from trainer_client.config.reward_sections import (
     RewardConfig,
     RewardSource,
     VerifierConfig,
     main_source,
 )
-from trainer_client.config.sections import AdvantageConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.reward.group_scoring import ScoredGroups

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from trainer_client.config.sections import RolloutConfig
+from trainer_client.config.rollout_section import RolloutConfig
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 

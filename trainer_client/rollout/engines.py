@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trainer_client.config.sections import RolloutConfig
+from trainer_client.config.rollout_section import RolloutConfig
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.transformers import TransformersEngine

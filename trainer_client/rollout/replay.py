@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from torch import Tensor
 
-from trainer_client.config.sections import ReplayConfig
+from trainer_client.config.rollout_section import ReplayConfig
 from trainer_client.dataset import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup

@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
+from trainer_client.config.rollout_section import LoraWeights, VllmConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import LoraWeights, VllmConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy

@@ -26,8 +26,8 @@ import httpx
 import torch
 from pydantic import BaseModel, ValidationError
 
+from trainer_client.config.rollout_section import LoraWeights, VllmServerConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import LoraWeights, VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy

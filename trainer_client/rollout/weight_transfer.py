@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.multiprocessing.reductions import reduce_tensor
 from transformers import PreTrainedModel
 
-from trainer_client.config.sections import VllmServerConfig
+from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.policy.weights import (
     Weights,
     checkpoint_weights,

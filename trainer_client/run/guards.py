@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from trainer_client.config.loss_section import LossConfig
+from trainer_client.config.model_section import ModelConfig
+from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.reward_sections import RewardSource, main_source
+from trainer_client.config.rollout_section import RolloutConfig
 from trainer_client.config.run_config import Config
-from trainer_client.config.sections import LossConfig, ModelConfig, OptimizerConfig, RolloutConfig
 
 History = Sequence[Mapping[str, float]]
 """Rows of `metrics.jsonl`, oldest first; a row may lack any key but `step`."""

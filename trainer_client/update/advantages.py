@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from trainer_client.config.sections import AdvantageConfig
+from trainer_client.config.advantage_section import AdvantageConfig
 
 
 def group_advantages(rewards: Tensor, config: AdvantageConfig) -> Tensor:
@@ -27,7 +27,7 @@ def group_advantages(rewards: Tensor, config: AdvantageConfig) -> Tensor:
     Args:
         rewards: float `[N, G]`.
         config: scale, std, epsilon and baseline. Their defaults stand in `AdvantageConfig`
-            (`config/sections.py`) and nowhere else.
+            (`config/advantage_section.py`) and nowhere else.
 
     Returns:
         Advantages `[N, G]`, never NaN.

@@ -13,7 +13,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from trainer_client.config.sections import AdvantageConfig
+from trainer_client.config.advantage_section import AdvantageConfig
 from trainer_client.policy.policy import Policy
 from trainer_client.processes import Processes
 from trainer_client.reward.group_scoring import ScoredGroups

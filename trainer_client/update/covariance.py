@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor, distributed
 
-from trainer_client.config.sections import CovarianceConfig
+from trainer_client.config.loss_section import CovarianceConfig
 from trainer_client.processes import sum_over_processes
 
 

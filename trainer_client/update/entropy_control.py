@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from trainer_client.config.sections import LossConfig
+from trainer_client.config.loss_section import LossConfig
 
 
 class EntropyControl:

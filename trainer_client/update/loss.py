@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 import torch
 from torch import Tensor, distributed
 
-from trainer_client.config.sections import CovarianceConfig, ImportanceConfig, LossConfig
+from trainer_client.config.loss_section import CovarianceConfig, ImportanceConfig, LossConfig
 
 
 @dataclass(frozen=True)

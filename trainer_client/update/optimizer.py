@@ -12,8 +12,8 @@ from torch.optim import AdamW, Muon, Optimizer
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 from transformers import PreTrainedModel, get_scheduler
 
+from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.config.sections import OptimizerConfig
 
 
 class MuonWithAdamW(Optimizer):

@@ -7,8 +7,9 @@
 | `java`, `typescript` | a compiler, once per program | its output, by a runtime |
 | the others | the interpreter that runs it | source |
 
-A row says all that is special to a language. `toolchains` finds its programs on the machine, and
-`system_calls.CALLS_OF_RUNTIMES` has the calls that its runtime needs and Python does not.
+A row says all that is special to a language. `installed_toolchains` finds its programs on the
+machine, and `system_calls.CALLS_OF_RUNTIMES` has the calls that its runtime needs and Python does
+not.
 """
 
 from __future__ import annotations
@@ -25,10 +26,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 import msgspec
 
-from verifier_service.code import toolchains
+from verifier_service.code import installed_toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code.installed_toolchains import (
+    Step,
+    Toolchain,
+    ToolchainError,
+    gcc,
+    interpreter,
+)
 from verifier_service.code.reasons import CodeReason
-from verifier_service.code.toolchains import Step, Toolchain, ToolchainError, gcc, interpreter
 from verifier_service.sandbox import pack
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
 from verifier_service.sandbox.execution import (
@@ -99,7 +106,7 @@ class Language:
     """Tags of fenced blocks, in lower case."""
     aliases: tuple[str, ...] = ()
     """Names that other protocols have for it, besides its own; in lower case."""
-    find: toolchains.Finder | None = None
+    find: installed_toolchains.Finder | None = None
     """Finds its toolchain; None for Python, which is that of the service."""
     hello: bytes = b""
     """Smallest program, which prints 1: one that does not run says that the toolchain is broken."""
@@ -391,7 +398,7 @@ ROWS = (
         name="javascript",
         tags=("javascript", "js", "node", "nodejs", "mjs"),
         aliases=("js", "node", "nodejs", "node-js", "node-javascript"),
-        find=toolchains.javascript,
+        find=installed_toolchains.javascript,
         hello=b"console.log(1)\n",
         source_name=_javascript_file,
         reserved_bytes=2048 * _MIB,
@@ -408,7 +415,7 @@ ROWS = (
         name="typescript",
         tags=("typescript", "ts"),
         aliases=("ts", "node-ts", "tsc"),
-        find=toolchains.typescript,
+        find=installed_toolchains.typescript,
         hello=b"const one: number = 1;\nconsole.log(one);\n",
         memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
         reserved_bytes=2048 * _MIB,
@@ -419,7 +426,7 @@ ROWS = (
         name="java",
         tags=("java",),
         aliases=("openjdk",),
-        find=toolchains.java,
+        find=installed_toolchains.java,
         hello=b"class Main { public static void main(String[] a) { System.out.println(1); } }\n",
         memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
         source_name=_java_file,
@@ -431,7 +438,7 @@ ROWS = (
         name="go",
         tags=("go", "golang"),
         aliases=("golang",),
-        find=toolchains.go,
+        find=installed_toolchains.go,
         hello=b'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(1) }\n',
         memory_error=re.compile(rb"runtime: out of memory|cannot allocate memory"),
         reserved_bytes=800 * _MIB,
@@ -442,7 +449,7 @@ ROWS = (
         name="rust",
         tags=("rust", "rs"),
         aliases=("rs",),
-        find=toolchains.rust,
+        find=installed_toolchains.rust,
         hello=b'fn main() { println!("1"); }\n',
         memory_error=re.compile(rb"^memory allocation of \d+ bytes failed", re.MULTILINE),
         compile_limits=_PLENTY,
@@ -648,7 +655,7 @@ def language_version(name: str) -> str:
     if language.find is None:
         return platform.python_version()
     command = language.toolchain().version
-    result = toolchains.run_tool(*command)
+    result = installed_toolchains.run_tool(*command)
     # The first number with a dot: "go version go1.19.8 linux/amd64".
     found = re.search(r"\d+(?:\.\d+)+", result.stdout + result.stderr)
     if found is None:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
+from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import (
     LANGUAGES,
     MIN_SECONDS,
@@ -22,7 +23,6 @@ from verifier_service.code.languages import (
     LanguageName,
     language_version,
 )
-from verifier_service.code.toolchains import ToolchainError
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits

@@ -19,6 +19,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import (
     LANGUAGES,
     LanguageName,
@@ -33,7 +34,6 @@ from verifier_service.code.plain_run import (
     RunOptions,
 )
 from verifier_service.code.reasons import CodeReason
-from verifier_service.code.toolchains import ToolchainError
 from verifier_service.compat.codeforces import (
     CONFIG_FILE,
     LANGUAGES_OF_PACKAGE,

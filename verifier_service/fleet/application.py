@@ -22,7 +22,7 @@ from verifier_service.fleet.direct_server import listen_directly
 from verifier_service.fleet.judge import JudgeReplica
 from verifier_service.fleet.judge_connections import MAX_AGE_SECONDS
 from verifier_service.fleet.pool import LOST, PATIENCE_SECONDS, PLACES_PER_TASK, FleetPool
-from verifier_service.fleet.request_id import OneRequestId
+from verifier_service.fleet.proxy_headers import OneRequestId
 from verifier_service.fleet.session_host import SessionHost
 from verifier_service.fleet.session_relay import (
     Host,

@@ -24,9 +24,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from verifier_service.errors import RequestError, RequestFailed
 from verifier_service.fleet.asgi_call import Answer, Headers
-from verifier_service.http.call_context import REQUEST_ID_HEADER
 from verifier_service.http.error_handlers import error_response
 from verifier_service.http.error_statuses import ApiError
+from verifier_service.http.request_id import REQUEST_ID_HEADER
 from verifier_service.sessions.wire import LostReason
 
 SESSIONS_PATH, OPENENV_PATH, E2B_PATH = "/v1/sessions", "/openenv/", "/compat/e2b/"

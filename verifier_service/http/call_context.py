@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import logging
-import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -14,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from verifier_service.current_call import enter_call, new_request_id
+from verifier_service.current_call import enter_call
 from verifier_service.engine.allowance import Allowance
 from verifier_service.errors import Draining, KeyLimitReached, RequestError, TryLater
 from verifier_service.http.api_keys import KeyRing
@@ -23,13 +22,13 @@ from verifier_service.http.error_handlers import internal_error, refused
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.page import asks_for_page
+from verifier_service.http.request_id import REQUEST_ID_HEADER, own_or_new_id
 from verifier_service.http.service import ALLOWANCE
 from verifier_service.http.sites import Sites
 from verifier_service.http.traces import TRACE_HEADERS, CallTrace, Traces
 
 access_log = logging.getLogger("verifier_service.access")
 
-REQUEST_ID_HEADER = "X-Request-Id"
 _REQUEST_ID = REQUEST_ID_HEADER.lower().encode()
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths without an API key: they tell nothing, and ask whether the service runs."""
@@ -37,8 +36,6 @@ OWN_PREFIX = "/v1/"
 """Prefix of our own protocol, whose clients try again after 429; those of other frameworks may take
 that for a verdict on the completion."""
 NOT_LOGGED_PATHS = ("/", "/healthz", "/readyz", "/metrics")
-# An id that cannot spoil a line of the log: `step-7.group-2`.
-_SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 _Headers = dict[bytes, bytes]
 E2B_KEY_HEADERS = ("x-api-key", "x-access-token")
@@ -86,7 +83,7 @@ class CallContext:
         start = time.perf_counter()
         # One pass and bytes: `Headers` reads and decodes all of them again for each that is asked.
         headers: _Headers = dict(scope["headers"])
-        call_id = _call_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
+        call_id = own_or_new_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         state = scope.setdefault("state", {})
         state["request_id"] = call_id
         trace = self._begin_trace(scope["path"], headers)
@@ -213,11 +210,6 @@ def key_of(headers: Mapping[str, str]) -> str | None:
         return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
     except ValueError:
         return None
-
-
-def _call_id(given: str) -> str:
-    """The client's id if it is harmless, else a new one."""
-    return given if _SAFE_ID.fullmatch(given) else new_request_id()
 
 
 def _unauthorized(*, has_key: bool) -> ApiError:

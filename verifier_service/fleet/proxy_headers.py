@@ -1,11 +1,11 @@
-"""The id of a call, which Ray Serve's proxy adds to responses too."""
+"""Headers that Ray Serve's proxy adds to responses too: the id of a call."""
 
 from __future__ import annotations
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from verifier_service.http.call_context import REQUEST_ID_HEADER
+from verifier_service.http.request_id import REQUEST_ID_HEADER
 
 
 class OneRequestId:
