@@ -1,4 +1,4 @@
-"""What all sections of a configuration have in common: their base, and types of numbers.
+"""The base of all sections of a configuration, and the types of their numbers.
 
 `trainer_client.config.run_config` puts the sections together. Units are in the names; a
 description adds what the name cannot say.
