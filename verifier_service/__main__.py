@@ -6,6 +6,8 @@ import gc
 import importlib.util
 import sys
 
+from verifier_service.workers.server_process import start_early
+
 
 def main() -> None:
     """Run the command line, or say how to install its missing dependencies."""
@@ -18,6 +20,9 @@ def main() -> None:
         sys.exit(
             f"verifier-service needs {', '.join(missing)}: pip install 'reward-verifier[service]'"
         )
+    if sys.argv[1:2] in (["serve"], ["score"]) and not {"--help", "-h"} & set(sys.argv):
+        # Its imports take as long as all of this process's, which thus go on beside them.
+        start_early("verifier_service.workers.text_worker")
     from verifier_service.plugins import PluginError  # noqa: PLC0415  now it can be imported
 
     gc.disable()  # collections take a tenth of the time to load modules, and find nothing

@@ -136,4 +136,4 @@ for _router in (executions.router, *ROUTERS.values()):
 
 
 if __name__ == "__main__":
-    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve_call)
+    fork_server(socket.socket(fileno=int(sys.argv[1])), serve_call)

@@ -11,6 +11,7 @@ from verifier_service.settings import EngineSettings
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.server_process import end_early
 from verifier_service.workers.sources import CodeWorkers
 
 CODE_LIMITS = ItemLimits(cpu_seconds=600.0, memory_bytes=2 * 2**30, stuck_seconds=3600.0)
@@ -65,6 +66,7 @@ async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[s
     async with asyncio.TaskGroup() as group:
         for pool in pools.values():
             group.create_task(stack.enter_async_context(pool))
+    end_early()  # what was started for workers that are not wanted
     return pools
 
 

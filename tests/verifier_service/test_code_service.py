@@ -33,7 +33,8 @@ from verifier_service.worker_pools import start_pools
 from verifier_service.workers.code_worker import verdict_of
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
-from verifier_service.workers.sources import CodeWorkers, StartedWorker, WorkerStartError
+from verifier_service.workers.server_process import WorkerStartError
+from verifier_service.workers.sources import CodeWorkers, StartedWorker
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 SQUARE = {

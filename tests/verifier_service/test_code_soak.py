@@ -26,7 +26,8 @@ from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
 from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
-from verifier_service.workers.sources import CodeWorkers, ForkServer, WorkerStartError
+from verifier_service.workers.server_process import WorkerStartError
+from verifier_service.workers.sources import CodeWorkers, ForkServer
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "1000"))

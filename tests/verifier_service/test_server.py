@@ -115,3 +115,29 @@ def test_the_limit_on_open_files_is_raised_for_the_service_and_not_for_its_worke
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert raised == min(hard, MAX_OPEN_FILES)
+
+
+@pytest.mark.slow
+def test_a_process_for_texts_that_nobody_wants_does_not_stay(tmp_path: Path) -> None:
+    """It is started before the command knows its settings."""
+    log = tmp_path / "service.log"
+    with running_service(log, "--code-workers", "1", "--enabled", "code"):
+        assert fork_servers(pid_in(log), "text_worker") == []
+
+
+EARLY = """
+import sys
+from verifier_service.workers import server_process
+server_process.start_early("verifier_service.workers.text_worker")
+(early,) = server_process._early.values()
+print(early.process.pid, len([name for name in sys.modules if name.startswith("verifier_service")]))
+"""
+
+
+def test_a_process_that_was_started_early_ends_with_its_command() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=600, check=True
+    )
+    pid, num_modules = map(int, result.stdout.split())
+    assert not Path(f"/proc/{pid}").exists()
+    assert num_modules == 3  # the package, `workers` and this module: it comes before all others

@@ -18,9 +18,10 @@ from tests.processes import children, fork_servers, until, until_async, without_
 from tests.verifier_service.poison import POISON
 from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
-from verifier_service.workers import sources
+from verifier_service.workers import server_process, sources
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
+from verifier_service.workers.server_process import WorkerStartError
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 T = TypeVar("T")
@@ -194,7 +195,7 @@ def test_a_fork_server_that_does_not_answer_in_time_is_ended(
     monkeypatch.setattr(sources, "START_TIMEOUT_SECONDS", 0.001)
     source = sources.ForkServer("verifier_service.workers.text_worker", LIMITS.memory_bytes)
     try:
-        with pytest.raises(sources.WorkerStartError, match="does not answer: timed out"):
+        with pytest.raises(WorkerStartError, match="does not answer: timed out"):
             source.start_worker()
         assert not source.alive
     finally:
@@ -282,7 +283,7 @@ def test_without_descriptors_a_fork_server_gives_no_worker_and_loses_none(num_le
         before = len(os.listdir("/proc/self/fd"))
         with (
             without_descriptors(num_left),
-            pytest.raises((sources.WorkerStartError, OSError)),
+            pytest.raises((WorkerStartError, OSError)),
         ):
             source.start_worker()
         assert len(os.listdir("/proc/self/fd")) == before
@@ -296,13 +297,13 @@ import errno, os, socket, sys
 from verifier_service.workers.fork_server import fork_server
 
 def fork(fork=os.fork):
-    if os.path.exists(sys.argv[3]):
+    if os.path.exists(sys.argv[2]):
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
     return fork()
 
 os.fork = fork
 serve = lambda connection, _: connection.sendall(connection.recv(1))
-fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve)
+fork_server(socket.socket(fileno=int(sys.argv[1])), serve)
 """
 
 
@@ -313,13 +314,13 @@ def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
         command = [sys.executable, "-c", FORKS_UNLESS, *arguments, str(tmp_path / "full")]
         return subprocess.Popen(command, pass_fds=descriptors)
 
-    monkeypatch.setattr(sources, "_start", start)
+    monkeypatch.setattr(server_process, "_start", start)
     source = sources.ForkServer("", LIMITS.memory_bytes)
     try:
         first = source.start_worker()
         (tmp_path / "full").touch()
         for _ in range(2):
-            with pytest.raises(sources.WorkerStartError, match="Resource temporarily unavailable"):
+            with pytest.raises(WorkerStartError, match="Resource temporarily unavailable"):
                 source.start_worker()
         (tmp_path / "full").unlink()
         second = source.start_worker()
@@ -345,7 +346,7 @@ def fork(fork=os.fork, pidfd_open=os.pidfd_open):
     return os.getpid()  # one that has the pid now
 
 os.fork = fork
-fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), None)
+fork_server(socket.socket(fileno=int(sys.argv[1])), None)
 """
 
 
@@ -356,11 +357,11 @@ def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
         command = [sys.executable, "-c", ENDS_AT_ONCE, *arguments]
         return subprocess.Popen(command, pass_fds=descriptors)
 
-    monkeypatch.setattr(sources, "_start", start)
+    monkeypatch.setattr(server_process, "_start", start)
     source = sources.ForkServer("", LIMITS.memory_bytes)
     before = len(os.listdir("/proc/self/fd"))
     try:
-        with pytest.raises(sources.WorkerStartError, match=r"watched: .* No such process"):
+        with pytest.raises(WorkerStartError, match=r"watched: .* No such process"):
             source.start_worker()
         assert len(os.listdir("/proc/self/fd")) == before
     finally:

@@ -51,7 +51,8 @@ from verifier_service.large_requests.messages import (
     kept_verdicts,
 )
 from verifier_service.large_requests.process_memory import may_exceed, process_memory
-from verifier_service.workers.sources import ForkServer, WorkerStartError
+from verifier_service.workers.server_process import WorkerStartError
+from verifier_service.workers.sources import ForkServer
 from verifier_service.workers.tasks import TaskResult
 
 log = logging.getLogger(__name__)

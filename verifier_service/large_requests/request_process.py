@@ -340,4 +340,4 @@ def _add(reply: Reply, verdicts: list[TaskResult]) -> None:
 
 
 if __name__ == "__main__":
-    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), serve_request)
+    fork_server(socket.socket(fileno=int(sys.argv[1])), serve_request)

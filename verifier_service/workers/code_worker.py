@@ -70,10 +70,10 @@ START_SECONDS = 2.0
 def serve_code_workers() -> None:
     """Fork a worker for each order, until the parent closes the control socket.
 
-    The arguments: descriptor of the control socket; 0; descriptors of readings, of compiled
-    programs and of turns; programs that run at a time; layers to leave out.
+    The arguments: descriptors of the control socket, of readings, of compiled programs and of
+    turns; programs that run at a time; layers to leave out.
     """
-    control, _, shared_readings, compiled, turns, num_processors = map(int, sys.argv[1:-1])
+    control, shared_readings, compiled, turns, num_processors = map(int, sys.argv[1:-1])
     unsafe = frozenset(Layer(name) for name in sys.argv[-1].split(",") if name) & COMMON_LAYERS
     hide_process()
     readings.share(shared_readings)

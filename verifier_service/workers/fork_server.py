@@ -43,22 +43,21 @@ WorkerMain = Callable[[socket.socket, int], None]
 socket."""
 
 
-def fork_server(control: socket.socket, address_space_bytes: int, main: WorkerMain) -> NoReturn:
+def fork_server(control: socket.socket, main: WorkerMain) -> NoReturn:
     """Fork a worker for each socket that arrives on control; reply with its pid and a pidfd.
 
     If the fork fails, the reply says why and has no descriptor; the other workers live on. The
     process ends when the other side of control is closed, and the workers with it.
 
     Args:
-        control: a Unix socket; each message is one byte with a new worker's socket and one more
-            descriptor.
-        address_space_bytes: address space of a worker beyond the part that it inherits.
+        control: a Unix socket; each message has a new worker's socket and one more descriptor, and
+            says in digits the address space of the worker beyond the part that it inherits.
         main: is called in each worker.
     """
     layers = _layers()
 
-    def become_worker(_message: bytes, connection: socket.socket, descriptor: int) -> None:
-        _become_worker(connection, descriptor, layers, address_space_bytes, main)
+    def become_worker(message: bytes, connection: socket.socket, descriptor: int) -> None:
+        _become_worker(connection, descriptor, layers, int(message), main)
 
     fork_workers(control, become_worker)
 

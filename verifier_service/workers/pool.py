@@ -21,11 +21,8 @@ from verifier_service.current_call import call_times
 from verifier_service.reason import EngineReason
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
 from verifier_service.workers.limits import WATCH_SECONDS, ItemLimits
-from verifier_service.workers.sources import (
-    ForkServer,
-    WorkerSource,
-    WorkerStartError,
-)
+from verifier_service.workers.server_process import WorkerStartError
+from verifier_service.workers.sources import ForkServer, WorkerSource
 from verifier_service.workers.tasks import EncodedTask, TaskResult
 from verifier_service.workers.worker import Ending, TaskRun, Worker
 

@@ -9,7 +9,6 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -23,6 +22,12 @@ from verifier_service.code.compiled_programs import CompiledPrograms
 from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.sandbox.scratch import remove_directory
 from verifier_service.sandbox.turns import Turn
+from verifier_service.workers.server_process import (
+    WorkerStartError,
+    socket_pair,
+    start_server,
+    take_early,
+)
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.tasks import CodeWorkerOrder, CodeWorkerStarted
 
@@ -34,14 +39,6 @@ POLL_SECONDS = 0.02
 MAX_REPLY_BYTES = 1024
 SPARE_PLACES = 16
 """Places among the turns beyond one for each worker: those that were killed may not have ended."""
-SEND_BUFFER_BYTES = 2**20
-"""Buffer of a worker's socket, as far as the kernel permits: a task of long texts fits in it."""
-ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
-"""Environment of every worker. It has none of our variables, and fixes the order of sets."""
-
-
-class WorkerStartError(RuntimeError):
-    """A worker could not be started."""
 
 
 class StartedWorker(NamedTuple):
@@ -94,19 +91,10 @@ class ForkServer:
         more_arguments: Sequence[str] = (),
         descriptors: Sequence[int] = (),
     ) -> None:
-        with contextlib.ExitStack() as stack:
-            ours, theirs = _socket_pair()
-            stack.callback(ours.close)
-            ours.settimeout(START_TIMEOUT_SECONDS)
-            with theirs:
-                control = theirs.fileno()
-                arguments = (str(control), str(address_space_bytes), *more_arguments)
-                try:
-                    self._process = _start(module, arguments, descriptors=[control, *descriptors])
-                except OSError as error:
-                    raise WorkerStartError(f"no fork server can be started: {error}") from error
-            stack.pop_all()
-        self._control = ours
+        server = take_early(module) or start_server(module, more_arguments, descriptors)
+        self._process, self._control = server
+        self._control.settimeout(START_TIMEOUT_SECONDS)
+        self._message = str(address_space_bytes).encode()
 
     @property
     def alive(self) -> bool:
@@ -134,17 +122,25 @@ class ForkServer:
             stack.pop_all()
         return started
 
-    def fork_with(self, descriptor: int, message: bytes = b"f") -> tuple[int, int, socket.socket]:
+    def fork_with(
+        self, descriptor: int, message: bytes | None = None
+    ) -> tuple[int, int, socket.socket]:
         """Start a worker that gets a descriptor; returns its pid, a pidfd and the socket to it.
+
+        Args:
+            descriptor: for the worker.
+            message: asks for the worker; None: with its address space.
 
         Raises:
             WorkerStartError: the fork server is gone, could not fork, or did not reply in time and
                 was killed.
         """
-        ours, theirs = _socket_pair()
+        ours, theirs = socket_pair()
         try:
             with theirs:
-                socket.send_fds(self._control, [message], [theirs.fileno(), descriptor])
+                socket.send_fds(
+                    self._control, [message or self._message], [theirs.fileno(), descriptor]
+                )
             reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
@@ -312,17 +308,6 @@ def _has_ended(pidfd: int) -> bool:
     return bool(poll.poll(0))
 
 
-def _socket_pair() -> tuple[socket.socket, socket.socket]:
-    """Two connected sockets. Raises WorkerStartError."""
-    try:
-        pair = socket.socketpair()
-    except OSError as error:
-        raise WorkerStartError(f"there is no socket for a worker: {error}") from error
-    for one in pair:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-    return pair
-
-
 def _open_stat(pid: int, pidfd: int) -> int:
     """Open /proc/PID/stat of the process of a pidfd. Raises WorkerStartError."""
     with contextlib.ExitStack() as stack:
@@ -334,22 +319,6 @@ def _open_stat(pid: int, pidfd: int) -> int:
             raise WorkerStartError(f"a new worker cannot be watched: {error}") from error
         stack.pop_all()
     return stat
-
-
-def _start(
-    module: str,
-    arguments: Sequence[str],
-    *,
-    descriptors: Sequence[int],
-) -> subprocess.Popen[bytes]:
-    """Start a process that runs one of our modules, in a session of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-I", "-m", module, *arguments],
-        pass_fds=descriptors,
-        stdin=subprocess.DEVNULL,
-        env=ENVIRONMENT,
-        start_new_session=True,
-    )
 
 
 def _start_problem(connection: socket.socket) -> str | None:

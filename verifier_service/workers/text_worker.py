@@ -269,4 +269,4 @@ if __name__ == "__main__":
     _warm_up()
     _open_databases()
     gc.enable()
-    fork_server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), run_text_worker)
+    fork_server(socket.socket(fileno=int(sys.argv[1])), run_text_worker)
