@@ -18,12 +18,12 @@ from trainer_client.config.loss_section import LossConfig
 from trainer_client.config.run_config import Config
 from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import in_environment
-from trainer_client.policy.logprobs import packing_error, recompute_layers
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
 from trainer_client.policy.memory_savers import offloaded
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy.policy import Policy, frozen_copy, load_policy
+from trainer_client.policy.saver_checks import packing_error, recompute_layers
 from trainer_client.policy.sharding import shard
 from trainer_client.policy.teacher import load_teacher
 from trainer_client.problem_order import MixPosition

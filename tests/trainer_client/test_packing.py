@@ -22,8 +22,9 @@ from transformers import (
 from tests.trainer_client.runs import rollouts_of, run_config
 from trainer_client.demo import sums_task
 from trainer_client.learner import make_learner
-from trainer_client.policy.logprobs import packing_error, token_logprobs
+from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.packing import enable_packing, packed_states, supports_packing
+from trainer_client.policy.saver_checks import packing_error
 from trainer_client.update.batch import make_batch
 from trainer_client.update.step import update_policy
 

@@ -48,7 +48,7 @@ def supports_packing(model: PreTrainedModel) -> bool:
     """Whether the model declares full attention in all layers and a replaceable implementation.
 
     Sliding windows, recurrent layers and attention of another kind cannot be packed. Whether
-    packed sequences really stay apart is measured by `logprobs.packing_error`.
+    packed sequences really stay apart is measured by `saver_checks.packing_error`.
     """
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])

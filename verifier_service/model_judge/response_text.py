@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from verifier_service.answer_text import AnswerPart, SeveralAnswers, answer_part
+from verifier_service.model_judge.announcements import says_nothing
 from verifier_service.model_judge.open_answer import (
     cleaned_lines,
-    says_nothing,
 )
 
 MAX_RESPONSE_CHARACTERS = 20_000

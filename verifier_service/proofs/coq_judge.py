@@ -18,7 +18,6 @@ from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation, spans_of
 from verifier_service.proofs.coq_guards import check_commands
 from verifier_service.proofs.coq_report import (
-    STANDARD_AXIOMS,
     UnreadReport,
     axioms_used,
     new_in,
@@ -31,6 +30,7 @@ from verifier_service.proofs.coq_toolchain import coq_toolchain, run_coqc, run_c
 from verifier_service.proofs.missing import missing_verdict
 from verifier_service.proofs.reasons import ProofReason
 from verifier_service.proofs.refusal import Refused
+from verifier_service.proofs.standard_axioms import COQ_AXIOMS
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.reference import bad
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, SandboxError
@@ -258,7 +258,7 @@ def _error(run: Execution) -> str:
 
 def _axioms(run: Execution, proof: Proof) -> list[str]:
     """The axioms of a proof, all of them allowed. Raises _NotProved."""
-    allowed = STANDARD_AXIOMS if proof.axioms is None else proof.axioms
+    allowed = COQ_AXIOMS if proof.axioms is None else proof.axioms
     try:
         used = axioms_used(run.stdout.decode(errors="replace"))
     except UnreadReport as error:

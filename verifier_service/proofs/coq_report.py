@@ -12,15 +12,6 @@ from collections.abc import Iterable, Mapping
 
 from verifier_service.proofs.coq_task import WANTED
 
-STANDARD_AXIOMS = (
-    *("classic", "functional_extensionality_dep", "propositional_extensionality"),
-    *("proof_irrelevance", "eq_rect_eq", "JMeq_eq", "constructive_indefinite_description"),
-    *("constructive_definite_description", "epsilon_statement", "iota_statement"),
-    *("relational_choice", "dependent_unique_choice", "Extensionality_Ensembles"),
-    *("sig_forall_dec", "sig_not_dec"),
-)
-"""Axioms of Coq's standard library, by their last names: classical logic, choice, extensionality,
-and those of its real numbers. Together they are consistent."""
 _CLOSED = "Closed under the global context"
 # The first line on an axiom: `Classical_Prop.classic : forall P`, or its name alone.
 _AXIOM = re.compile(r"(\S+)(?: :.*)?")

@@ -13,8 +13,6 @@ from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation, spans_of
 from verifier_service.proofs.lean_guards import check_words
 from verifier_service.proofs.lean_report import (
-    NATIVE_AXIOMS,
-    STANDARD_AXIOMS,
     LeanFinding,
     LeanMessage,
     finding_of,
@@ -24,6 +22,7 @@ from verifier_service.proofs.lean_text import LeanTextProblem, imports_of, witho
 from verifier_service.proofs.missing import missing_verdict
 from verifier_service.proofs.reasons import ProofReason
 from verifier_service.proofs.refusal import Refused
+from verifier_service.proofs.standard_axioms import LEAN_AXIOMS, NATIVE_AXIOMS
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.verdict import Outcome, Verdict, failed
 from verifier_service.verifier import MAX_EXTRACTED_CHARACTERS, ExplainedQuestion
@@ -102,7 +101,7 @@ def _question_of(proof: Proof, task: LeanTask, text: str) -> LeanQuestion:
     if task.is_stated_in(code) and not task.is_stated_as_wanted_in(code):
         problem = f"the text states {task.name} in other words than the reference"
         raise Refused(ProofReason.OTHER_STATEMENT, problem)
-    allowed = STANDARD_AXIOMS if proof.axioms is None else proof.axioms
+    allowed = LEAN_AXIOMS if proof.axioms is None else proof.axioms
     native = NATIVE_AXIOMS if proof.native_decide else ()
     file, wanted_line, check_line = task.file(code)
     axioms = [*allowed, *native, *_AXIOM.findall(task.preamble)]

@@ -12,10 +12,6 @@ from verifier_service.proofs.lean_task import LeanQuestion
 from verifier_service.proofs.reasons import ProofReason
 from verifier_service.reason import EngineReason, Reason
 
-STANDARD_AXIOMS = ("propext", "Classical.choice", "Quot.sound")
-"""Axioms of Lean's core, on which Mathlib rests."""
-NATIVE_AXIOMS = ("Lean.ofReduceBool", "Lean.trustCompiler")
-"""Axioms of proofs that compiled code decides."""
 MAX_ERROR_CHARACTERS = 500
 _LATE = "(deterministic) timeout"
 
