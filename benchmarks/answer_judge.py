@@ -1,12 +1,12 @@
 """Throughput of `answer_judge` where 5% are open, beside rules alone; and who decides about texts.
 
-A call costs CPU time of the API process, which is measured beside the same calls by httpx. Then one
-service with a stand-in endpoint that takes 100 ms for a reply judges 10,000 completions whose
-answers are words in one of twenty, in turn by `accuracy` (rules alone) and by `answer_judge` (a
-model is asked about the words): completions of 400 characters in one request, and of 6,000 in 40
-requests of which eight are under way. The completions of each round are new, so that no cache
-helps. With the free-text set of shared/data beside the repository, the answers that rules leave
-open are counted by what people said of them.
+A call costs CPU time of the API process, which is measured beside the same calls by httpx. Then
+10,000 completions whose answers are words in one of twenty are judged in turn by `accuracy`, by
+`answer_judge` of a service without a model (its rules alone), and by `answer_judge` of one with a
+stand-in endpoint that takes 100 ms for a reply about the words: completions of 400 characters in
+one request, and of 6,000 in 40 requests of which eight are under way. The completions of each round
+are new, so that no cache helps. With the free-text set of shared/data beside the repository, the
+answers that rules leave open are counted by what people said of them.
 
     python benchmarks/answer_judge.py
 """
@@ -211,28 +211,43 @@ def measure_throughput() -> None:
     with standin(REPLY_SECONDS) as url, tempfile.TemporaryDirectory() as folder:
         flags = [*("--judge-url", url, "--judge-model", "standin")]
         flags += ["--judge-calls-at-once", str(CALLS_AT_ONCE)]
-        with running_service(Path(folder, "log"), *flags) as base_url:
-            _measure(base_url)
+        with (
+            running_service(Path(folder, "alone")) as alone,
+            running_service(Path(folder, "asking"), *flags) as asking,
+            httpx.Client(base_url=alone, timeout=600) as rules,
+            httpx.Client(base_url=asking, timeout=600) as model,
+        ):
+            _measure(
+                {
+                    "accuracy": (rules, "accuracy"),
+                    "rules alone": (rules, "answer_judge"),
+                    "with a model": (model, "answer_judge"),
+                }
+            )
 
 
-def _measure(base_url: str) -> None:
+def _measure(ways: dict[str, tuple[httpx.Client, str]]) -> None:
     rounds = itertools.count()
-    with httpx.Client(base_url=base_url, timeout=600) as http:
-        for (num_steps, num_requests), at_once in LOADS.items():
-            print(f"{num_steps} steps in a completion; requests: {num_requests}, {at_once} at once")
-            found: dict[str, list[tuple[float, float]]] = {"accuracy": [], "answer_judge": []}
-            for _ in range(ROUNDS + 1):
-                for verifier, times in found.items():
-                    bodies = requests(next(rounds), verifier, num_steps, num_requests)
-                    times.append(seconds_of(http, verifier, bodies, at_once))
-            _print_ratios(*(times[1:] for times in found.values()))  # the first round warms up
+    for (num_steps, num_requests), at_once in LOADS.items():
+        print(f"{num_steps} steps in a completion; requests: {num_requests}, {at_once} at once")
+        found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+        for _ in range(ROUNDS + 1):
+            for way, (http, verifier) in ways.items():
+                bodies = requests(next(rounds), verifier, num_steps, num_requests)
+                found[way].append(seconds_of(http, verifier, bodies, at_once))
+        times = {way: every[1:] for way, every in found.items()}  # the first round warms up
+        asked = times.pop("with a model")
+        for way, rules in times.items():
+            _print_ratios(way, rules, asked)
 
 
-def _print_ratios(rules: list[tuple[float, float]], both: list[tuple[float, float]]) -> None:
-    rates = (NUM_COMPLETIONS / median(seconds for seconds, _ in times) for times in (rules, both))
-    print("rules alone {:,.0f} completions/s, with a model {:,.0f}/s".format(*rates))
+def _print_ratios(
+    way: str, rules: list[tuple[float, float]], asked: list[tuple[float, float]]
+) -> None:
+    rates = (NUM_COMPLETIONS / median(seconds for seconds, _ in times) for times in (rules, asked))
+    print("beside {}: {:,.0f} completions/s, with a model {:,.0f}/s".format(way, *rates))
     for place, kind in enumerate(("of completions/s", "of CPU time")):
-        found = [one[place] / other[place] for one, other in zip(rules, both, strict=True)]
+        found = [one[place] / other[place] for one, other in zip(rules, asked, strict=True)]
         print(f"ratio {kind} {median(found):.2f} (from {min(found):.2f} to {max(found):.2f})")
 
 
