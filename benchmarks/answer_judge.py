@@ -8,7 +8,7 @@ one request, and of 6,000 in 40 requests of which eight are under way. The compl
 are new, so that no cache helps. With the free-text set of shared/data beside the repository, the
 answers that rules leave open are counted by what people said of them.
 
-    python benchmarks/answer_judge.py
+    python benchmarks/answer_judge.py [--workers 1]
 """
 
 from __future__ import annotations
@@ -206,14 +206,18 @@ def standin(seconds: float) -> Iterator[str]:
             endpoint.terminate()
 
 
-def measure_throughput() -> None:
-    """Print the completions a second of each kind of request, and their ratio."""
+def measure_throughput(*options: str) -> None:
+    """Print the completions a second of each kind of request, and their ratio.
+
+    Args:
+        options: more flags of the services.
+    """
     with standin(REPLY_SECONDS) as url, tempfile.TemporaryDirectory() as folder:
         flags = [*("--judge-url", url, "--judge-model", "standin")]
         flags += ["--judge-calls-at-once", str(CALLS_AT_ONCE)]
         with (
-            running_service(Path(folder, "alone")) as alone,
-            running_service(Path(folder, "asking"), *flags) as asking,
+            running_service(Path(folder, "alone"), *options) as alone,
+            running_service(Path(folder, "asking"), *flags, *options) as asking,
             httpx.Client(base_url=alone, timeout=600) as rules,
             httpx.Client(base_url=asking, timeout=600) as model,
         ):
@@ -275,4 +279,4 @@ def count_deciders() -> None:
 if __name__ == "__main__":
     count_deciders()
     measure_calls()
-    measure_throughput()
+    measure_throughput(*sys.argv[1:])
