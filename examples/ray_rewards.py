@@ -1,7 +1,7 @@
 """Rewards inside a Ray job, from a fleet on the same cluster, without HTTP.
 
     serve deploy deploy/ray/serve.yaml
-    ray job submit -- python examples/ray_rewards.py
+    ray job submit --working-dir examples -- python ray_rewards.py
 
 Each rollout worker is an actor, as in verl and SkyRL, and asks a gateway through a handle of Ray
 Serve. In a verl job the same address is a setting:

@@ -110,7 +110,7 @@ class Verifier:
         timeout_seconds: time limit of one attempt.
         max_attempts: attempts before `VerifierUnavailable`, the first included.
         backoff_seconds: wait before the second attempt; it doubles for each further one.
-        transport: an httpx transport that replaces the network, for tests.
+        transport: an httpx transport that replaces the network; it may read other addresses.
 
     Raises:
         TypeError: verifiers is a text.
@@ -137,7 +137,7 @@ class Verifier:
             raise TypeError(f"verifiers is a text; a list of verifiers is [{self.verifiers!r}]")
         if self.profile is not None and self.verifiers is not None:
             raise ValueError("give either `profile` or `verifiers`, not both")
-        if not self.address.startswith(("http://", "https://")):
+        if self.transport is None and not self.address.startswith(("http://", "https://")):
             raise ValueError(
                 f"{self._url_setting} {self.address!r} needs http:// or https:// before it"
             )

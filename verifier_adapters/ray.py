@@ -21,8 +21,12 @@ from reward_verifier.verifier import URL_VARIABLE, Verifier
 
 SCHEME = "serve://"
 """Beginning of an address that names an application of Ray Serve, such as `serve://verifier`."""
-HOST = "http://localhost"
-"""Address in requests to the gateway, which takes this name from everybody."""
+HOST = b"localhost"
+"""Name in requests to the gateway, which takes this one from everybody."""
+NO_CLUSTER = (
+    "this process belongs to no Ray cluster, and none runs on this machine: give its address, "
+    "ray.init(address=...) or the variable RAY_ADDRESS"
+)
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
 """Status, headers and body of a response."""
@@ -45,8 +49,11 @@ def verifier_at(
     address = url or os.environ.get(URL_VARIABLE) or ""
     if not address.startswith(SCHEME):
         return Verifier(url=url, profile=profile, api_key=api_key)
-    transport = ServeTransport(address.removeprefix(SCHEME).rstrip("/"))
-    return Verifier(url=HOST, profile=profile, api_key=api_key, transport=transport)
+    application = address.removeprefix(SCHEME).rstrip("/")
+    transport = ServeTransport(application)
+    return Verifier(
+        url=f"{SCHEME}{application}", profile=profile, api_key=api_key, transport=transport
+    )
 
 
 class ServeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -86,8 +93,11 @@ class ServeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def _asked(self, request: httpx.Request, content: bytes) -> Iterator[Any]:
         """The answer of a gateway to come; the gateway's work ends when nobody waits for it."""
         path = request.url.raw_path.decode("ascii")
-        gateway = _gateway(self._application)
-        answer = gateway.answer.remote(request.method, path, request.headers.raw, content)
+        headers = [
+            (name, HOST if name.lower() == b"host" else value)
+            for name, value in request.headers.raw
+        ]
+        answer = _gateway(self._application).answer.remote(request.method, path, headers, content)
         try:
             yield answer
         except BaseException:
@@ -97,13 +107,14 @@ class ServeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     @contextmanager
     def _errors(self, request: httpx.Request) -> Iterator[None]:
         """Raise what httpx raises."""
+        unreachable: tuple[type[Exception], ...] = (*_ray_errors(), ConnectionError)
         try:
             yield
         except TimeoutError as error:
             raise httpx.ReadTimeout(
                 f"no answer in {_seconds(request)} s", request=request
             ) from error
-        except _ray_errors() as error:
+        except unreachable as error:
             first, _, _ = str(error).strip().partition("\n")
             message = f"{SCHEME}{self._application}: {type(error).__name__}: {first}"
             raise httpx.ConnectError(message, request=request) from error
@@ -122,9 +133,20 @@ def _seconds(request: httpx.Request) -> float | None:
 
 @cache
 def _gateway(application: str) -> Any:
-    """The handle of an application's gateways. Raises RayServeException if it does not run."""
-    from ray import serve  # noqa: PLC0415  only those who ask for it have Ray
+    """The handle of an application's gateways.
 
+    Raises:
+        RayServeException: the application does not run.
+        ConnectionError: no cluster runs.
+    """
+    import ray  # noqa: PLC0415  only those who ask for it have Ray
+    from ray import serve  # noqa: PLC0415
+
+    if not ray.is_initialized():  # Ray Serve would start a cluster of its own
+        try:
+            ray.init(address="auto", log_to_driver=False)
+        except ConnectionError as error:
+            raise ConnectionError(NO_CLUSTER) from error
     return serve.get_app_handle(application)
 
 

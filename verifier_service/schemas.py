@@ -477,9 +477,12 @@ class HealthResponse(BaseModel):
 
 
 class ReadinessResponse(HealthResponse):
-    """The status, `ok`, the version of the service, and the toolchains that it lacks."""
+    """The status, `ok`, the version of the service, its workers, and what it lacks."""
 
     version: str
+    workers: dict[str, int] = Field(
+        description="running workers by kind, `text` and `code`; of a fleet, those of its judges"
+    )
     missing: list[str] = Field(
         default=[],
         description="proof checkers that the service lacks: such proofs are unverifiable",

@@ -35,6 +35,7 @@ CLOSE_SECONDS = 5
 """Time that connections get to close, once calls have ended."""
 BACKLOG = 2048
 """Most connections that wait to be accepted; uvicorn's default."""
+UNKNOWN = "%s: no setting of the service, ignored"
 NO_KEYS = "anyone who can reach %s may ask: there are no API keys"
 MAX_OPEN_FILES = 2**16
 """The soft limit on open files: more would be of no use, and loops over all of them slow."""
@@ -44,16 +45,29 @@ class CannotServe(Exception):
     """The service does not start; the message says what to change."""
 
 
+def unknown_or_refused(model: type[Settings]) -> list[str]:
+    """Variables of the environment that have the prefix of settings and resemble none.
+
+    Args:
+        model: the settings.
+
+    Raises:
+        CannotServe: a variable is a misspelt setting.
+    """
+    unknown = unknown_variables(os.environ, model)
+    for variable, near in unknown.items():
+        if near is not None:
+            raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
+    return list(unknown)
+
+
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; a second signal ends the service at once.
 
     Raises:
         CannotServe: the address is not available, or a variable of the environment is misspelt.
     """
-    unknown = unknown_variables(os.environ)
-    for variable, near in unknown.items():
-        if near is not None:
-            raise CannotServe(f"{variable} is no setting of the service: did you mean {near}?")
+    unknown = unknown_or_refused(Settings)
     listeners = listen(settings.host, settings.port)
     drain = Drain()
     metrics = Metrics()
@@ -62,7 +76,7 @@ def serve(settings: Settings) -> None:
     app = create_app(settings, drain, metrics, start_traces(os.environ))
     config = http_config(app, settings, metrics)
     if unknown:
-        log.warning("%s: no setting of the service, ignored", ", ".join(unknown))
+        log.warning(UNKNOWN, ", ".join(unknown))
     for name, plugin in PLUGINS.items():
         log.info("verifier %s comes from the package %s", name, plugin.package)
     if not settings.api_keys and not is_loopback(settings.host):
@@ -112,7 +126,13 @@ def _allow_connections() -> int:
     return MAX_OPEN_FILES if found == resource.RLIM_INFINITY else max(1, found // 2)
 
 
-def listen(host: str, port: int, *, shared: bool = False) -> list[socket.socket]:
+def listen(
+    host: str,
+    port: int,
+    *,
+    shared: bool = False,
+    setting: str = "--port / VERIFIER_PORT",
+) -> list[socket.socket]:
     """A listener for each address of the host; its clients wait until the service has started.
 
     It is called before anything is started, so that a wrong address costs nothing.
@@ -122,6 +142,7 @@ def listen(host: str, port: int, *, shared: bool = False) -> list[socket.socket]
         port: 0: a free one.
         shared: whether other processes of this user may listen there too; the system spreads
             connections among them.
+        setting: names the port in an error.
 
     Raises:
         CannotServe: the address is not available.
@@ -145,7 +166,7 @@ def listen(host: str, port: int, *, shared: bool = False) -> list[socket.socket]
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise CannotServe(
-                    f"port {port} is in use: choose another with --port / VERIFIER_PORT"
+                    f"port {port} is in use: choose another with {setting}"
                 ) from error
             if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
                 raise CannotServe(f"{host}, port {port}: {error.strerror}") from error

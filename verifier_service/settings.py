@@ -258,13 +258,19 @@ def _split_at_commas(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
-def unknown_variables(names: Iterable[str]) -> dict[str, str | None]:
+def unknown_variables(
+    names: Iterable[str], model: type[Settings] = Settings
+) -> dict[str, str | None]:
     """Variables that have the prefix of settings but name none, each with the nearest setting.
+
+    Args:
+        names: of the variables.
+        model: the settings that there are.
 
     >>> unknown_variables(["VERIFIER_PORT", "VERIFIER_ITEM_CPU_SECOND", "VERIFIER_URL", "HOME"])
     {'VERIFIER_ITEM_CPU_SECOND': 'VERIFIER_ITEM_CPU_SECONDS', 'VERIFIER_URL': None}
     """
-    settings = [field.upper() for field in Settings.model_fields]
+    settings = [field.upper() for field in model.model_fields]
     settings.append(PLUGINS_VARIABLE.removeprefix("VERIFIER_"))
     unknown = {}
     for name in names:

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import wraps
+from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
@@ -79,12 +80,18 @@ def _metavar(annotation: Any) -> str:
         return "|".join(map(str, get_args(annotation)))
     if "Path" in str(annotation):
         return "PATH"
+    kinds = [one for one in get_args(annotation) if one is not type(None)]
+    if get_origin(annotation) is UnionType and len(kinds) == 1:  # a setting that may be absent
+        return _metavar(kinds[0])
     return METAVARS.get(get_origin(annotation) or annotation, "TEXT")
 
 
 def _complaint(problem: ErrorDetails) -> str:
     """One line with the option and the variable that the value may have come from."""
-    name = str(problem["loc"][0]) if problem["loc"] else "settings"
+    message = problem["msg"].removeprefix("Value error, ")
+    if not problem["loc"]:  # of several settings, which it names
+        return message
+    name = str(problem["loc"][0])
     # Where a hash is expected, the value may be the key itself; a URL may have a password.
     found = (
         ""
@@ -93,5 +100,4 @@ def _complaint(problem: ErrorDetails) -> str:
         )
         else f" (found {problem['input']!r})"[:200]
     )
-    message = problem["msg"].removeprefix("Value error, ")
     return f"--{name.replace('_', '-')} / VERIFIER_{name.upper()}: {message}{found}"

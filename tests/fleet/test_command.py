@@ -25,7 +25,9 @@ BODY = {
 
 def test_it_serves_until_sigterm_and_ends_ray(tmp_path: Path) -> None:
     log = tmp_path / "fleet.log"
-    command = [sys.executable, "-m", "verifier_service", "fleet", "--port", "0"]
+    # As many judges as a machine of two cores has no room for, by Ray's reckoning.
+    flags = ("--port", "0", "--judges", "2", "--max-judges", "3")
+    command = [sys.executable, "-m", "verifier_service", "fleet", *flags]
     with log.open("w") as output:
         fleet = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     try:
@@ -35,6 +37,8 @@ def test_it_serves_until_sigterm_and_ends_ray(tmp_path: Path) -> None:
         response = httpx.post(f"{found[1]}/v1/score", json=BODY, timeout=60)
         scores = [one["reward"] for one in response.json()["groups"][0]["completions"]]
         assert scores == [1.0, 0.0]
+        ready = httpx.get(f"{found[1]}/readyz", timeout=60).json()
+        assert ready["workers"] == {"code": 2, "text": 2}
     finally:
         started = tree(fleet.pid)
         fleet.send_signal(signal.SIGTERM)

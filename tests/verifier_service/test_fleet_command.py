@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -15,18 +16,34 @@ def test_without_ray_the_command_says_what_to_install() -> None:
         [sys.executable, "-m", "verifier_service", "fleet"], capture_output=True, text=True
     )
     assert result.returncode == 2
-    assert result.stderr == "Ray is missing: pip install 'reward-verifier[service,ray]'\n"
+    assert result.stderr == (
+        "Ray is missing: pip install 'reward-verifier[service,ray]', or '.[service,ray]' in a "
+        "clone\n"
+    )
 
 
-@pytest.mark.slow
-def test_a_wrong_number_of_judges_ends_with_its_name() -> None:
+def refused(*flags: str, **variables: str) -> str:
+    """The complaint of the command about wrong settings."""
     result = subprocess.run(
-        [sys.executable, "-m", "verifier_service", "fleet", "--judges", "0"],
+        [sys.executable, "-m", "verifier_service", "fleet", *flags],
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
     )
     assert result.returncode == 2
-    assert result.stderr.startswith("--judges / VERIFIER_JUDGES: ")
+    return result.stderr
+
+
+@pytest.mark.slow
+def test_a_wrong_setting_ends_with_its_name() -> None:
+    assert refused("--judges", "0").startswith("--judges / VERIFIER_JUDGES: ")
+    assert refused("--max-judges", "1", "--judges", "2") == (
+        "--max-judges / VERIFIER_MAX_JUDGES: expected at least as many as `judges`, 2 (found '1')\n"
+    )
+    assert refused("--judges", "9").startswith("--max-judges / VERIFIER_MAX_JUDGES: ")
+    assert refused(VERIFIER_MAX_JUDGE="2") == (
+        "VERIFIER_MAX_JUDGE is no setting of the service: did you mean VERIFIER_MAX_JUDGES?\n"
+    )
 
 
 def test_sessions_are_those_of_session_hosts() -> None:

@@ -76,7 +76,7 @@ class FleetPool:
         self._loans: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self.restarts: Counter[str] = Counter()
-        """Number of judges that were lost at a task."""
+        """Number of tasks whose judge was lost; a judge may have several."""
 
     async def __aenter__(self) -> Self:
         self._last_seen = time.monotonic()  # the judges start beside the gateway

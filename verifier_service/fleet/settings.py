@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from verifier_service.settings import Settings
@@ -27,17 +27,19 @@ class FleetSettings(Settings):
     """replicas that have sessions, of which each has up to `max_sessions`"""
     judges: Annotated[int, Field(gt=0)] = 1
     """least replicas that judge texts, and least that judge programs"""
-    max_judges: Annotated[int, Field(gt=0)] = 8
+    max_judges: Annotated[int, Field(gt=0, validate_default=True)] = 8
     """most replicas that judge texts, and most that judge programs"""
     direct_port: Annotated[int | None, Field(ge=1, le=65535)] = None
     """port at which each gateway listens itself, beside the proxies of Ray Serve; gateways of one
     machine share it; default: none"""
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.max_judges < self.judges:
-            raise ValueError(f"max_judges is {self.max_judges}, less than judges, {self.judges}")
-        return self
+    @field_validator("max_judges")
+    @classmethod
+    def _ordered(cls, most: int, info: ValidationInfo) -> int:
+        least = info.data.get("judges", 1)
+        if most < least:
+            raise ValueError(f"expected at least as many as `judges`, {least}")
+        return most
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -220,8 +220,9 @@ async def readyz(service: CallService) -> ReadinessResponse:
         raise NotReady(service.problem)
     provers = await asyncio.to_thread(_provers, service)
     missing = [f"proof, {one.language}: {one.problem}" for one in provers if one.problem]
+    workers = {kind: pool.num_running for kind, pool in service.pools.items()}
     version = verifier_service.__version__
-    return ReadinessResponse(status="ok", version=version, missing=missing)
+    return ReadinessResponse(status="ok", version=version, workers=workers, missing=missing)
 
 
 @router.get(
