@@ -108,7 +108,7 @@ def test_layers_that_compute_something_else_in_training_are_refused(
         layer = model.model.layers[0]
         layer.register_forward_hook(lambda module, _, states: states * (1 + module.training))
 
-    monkeypatch.setattr("trainer_client.policy.logprobs.enable_recomputation", enable)
+    monkeypatch.setattr("trainer_client.policy.saver_checks.enable_recomputation", enable)
     with pytest.raises(ConfigError, match="gradient_checkpointing: not with LlamaForCausalLM"):
         make_learner(make_config(values(task, train={"gradient_checkpointing": True})))
 
