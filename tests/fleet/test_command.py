@@ -37,8 +37,8 @@ def test_it_serves_until_sigterm_and_ends_ray(tmp_path: Path) -> None:
         response = httpx.post(f"{found[1]}/v1/score", json=BODY, timeout=60)
         scores = [one["reward"] for one in response.json()["groups"][0]["completions"]]
         assert scores == [1.0, 0.0]
-        ready = httpx.get(f"{found[1]}/readyz", timeout=60).json()
-        assert ready["workers"] == {"code": 2, "text": 2}
+        ready = f"{found[1]}/readyz"
+        until(lambda: httpx.get(ready, timeout=60).json()["workers"] == {"code": 2, "text": 2})
     finally:
         started = tree(fleet.pid)
         fleet.send_signal(signal.SIGTERM)
