@@ -1,4 +1,4 @@
-"""What a cache of verdicts costs that gateways share: an actor of Ray, and Redis or Valkey.
+"""The cost of a cache of verdicts that gateways share: an actor of Ray, and Redis or Valkey.
 
 A gateway looks up the keys of a task before it has it judged, and keeps the verdicts after it. Its
 own cache is a dictionary. A shared one answers over a socket, for which the gateway and the cache
