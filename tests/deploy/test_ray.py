@@ -72,7 +72,7 @@ def test_pods_keep_every_policy(pod: dict[str, Any], policy: str) -> None:
 
 
 def test_a_wrong_number_of_judges_is_named() -> None:
-    with pytest.raises(ValueError, match="max_judges is 1, less than judges, 2"):
+    with pytest.raises(ValueError, match="at least as many as `judges`, 2"):
         FleetSettings(judges=2, max_judges=1)
 
 
