@@ -16,6 +16,7 @@ BROWSER := .venv-browser
 AXE := axe-core@4.14.1
 # Ray, for the service on a cluster.
 FLEET := .venv-fleet
+FLEET_BIN := $(FLEET)/bin
 RAY := ray[serve]==2.60.0
 # The documents as a site; needs nothing of .venv.
 DOCS := .venv-docs
@@ -102,8 +103,8 @@ check: install  ## lint, format, types, and the rules of the house
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/house
 
-bench: install $(INTEROP)/installed $(VLLM_VENV)/installed  ## what the README claims, measured
-	@scripts/bench $(BIN)/python $(VLLM_BIN)/python
+bench: install $(INTEROP)/installed $(VLLM_VENV)/installed $(FLEET)/installed  ## what the README claims, measured
+	@scripts/bench $(BIN)/python $(VLLM_BIN)/python $(FLEET_BIN)/python
 
 install: $(VENV)/installed
 

@@ -36,9 +36,10 @@ def test_a_script_that_fails_keeps_no_other_from_being_run(tmp_path: Path) -> No
     )
     python.chmod(0o755)
     # Environments count as made: nothing is installed here.
-    installed = ["install", ".venv-interop/installed", ".venv-vllm/installed"]
+    names = ("interop", "vllm", "fleet")
+    installed = ["install", *(f".venv-{name}/installed" for name in names)]
     command = ["make", "--no-print-directory", *(f"--old-file={name}" for name in installed)]
-    command += ["bench", f"BIN={tmp_path}", f"VLLM_BIN={tmp_path}"]
+    command += ["bench", *(f"{name}={tmp_path}" for name in ("BIN", "VLLM_BIN", "FLEET_BIN"))]
     result = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True)
     ran, table = result.stdout.split("|---|---|---|\n")
     rows = [f"| time (`{name}.py`) | 1 s | 2 s |" for name in SCRIPTS]
