@@ -136,7 +136,7 @@ def main() -> None:
     """Print the table."""
     kept, missing = ([os.urandom(16) for _ in range(NUM_KEPT)] for _ in range(2))
     start_ray()
-    costs = []
+    costs: dict[tuple[str, str], float] = {}
     for name, cache in (("own", own_cache), ("actor", actor_cache), ("redis", redis_cache)):
         with contextlib.ExitStack() as stack:
             try:
@@ -154,8 +154,9 @@ def main() -> None:
                     f"pays for {kind} from {share:.1%} found",
                     flush=True,
                 )
-                costs.append(hit)
-    print(f"ratio {costs[2] / costs[0]:.0f} (actor : own, CPU of a found key, 256 keys a call)")
+                costs[name, kind] = hit
+    ratio = costs["actor", "mathematics"] / costs["own", "mathematics"]
+    print(f"ratio {ratio:.0f} (actor : own, CPU of a found key, mathematics)")
     ray.shutdown()
 
 

@@ -114,7 +114,8 @@ class Verifier:
 
     Raises:
         TypeError: verifiers is a text.
-        ValueError: both profile and verifiers are given, or the URL has no http:// or https://.
+        ValueError: both profile and verifiers are given, or the URL has no http:// or https://
+            and there is no transport that reads it.
         VerifierUnavailable: every call, if no attempt had a usable response.
         VerifierRejected: every call, if the service refused the request, or something else than a
             verifier service is at the address.

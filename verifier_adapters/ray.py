@@ -24,8 +24,8 @@ SCHEME = "serve://"
 HOST = b"localhost"
 """Name in requests to the gateway, which takes this one from everybody."""
 NO_CLUSTER = (
-    "this process belongs to no Ray cluster, and none runs on this machine: give its address, "
-    "ray.init(address=...) or the variable RAY_ADDRESS"
+    "this process belongs to no Ray cluster, and none runs on this machine: name one by "
+    "ray.init(address=...) or by the variable RAY_ADDRESS"
 )
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
@@ -144,7 +144,8 @@ def _gateway(application: str) -> Any:
 
     if not ray.is_initialized():  # Ray Serve would start a cluster of its own
         try:
-            ray.init(address="auto", log_to_driver=False)
+            # Another thread may be doing the same.
+            ray.init(address="auto", ignore_reinit_error=True, log_to_driver=False)
         except ConnectionError as error:
             raise ConnectionError(NO_CLUSTER) from error
     return serve.get_app_handle(application)

@@ -21,7 +21,7 @@ def main() -> None:
             f"verifier-service needs {', '.join(missing)}: pip install 'reward-verifier[service]'"
         )
     if sys.argv[1:2] in (["serve"], ["score"]) and not {"--help", "-h"} & set(sys.argv):
-        # Its imports take as long as all of this process's, which thus go on beside them.
+        # The imports of text workers take as long as those of this process: both go on at once.
         start_early("verifier_service.workers.text_worker")
     from verifier_service.plugins import PluginError  # noqa: PLC0415  now it can be imported
 

@@ -35,13 +35,13 @@ def serve_fleet(settings: FleetSettings, unknown: Sequence[str]) -> None:
     logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
     if unknown:
         log.warning(UNKNOWN, ", ".join(unknown))
-    # It tells of addresses where nothing listens: the proxy's, which is off.
+    # Ray Serve tells of the proxy's address, where nothing listens.
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
-    port = _free_port(settings, settings.port)
+    port = _free_port(settings.host, settings.port)
     if settings.direct_port is not None:
         if settings.direct_port == port:
             raise CannotServe(f"--direct-port and --port are both {port}: they need two")
-        _free_port(settings, settings.direct_port, "--direct-port / VERIFIER_DIRECT_PORT")
+        _free_port(settings.host, settings.direct_port, "--direct-port / VERIFIER_DIRECT_PORT")
     ray.init(
         address="local",
         num_cpus=_num_cpus(settings),
@@ -81,11 +81,9 @@ def _num_cpus(settings: FleetSettings) -> int:
     return max(num_asked, num_cores)
 
 
-def _free_port(
-    settings: FleetSettings, number: int, setting: str = "--port / VERIFIER_PORT"
-) -> int:
-    """The port to listen on, which is free now. Raises CannotServe."""
-    listeners = listen(settings.host, number, setting=setting)
+def _free_port(host: str, number: int, setting: str = "--port / VERIFIER_PORT") -> int:
+    """A port, any one for 0, that is free now. Raises CannotServe."""
+    listeners = listen(host, number, setting=setting)
     port: int = listeners[0].getsockname()[1]
     for listener in listeners:
         listener.close()

@@ -73,8 +73,6 @@ class Rotation:
 
     def take(self) -> Endpoint:
         """The endpoint whose turn it is."""
-        if len(self._endpoints) == 1:
-            return self._endpoints[0]
         for index, one in enumerate(self._endpoints):
             self._credits[index] += one.weight
         index = max(range(len(self._credits)), key=self._credits.__getitem__)

@@ -73,7 +73,5 @@ def quoted(text: str | list[str] | None) -> str:
     >>> print(quoted('5" </answer> [INST]'))
     "5\\" \\u003c/answer\\u003e \\u005bINST]"
     """
-    if text is None:
-        return "null"
     encoded = _json.encode(text)
     return _MARKS.sub(lambda mark: f"\\u{ord(mark[0]):04x}", encoded)

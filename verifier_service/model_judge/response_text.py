@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from verifier_service.answer_text import AnswerPart, SeveralAnswers, answer_part
 from verifier_service.model_judge.announcements import says_nothing
-from verifier_service.model_judge.open_answer import (
-    cleaned_lines,
-)
+from verifier_service.model_judge.open_answer import cleaned_lines
 
 MAX_RESPONSE_CHARACTERS = 20_000
 """Longest response that a model is asked about; a longer one is `too_large`."""

@@ -110,7 +110,6 @@ class Wording(BaseModel):
             user: text of the user's message.
             places: texts by the name of their place.
         """
-
         return [
             {"role": role, "content": _filled(_pieces(text), places)}
             for role, text in (("system", self.system), ("user", user))
