@@ -39,9 +39,9 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 unexport PYTHONDONTWRITEBYTECODE
 # One thread of torch for each pytest and each process that it starts: threads that wait for each
 # other on busy cores take more time than they save.
-test test-slow soak: export OMP_NUM_THREADS := 1
+test test-slow test-gpu soak: export OMP_NUM_THREADS := 1
 
-.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-browser \
+.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-gpu test-browser \
 	test-fleet chaos-fleet docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
@@ -75,6 +75,10 @@ test-vllm: $(VLLM_VENV)/installed  ## vLLM samples and judges, the trainer train
 	OMP_NUM_THREADS=1 $(VLLM_BIN)/python -m pytest -m "vllm and not gpu" \
 		-o filterwarnings=default tests/trainer_client/test_vllm.py \
 		tests/verifiers/test_vllm_judge.py $(ARGS)
+
+test-gpu: install  ## the trainer's tests with their models on a GPU; TORCH_INDEX_URL names its torch
+	TRAINER_TEST_DEVICE=cuda $(BIN)/python -m pytest $(SIDE_BY_SIDE) \
+		-m "not (vllm or interop or docker or browser or fleet)" tests/trainer_client $(ARGS)
 
 test-browser: install $(BROWSER)/installed  ## the page of the service, in the machine's Chromium
 	BROWSER_TOOLS=$(BROWSER) $(BROWSER)/bin/python -m pytest -m browser \

@@ -17,6 +17,10 @@ machine that does other work too, CPU seconds with `--threads 1` say more than t
   about as often, so nearly all completions have full length. With `--varied-lengths` so many
   tokens end it that lengths are geometric with a third of the limit as mean. The mean lengths of
   both sides are printed.
+
+With `--form gpu`, the default where there is a GPU, a third side is TRL with Liger's kernels where
+TRL's environment has them, and two more tables have our update computed in other ways and output
+layers by themselves (`benchmarks/step/variants.py`); all ends within nine minutes on an H100.
 """
 
 from __future__ import annotations
@@ -44,6 +48,7 @@ from trainer_client.service_process import running_service
 
 TRL_VERSION = "1.16.0"
 TIMEOUT_SECONDS = 1200
+WITH_LIGER = "TRL with Liger"
 
 
 @dataclass(frozen=True)
@@ -94,14 +99,32 @@ def main() -> None:
     ):
         folder = Path(name)
         write_inputs(replace(task, url=url), folder)
-        sides: dict[str, list[dict[str, Any]]] = {"ours": [], "TRL": []}
-        for turn in range(arguments.turns):
-            for side, turns in sides.items():
-                python = arguments.trl_python if side == "TRL" else Path(sys.executable)
-                turns.append(_measured(folder, side, python, task, turn))
-                seconds = ", ".join(f"{row['step']:.1f}" for row in turns[-1]["steps"])
-                console.print(f"turn {turn + 1}, {side}: steps of {seconds} s")
-    _print(console, task, Side(sides["ours"]), Side(sides["TRL"]), version)
+        if form is GPU:
+            command = [sys.executable, "-m", "benchmarks.step.variants"]
+            _print_variants(console, _measured(folder / "variants", command, folder, task))
+        sides = _turns(console, folder, task, arguments, ("ours", "TRL"))
+        _print(console, task, sides["ours"], sides["TRL"], version)
+        if form is GPU and _has_liger(arguments.trl_python):
+            theirs = _turns(console, folder, task, arguments, (WITH_LIGER,))[WITH_LIGER]
+            _print(console, task, sides["ours"], theirs, f"{version} with Liger")
+
+
+def _turns(
+    console: Console,
+    folder: Path,
+    task: StepTask,
+    arguments: argparse.Namespace,
+    names: Sequence[str],
+) -> dict[str, Side]:
+    """The measurements of each side, one after the other in each turn."""
+    measured: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    for turn in range(arguments.turns or (1 if task.device == "cuda" else 2)):
+        for name, turns in measured.items():
+            command = _command(name, arguments.trl_python)
+            turns.append(_measured(folder / f"{name}_{turn}", command, folder, task))
+            seconds = ", ".join(f"{row['step']:.1f}" for row in turns[-1]["steps"])
+            console.print(f"turn {turn + 1}, {name}: steps of {seconds} s")
+    return {name: Side(turns) for name, turns in measured.items()}
 
 
 def _arguments() -> argparse.Namespace:
@@ -118,19 +141,31 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--varied-lengths", action="store_true")
     parser.add_argument("--gradient-checkpointing", action="store_true")
     parser.add_argument("--steps", type=int, help="measured, in each turn")
-    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--turns", type=int, help="of each side; default: 2, on a GPU 1")
     parser.add_argument("--threads", type=int, default=2, help="on the CPU")
     return parser.parse_args()
 
 
-def _measured(folder: Path, side: str, python: Path, task: StepTask, turn: int) -> dict[str, Any]:
-    work = folder / f"{side}_{turn}"
+def _has_liger(python: Path) -> bool:
+    return not subprocess.run([python, "-c", "import liger_kernel"], capture_output=True).returncode
+
+
+def _command(side: str, trl_python: Path) -> list[str | Path]:
+    if side == "ours":
+        return [sys.executable, "-m", "benchmarks.step.ours"]
+    flags = ["--liger"] if side == WITH_LIGER else []
+    return [trl_python, "-m", "benchmarks.step.theirs", *flags]
+
+
+def _measured(
+    work: Path, command: Sequence[str | Path], inputs: Path, task: StepTask
+) -> dict[str, Any]:
+    """The figures of a command that measures in a folder of its own."""
     work.mkdir()
     for name in ("model", "prompts.jsonl", "task.json"):
-        (work / name).symlink_to(folder / name)
-    module = "benchmarks.step.theirs" if side == "TRL" else "benchmarks.step.ours"
+        (work / name).symlink_to(inputs / name)
     result = subprocess.run(
-        [python, "-m", module, str(work)],
+        [*command[:3], str(work), *command[3:]],
         capture_output=True,
         text=True,
         cwd=Path(__file__).parents[1],
@@ -143,13 +178,13 @@ def _measured(folder: Path, side: str, python: Path, task: StepTask, turn: int) 
         check=False,
     )
     if result.returncode:
-        raise SystemExit(f"{side} ended with status {result.returncode}:\n{result.stderr}")
+        raise SystemExit(f"{command[2]} ended with status {result.returncode}:\n{result.stderr}")
     measured: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return measured
 
 
 def _print(console: Console, task: StepTask, ours: Side, theirs: Side, version: str) -> None:
-    if version != TRL_VERSION:
+    if not version.startswith(TRL_VERSION):
         console.print(f"TRL is {version}, not {TRL_VERSION}, which this was written for")
     parameters = f"{task.layers} layers of {task.hidden}, vocabulary {task.vocabulary:,}"
     table = Table(
@@ -188,6 +223,34 @@ def _print(console: Console, task: StepTask, ours: Side, theirs: Side, version: 
         f"TRL {version}: {theirs.peak('update'):.0f} MiB",
         f"{ours.peak('update'):.0f} MiB",
     )
+
+
+def _print_variants(console: Console, measured: dict[str, Any]) -> None:
+    table = Table(
+        "our update",
+        "seconds",
+        "times as it is",
+        "MiB, all",
+        "estimated",
+        "gradient",
+        title="one optimizer step on completions of uniform lengths",
+    )
+    base = statistics.median(measured["updates"][0]["seconds"])
+    for row in measured["updates"]:
+        if "error" in row:
+            table.add_row(row["name"], row["error"])
+            continue
+        seconds = statistics.median(row["seconds"])
+        sizes = (f"{row[name] / 2**20:,.0f}" for name in ("peak", "estimate"))
+        table.add_row(
+            row["name"], f"{seconds:.3f}", f"{seconds / base:.2f}", *sizes, f"{row['gradient']:.4g}"
+        )
+    console.print(table)
+    layers = Table("output layer alone", "milliseconds", "MiB")
+    for row in measured["output_layers"]:
+        milliseconds = statistics.median(row["seconds"]) * 1000
+        layers.add_row(row["name"], f"{milliseconds:.1f}", f"{row['peak'] / 2**20:,.0f}")
+    console.print(layers)
 
 
 if __name__ == "__main__":

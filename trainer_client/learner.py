@@ -23,7 +23,7 @@ from trainer_client.policy.memory_savers import offloaded
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.packing import disable_packing, enable_packing, supports_packing
 from trainer_client.policy.policy import Policy, frozen_copy, load_policy
-from trainer_client.policy.saver_checks import packing_error, recompute_layers
+from trainer_client.policy.saver_checks import compile_layers, packing_error, recompute_layers
 from trainer_client.policy.sharding import shard
 from trainer_client.policy.teacher import load_teacher
 from trainer_client.problem_order import MixPosition
@@ -227,6 +227,10 @@ def make_learner(
     packs = config.train.packing and _packs(causal, reference, processes)
     if config.train.gradient_checkpointing:
         recompute_layers(causal)
+    if config.train.compile:
+        for model in (causal, reference):
+            if model is not None:
+                compile_layers(model, packed=packs)
     if processes.size > 1:
         for model in (policy.model, reference):
             if model is not None:

@@ -13,14 +13,16 @@ generated together:
 | KV cache | 2 * layers * key-value heads * head size * w, per token generated together |
 | sampling | 4 bytes * vocabulary * B * 4 copies + one layer's activations of the prompts |
 | logits | 4 bytes * vocabulary * tokens of a chunk of the output layer * 4 copies |
-| activations | a * tokens of a micro-batch * layers * (14 hidden + 4 intermediate sizes) |
+| activations | tokens of a micro-batch * layers * (10 a + 4 w hidden, 4 a intermediate sizes) |
+| weights in the type of autocast | 2 T, where `model.autocast` has another than the weights |
 | vLLM | `rollout.vllm.gpu_memory_utilization` of the GPU, while it samples |
 
 The four copies are logits, scaled logits, log-softmax and a gradient or a draw. a is w, with
-`model.autocast` 2. With `train.gradient_checkpointing` only the inputs of layers are kept,
-w * tokens * layers * hidden size, beside the activations of one layer and their gradients; without
-it, gradients reuse the memory of activations that are no longer needed. With
-`train.offload_activations` those of one layer and their gradients alone are on the GPU.
+`model.autocast` 2; the sums between layers stay in the weights' type. With
+`train.gradient_checkpointing` only the inputs of layers are kept, w * tokens * layers * hidden
+size, beside the activations of one layer and their gradients; without it, gradients reuse the
+memory of activations that are no longer needed. With `train.offload_activations` those of one layer
+and their gradients alone are on the GPU.
 
 The step's peak is the larger of generating (weights, optimizer, reference, KV cache, sampling) and
 updating (everything but KV cache and sampling). With `train.offload` optimizer and reference are on
@@ -46,8 +48,10 @@ BYTES_PER_WEIGHT = {"float32": 4, "bfloat16": 2, "float16": 2}
 FOUR_BIT_BYTES = 0.516
 """Bytes of a weight in NF4: half a byte, and its part of the scales, which are quantized too."""
 LOGIT_COPIES = 4
-HIDDEN_ACTIVATIONS = 14
-"""Numbers of the hidden size that a layer keeps for each token."""
+HIDDEN_ACTIVATIONS = 10
+"""Numbers of the hidden size that a layer keeps for each token in the type that it computes in."""
+SUM_ACTIVATIONS = 4
+"""Numbers of the hidden size that it keeps in the weights' type: the sums of layers."""
 INTERMEDIATE_ACTIVATIONS = 4
 """Numbers of the intermediate size that a layer keeps for each token."""
 MOMENT_BYTES: dict[str, Callable[[int], int]] = {
@@ -77,6 +81,7 @@ class MemoryEstimate:
     sampling: int
     logits: int
     activations: int
+    autocast_weights: int
     offloads: bool = False
     """Whether optimizer and reference leave the GPU while completions are sampled."""
 
@@ -117,7 +122,8 @@ class MemoryEstimate:
     @property
     def state(self) -> int:
         """Bytes of what an update needs however small its micro-batches are."""
-        return self.weights + self.gradients + self.optimizer + self.reference + self.reward_models
+        kept = self.weights + self.gradients + self.optimizer + self.autocast_weights
+        return kept + self.reference + self.reward_models
 
 
 def estimate_memory(
@@ -157,7 +163,7 @@ def estimate_memory(
     length = prompt_tokens + config.rollout.max_completion_tokens
     rows = max(1, config.train.micro_batch_tokens // length)
     together = _generated_together(config)
-    layer = _layer_bytes_per_token(model, computed_width)
+    layer = _layer_bytes_per_token(model, computed_width, width)
     logit_bytes = 4 * LOGIT_COPIES * number_of(model, "vocab_size")
     return MemoryEstimate(
         weights=base_bytes + (trained * trained_width if config.model.lora else 0),
@@ -170,6 +176,7 @@ def estimate_memory(
         sampling=together * logit_bytes + _prompts_together(config) * prompt_tokens * layer,
         logits=logit_bytes * min(CHUNK_TOKENS, rows * config.rollout.max_completion_tokens),
         activations=rows * length * _activation_bytes_per_token(model, config, width, layer),
+        autocast_weights=2 * trained if computed_width != trained_width else 0,
         # On a CPU the state stays in the same memory.
         offloads=config.train.offload and config.model.device != "cpu",
     )
@@ -223,11 +230,10 @@ def _activation_bytes_per_token(
     return num_layers * layer
 
 
-def _layer_bytes_per_token(model: Mapping[str, Any], computed_width: int) -> int:
-    return computed_width * (
-        HIDDEN_ACTIVATIONS * number_of(model, "hidden_size")
-        + INTERMEDIATE_ACTIVATIONS * number_of(model, "intermediate_size")
-    )
+def _layer_bytes_per_token(model: Mapping[str, Any], computed_width: int, width: int) -> int:
+    hidden, intermediate = (number_of(model, f"{name}_size") for name in ("hidden", "intermediate"))
+    computed = HIDDEN_ACTIVATIONS * hidden + INTERMEDIATE_ACTIVATIONS * intermediate
+    return computed_width * computed + width * SUM_ACTIVATIONS * hidden
 
 
 def _generated_together(config: Config) -> int:

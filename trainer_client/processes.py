@@ -118,6 +118,10 @@ def _of_one_process(config: Config) -> dict[str, tuple[bool, str]]:
             config.train.offload_activations,
             "layers that were gathered would be moved with what they keep",
         ),
+        "train.compile": (
+            config.train.compile,
+            "each layer of them gathers its weights where it would be compiled",
+        ),
         "train.max_staleness_steps 1 with rollout.max_refills": (
             train.max_staleness_steps == 1 and rollout.max_refills > 0,
             "a thread beside the update cannot count the refills of all of them",
@@ -126,14 +130,22 @@ def _of_one_process(config: Config) -> dict[str, tuple[bool, str]]:
 
 
 @contextmanager
-def launched() -> Iterator[Processes]:
-    """The processes that torchrun has started, connected; without torchrun this one alone."""
+def launched(device: str) -> Iterator[Processes]:
+    """The processes that torchrun has started, connected; without torchrun this one alone.
+
+    Args:
+        device: `model.device`. On GPUs each process of a machine has one of its own.
+
+    Raises:
+        ConfigError: this machine has fewer GPUs than processes.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or distributed.is_initialized():
         yield Processes()
         return
-    if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    distributed.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
+    on_gpus = device != "cpu" and torch.cuda.is_available()
+    if on_gpus:
+        torch.cuda.set_device(_own_gpu())
+    distributed.init_process_group("cuda:nccl,cpu:gloo" if on_gpus else "gloo")
     try:
         yield Processes(distributed.get_rank(), distributed.get_world_size())
         # Without the barrier, a process that ends while another still talks to it can be aborted
@@ -141,6 +153,18 @@ def launched() -> Iterator[Processes]:
         distributed.barrier()
     finally:
         distributed.destroy_process_group()
+
+
+def _own_gpu() -> int:
+    """The number of this process's GPU; raises ConfigError if the machine has too few."""
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    if here > torch.cuda.device_count():
+        raise ConfigError(
+            f"model.device: {here} processes on this machine, which has "
+            f"{torch.cuda.device_count()} GPU(s), and each process needs one of its own: start "
+            "fewer processes, or set model.device to cpu"
+        )
+    return int(os.environ["LOCAL_RANK"])
 
 
 def sum_over_processes(sums: Mapping[str, float]) -> dict[str, float]:

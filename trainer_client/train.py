@@ -83,7 +83,7 @@ def train(
             the run, `on_step` raised an error, or SIGTERM or Ctrl-C came; a checkpoint has been
             saved.
     """
-    with given_objects(given or {}), launched() as processes:
+    with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
         run_dir, num_steps = config.output_dir, config.train.steps

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
     """Run the steps and tell what they took."""
     task = StepTask.read(folder)
     torch.set_num_threads(task.threads)
-    config = _config(task, folder)
+    config = config_of(task, folder)
     phases = Phases(task.device)
     mix = ProblemMix(load_data_sets(config), per_step=task.prompts, seed=config.train.seed)
     with open_scorer(config.reward) as scorer:
@@ -93,32 +93,32 @@ def _row(metrics: dict[str, float], step_seconds: float) -> dict[str, float]:
     return {**seconds, "length": metrics["completion/length"], "loss": metrics["policy/loss"]}
 
 
-def _config(task: StepTask, folder: Path) -> Config:
-    return make_config(
-        {
-            "output_dir": str(folder / "run"),
-            "model": {
-                "path": str(folder / "model"),
-                "dtype": task.dtype,
-                "device": task.device,
-            },
-            "dataset": {"path": str(folder / "prompts.jsonl"), "system_prompt": None},
-            "reward": {"url": task.url, "verifiers": list(VERIFIERS)},
-            "rollout": {
-                "prompts_per_step": task.prompts,
-                "group_size": task.group,
-                "max_completion_tokens": task.completion_tokens,
-                "batch_size": task.prompts * task.group,
-            },
-            "loss": {"type": "grpo", "kl_coefficient": task.kl_coefficient},
-            "train": {
-                "steps": 1000,
-                "micro_batch_tokens": task.micro_batch_rows * task.row_tokens,
-                "gradient_checkpointing": task.gradient_checkpointing,
-                "write_rollouts": False,
-            },
-        }
-    )
+def config_of(
+    task: StepTask, folder: Path, changes: Mapping[str, Mapping[str, Any]] | None = None
+) -> Config:
+    """The task's run in a folder; settings of some sections may be changed."""
+    values: dict[str, Any] = {
+        "output_dir": str(folder / "run"),
+        "model": {"path": str(folder / "model"), "dtype": task.dtype, "device": task.device},
+        "dataset": {"path": str(folder / "prompts.jsonl"), "system_prompt": None},
+        "reward": {"url": task.url, "verifiers": list(VERIFIERS)},
+        "rollout": {
+            "prompts_per_step": task.prompts,
+            "group_size": task.group,
+            "max_completion_tokens": task.completion_tokens,
+            "batch_size": task.prompts * task.group,
+        },
+        "loss": {"type": "grpo", "kl_coefficient": task.kl_coefficient},
+        "train": {
+            "steps": 1000,
+            "micro_batch_tokens": task.micro_batch_rows * task.row_tokens,
+            "gradient_checkpointing": task.gradient_checkpointing,
+            "write_rollouts": False,
+        },
+    }
+    for name, section in (changes or {}).items():
+        values[name] = {**values.get(name, {}), **section}
+    return make_config(values)
 
 
 if __name__ == "__main__":

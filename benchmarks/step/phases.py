@@ -61,6 +61,11 @@ class Phases:
             peaks["reserved"] = torch.cuda.max_memory_reserved() - weights
         return peaks
 
+    def above_start(self) -> int:
+        """Bytes of the peak of all phases above what there was at the start."""
+        self._close("update")
+        return max(self._peaks.values()) - self._start
+
     def _close(self, phase: str) -> None:
         self.synchronize()
         peak = torch.cuda.max_memory_allocated() if self._cuda else self._resident("VmHWM")

@@ -120,8 +120,8 @@ GPU = replace(
     micro_batch_rows=16,
     device="cuda",
     dtype="bfloat16",
-    warm_up=2,
-    steps=5,
+    warm_up=1,
+    steps=3,
 )
 """Half a billion parameters, as Qwen2-0.5B has them."""
 

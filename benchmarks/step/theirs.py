@@ -1,6 +1,6 @@
 """TRL's side of `benchmarks/grpo_step.py`, run by an interpreter that has TRL.
 
-python -m benchmarks.step.theirs FOLDER
+python -m benchmarks.step.theirs FOLDER [--liger]
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class _Steps(TrainerCallback):  # type: ignore[misc]
         self.rows.append({**seconds, "length": sum(lengths) / len(lengths)})
 
 
-def main(folder: Path) -> None:
-    """Run the steps and tell what they took."""
+def main(folder: Path, *, liger: bool) -> None:
+    """Run the steps and tell what they took; `liger` has TRL use Liger's kernels."""
     task = StepTask.read(folder)
     torch.set_num_threads(task.threads)
     with (folder / "prompts.jsonl").open() as lines:
@@ -84,7 +84,7 @@ def main(folder: Path) -> None:
         processing_class=AutoTokenizer.from_pretrained(folder / "model"),
         reward_funcs=RewardFunction(Verifier(url=task.url, verifiers=VERIFIERS)),
         train_dataset=Dataset.from_list(prompts),
-        args=_arguments(task, folder),
+        args=_arguments(task, folder, liger=liger),
         callbacks=[steps],
     )
     steps.trainer.phases = phases
@@ -94,7 +94,7 @@ def main(folder: Path) -> None:
     tell({"steps": rows[task.warm_up :], "first": rows[0], "peaks": phases.peaks(model)})
 
 
-def _arguments(task: StepTask, folder: Path) -> Any:
+def _arguments(task: StepTask, folder: Path, *, liger: bool) -> Any:
     return trl.GRPOConfig(
         output_dir=str(folder / "trl"),
         max_steps=task.warm_up + task.steps,
@@ -108,6 +108,7 @@ def _arguments(task: StepTask, folder: Path) -> Any:
         lr_scheduler_type="constant",
         max_grad_norm=1.0,
         gradient_checkpointing=task.gradient_checkpointing,
+        use_liger_kernel=liger,
         bf16=False,  # the weights themselves are, where the task says so
         use_cpu=task.device == "cpu",
         disable_tqdm=True,
@@ -118,4 +119,4 @@ def _arguments(task: StepTask, folder: Path) -> Any:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), liger="--liger" in sys.argv[2:])

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import run_config
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import Config
@@ -126,7 +127,7 @@ class Scripted:
 
 def chatty_model(task: Path, folder: Path) -> Path:
     """The tiny model with a chat template of turns, most of whose messages end soon."""
-    policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
     policy.tokenizer.chat_template = TEMPLATE
     embeddings = policy.model.get_output_embeddings().weight
     with torch.no_grad():
@@ -149,7 +150,7 @@ def episode_config(
         **sections.pop("rollout", {}),
     }
     return run_config(
-        task, run_dir, model={"path": str(model), "device": "cpu"}, rollout=rollout, **sections
+        task, run_dir, model={"path": str(model), "device": DEVICE}, rollout=rollout, **sections
     )
 
 

@@ -15,10 +15,12 @@ from subprocess import CompletedProcess
 from tempfile import TemporaryFile
 from typing import Any
 
+import pytest
 import torch
 from safetensors.torch import load_file
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.forked import fork_python
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.rollout import Rollout, Sampling
@@ -42,7 +44,7 @@ def run_config(task: Path, run_dir: Path, function: str = "digits", **sections: 
     path.write_text(REWARDS)
     values: dict[str, Any] = {
         "output_dir": str(run_dir),
-        "model": {"path": str(task / "model"), "device": "cpu"},
+        "model": {"path": str(task / "model"), "device": DEVICE},
         "dataset": {"path": str(task / "data" / "train.jsonl"), "system_prompt": None},
         "rollout": {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8},
         "reward": {"verifiers": [], "functions": [{"path": f"{path}:{function}"}]},
@@ -109,6 +111,8 @@ def run_together(
     Returns:
         The output of all, and the status of the first one that failed.
     """
+    if DEVICE == "cuda" and len(commands) > torch.cuda.device_count():
+        pytest.skip("several processes need a GPU each")
     with TemporaryFile("w+") as output, TemporaryFile("w+") as errors, _rendezvous() as meeting:
         started = [
             fork_python(

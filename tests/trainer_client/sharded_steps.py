@@ -74,7 +74,7 @@ ONE_DIFFERS = [[0.5, 0.5], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
 def main(model: Path, runs: list[list[Any]]) -> None:
     """Take the steps of each run, and write what they told."""
     torch.set_num_threads(1)
-    with launched() as processes:
+    with launched("cpu") as processes:
         histories = [
             take_steps(processes, model, Path(run_dir), num_steps, *flags)
             for run_dir, num_steps, *flags in runs

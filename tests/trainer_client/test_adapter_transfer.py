@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.sampling_server import Sampler, sampling_server
 from trainer_client.config.model_section import LoraConfig, ModelConfig
@@ -33,7 +34,7 @@ def roomy(task: Path) -> Iterator[tuple[str, Sampler]]:
 def adapted(task: Path, **lora: Any) -> Policy:
     """A policy whose adapter changes what the model says."""
     config = LoraConfig(**{"rank": 4, "alpha": 32, **lora})
-    policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu", lora=config))
+    policy = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE, lora=config))
     change(policy)
     return policy
 
@@ -55,13 +56,13 @@ def difference(policy: Policy, engine: VllmServerEngine) -> float:
     engine.generate([PROBLEM], plain_sampling(2, 6), lambda _, group: groups.append(group))
     largest = 0.0
     for rollout in groups[0].rollouts:
-        ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
+        ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids], device=policy.device)
         mask = torch.ones_like(ids, dtype=torch.bool)
         completion = mask.clone()
         completion[:, : len(rollout.prompt_ids)] = False
         with torch.no_grad():
             own = token_logprobs(policy.model, ids, mask, completion, temperature=1.0).logprobs
-        found = own[completion] - torch.tensor(rollout.sampler_logprobs)
+        found = own[completion].cpu() - torch.tensor(rollout.sampler_logprobs)
         largest = max(largest, found.abs().max().item())
     return largest
 

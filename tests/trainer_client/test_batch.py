@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.trainer_client.device import DEVICE
 from trainer_client.rollout import Rollout
 from trainer_client.update.batch import make_batch, micro_batches
 
@@ -16,7 +17,7 @@ ROLLOUTS = [
 
 
 def test_prompt_and_completion_are_padded_on_the_right() -> None:
-    batch = make_batch(ROLLOUTS, [1.0, -1.0], pad_id=0, device=torch.device("cpu"))
+    batch = make_batch(ROLLOUTS, [1.0, -1.0], pad_id=0, device=torch.device(DEVICE))
     assert batch.input_ids.tolist() == [[1, 2, 3, 4], [1, 5, 0, 0]]
     assert batch.attention_mask.tolist() == [[True] * 4, [True, True, False, False]]
     assert batch.completion_mask.tolist() == [
@@ -24,7 +25,7 @@ def test_prompt_and_completion_are_padded_on_the_right() -> None:
         [False, True, False, False],
     ]
     expected = torch.tensor([[0.0, 0.0, -0.1, -0.2], [0.0, -0.3, 0.0, 0.0]])
-    assert batch.sampler_logprobs.equal(expected)
+    assert batch.sampler_logprobs.cpu().equal(expected)
     assert batch.advantages.tolist() == [1.0, -1.0]
 
 
@@ -41,7 +42,7 @@ def test_every_row_is_in_one_micro_batch_within_the_budget(
 
 
 def test_a_micro_batch_takes_its_rows_without_foreign_padding() -> None:
-    batch = make_batch(ROLLOUTS, [1.0, -1.0], pad_id=0, device=torch.device("cpu"))
+    batch = make_batch(ROLLOUTS, [1.0, -1.0], pad_id=0, device=torch.device(DEVICE))
     short = micro_batches(batch.attention_mask, max_tokens=4)[1]
     assert short.take(batch.input_ids).tolist() == [[1, 5]]
     assert short.take(batch.advantages).tolist() == [-1.0]

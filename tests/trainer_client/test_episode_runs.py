@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.episode_runs import Echo, chatty_model, episode_config
 from tests.trainer_client.runs import metrics, plain_sampling, rollouts, same, weights
 from tests.trainer_client.sampling_server import sampling_server
@@ -169,14 +170,14 @@ def test_an_environment_that_cannot_be_made_is_an_error_at_the_start(
     task: Path, tmp_path: Path, model: Path, path: str, options: dict[str, Any], message: str
 ) -> None:
     config = episode_config(task, tmp_path / "run", model, {"path": path, "options": options})
-    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
     with pytest.raises(ConfigError, match=message):
         EpisodeEngine(None, policy, config)  # type: ignore[arg-type]
 
 
 def sample_at_server(task: Path, folder: Path, model: Path, spoil: Any) -> list[RolloutGroup]:
     """Two groups of episodes, whose turns a server samples."""
-    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
     problems = [Problem(text, ({"role": "user", "content": text},), {}) for text in ("1+2", "7")]
     config = episode_config(
         task, folder, model, {"path": "Echo", "options": {"num_turns": 2}, "max_turn_tokens": 12}

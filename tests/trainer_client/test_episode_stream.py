@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.episode_runs import chatty_model, episode_config
 from tests.trainer_client.runs import metrics, plain_sampling, rollouts
 from tests.trainer_client.sampling_server import sampling_server
@@ -112,7 +113,7 @@ class Sampled:
 
 @contextmanager
 def sampled(task: Path, folder: Path, model: Path, **environment: Any) -> Iterator[Sampled]:
-    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
     environment = {"path": f"{__name__}:Held", **environment}
     config = episode_config(task, folder, model, environment, rollout={"group_size": 2})
     with sampling_server(str(model)) as (url, _):
@@ -131,11 +132,11 @@ def sampled(task: Path, folder: Path, model: Path, **environment: Any) -> Iterat
 
 def logprobs_of(policy: Policy, rollout: Rollout) -> torch.Tensor:
     """Log-probabilities of an episode's tokens by the policy's present weights."""
-    ids = torch.tensor([[*rollout.prompt_ids, *rollout.completion_ids]])
+    ids = torch.tensor([[*rollout.prompt_ids, *rollout.completion_ids]], device=policy.device)
     with torch.no_grad():
         scores = policy.model(ids).logits[0, len(rollout.prompt_ids) - 1 : -1].log_softmax(-1)
     chosen: torch.Tensor = scores.gather(1, ids[0, len(rollout.prompt_ids) :, None])[:, 0]
-    return chosen
+    return chosen.cpu()
 
 
 def test_each_turn_is_of_the_weights_that_its_tokens_name(

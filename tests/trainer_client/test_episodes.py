@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.episode_runs import (
     Echo,
     Scripted,
@@ -43,7 +44,7 @@ def model(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def policy(model: Path) -> Policy:
-    return load_policy(ModelConfig(path=str(model), device="cpu"))
+    return load_policy(ModelConfig(path=str(model), device=DEVICE))
 
 
 @pytest.fixture
@@ -352,8 +353,9 @@ def test_a_template_that_rewrites_history_is_refused_by_name(
 def reference_logprobs(policy: Policy, rollout: Rollout) -> torch.Tensor:
     """Log-probabilities of the sampled tokens in float64, token by token, of the episode alone."""
     ids = [*rollout.prompt_ids, *rollout.completion_ids]
-    positions = torch.arange(len(ids))[None]
-    output = policy.model(torch.tensor([ids]), position_ids=positions, use_cache=False)
+    positions = torch.arange(len(ids), device=policy.device)[None]
+    row_of_ids = torch.tensor([ids], device=policy.device)
+    output = policy.model(row_of_ids, position_ids=positions, use_cache=False)
     values = []
     for place in places(rollout):
         row = output.logits[0, place - 1]
@@ -384,7 +386,7 @@ def check_logprobs(policy: Policy, rollouts: list[Rollout], *, packed: bool) -> 
             rollout = rollouts[number]
             assert mask[row].nonzero()[:, 0].tolist() == places(rollout)
             expected = reference_logprobs(policy, rollout)
-            found = logprobs[row][mask[row]].double()
+            found = logprobs[row][mask[row]].double().cpu()
             torch.testing.assert_close(found, expected, atol=2e-6, rtol=1e-6)
             own = [
                 value

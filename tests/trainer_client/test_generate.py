@@ -94,7 +94,7 @@ def test_a_greedy_completion_has_the_likeliest_token_at_each_place(
     }
     (rollout,) = texts
     model = load_policy(config.model).model
-    ids = torch.tensor([[*rollout.prompt_ids, *rollout.completion_ids]])
+    ids = torch.tensor([[*rollout.prompt_ids, *rollout.completion_ids]], device=model.device)
     with torch.no_grad():
         logprobs = model(ids).logits[0].float().log_softmax(-1)
     first = len(rollout.prompt_ids) - 1

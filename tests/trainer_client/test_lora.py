@@ -68,8 +68,8 @@ def test_a_resumed_lora_run_ends_with_the_same_weights_bit_for_bit(
 def test_the_merged_model_says_what_model_and_adapter_say(task: Path, finished_run: Path) -> None:
     checkpoint = list_checkpoints(finished_run)[-1]
     policy = make_learner(lora_config(task, finished_run), checkpoint).policy
-    alone = AutoModelForCausalLM.from_pretrained(finished_run / "model").eval()
-    ids = torch.tensor([[1, 20, 30, 40]])
+    alone = AutoModelForCausalLM.from_pretrained(finished_run / "model").eval().to(policy.device)
+    ids = torch.tensor([[1, 20, 30, 40]], device=policy.device)
     with torch.no_grad():
         torch.testing.assert_close(alone(input_ids=ids).logits, policy.model(input_ids=ids).logits)
         torch.testing.assert_close(

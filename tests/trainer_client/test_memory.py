@@ -61,7 +61,8 @@ def test_completions_of_a_server_take_no_memory_here(task: Path, tmp_path: Path)
     ("sections", "bytes_per_token"),
     [
         ({}, 4 * LAYERS * LAYER),
-        ({"model": {"autocast": "bfloat16"}}, 2 * LAYERS * LAYER),
+        # Four numbers of the hidden size stay in float32.
+        ({"model": {"autocast": "bfloat16"}}, LAYERS * (2 * LAYER + 2 * 4 * 128)),
         ({"train": {"gradient_checkpointing": True}}, 4 * LAYERS * 128 + 2 * 4 * LAYER),
         ({"model": {"device": "auto"}, "train": {"offload_activations": True}}, 2 * 4 * LAYER),
         ({"model": {"device": "cpu"}, "train": {"offload_activations": True}}, 4 * LAYERS * LAYER),
@@ -74,6 +75,20 @@ def test_activations_depend_on_the_settings_that_save_them(
     train = {"micro_batch_tokens": 160, **sections.get("train", {})}
     config = run_config(task, tmp_path / "run", **{**sections, "rollout": ROLLOUT, "train": train})
     assert estimate_memory(config, prompt_tokens=8).activations == 160 * bytes_per_token
+
+
+def test_autocast_keeps_a_second_copy_of_what_is_trained_in_float32(
+    task: Path, tmp_path: Path
+) -> None:
+    def copies(**model: Any) -> tuple[int, int]:
+        estimate = estimate_memory(run_config(task, tmp_path / "run", model=model), prompt_tokens=8)
+        return estimate.autocast_weights, estimate.gradients
+
+    assert copies() == (0, 4 * PARAMETERS)
+    assert copies(autocast="bfloat16") == (2 * PARAMETERS, 4 * PARAMETERS)
+    assert copies(dtype="bfloat16") == (0, 2 * PARAMETERS)
+    of_adapter, gradients = copies(dtype="bfloat16", lora={"rank": 4, "alpha": 8})
+    assert of_adapter == gradients // 2 > 0
 
 
 def test_what_is_offloaded_takes_no_memory_beside_generation(task: Path, tmp_path: Path) -> None:

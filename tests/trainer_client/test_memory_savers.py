@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from transformers import OPTConfig, OPTForCausalLM, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config
 from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
@@ -36,7 +37,7 @@ ROLLOUTS = rollouts_of(1, 7, 3, 5)
 def values(task: Path, **sections: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "output_dir": "unused",
-        "model": {"path": str(task / "model"), "device": "cpu"},
+        "model": {"path": str(task / "model"), "device": DEVICE},
         "dataset": {"path": "unused"},
         "loss": {"kl_coefficient": 0.1},
     }
@@ -147,7 +148,7 @@ def moved_by_offloading(
         def note(tensor: torch.Tensor) -> Any:
             kept = pack(tensor)
             if kept[1] is not tensor:
-                assert kept[1].equal(tensor)
+                assert kept[1].equal(tensor.cpu())
                 moved.append(tensor)
             return kept
 

@@ -166,7 +166,7 @@ def test_a_model_that_mixes_packed_rows_is_trained_on_padded_ones(
         learner = make_learner(settings)
         assert not learner.packs
         batch = make_batch(
-            rollouts_of(1, 7, 3, 5), [1.0, -1.0, 0.5, 0.0], pad_id=0, device=torch.device("cpu")
+            rollouts_of(1, 7, 3, 5), [1.0, -1.0, 0.5, 0.0], pad_id=0, device=learner.policy.device
         )
         norms.append(update_policy(learner, batch, settings)["policy/grad_norm"])
     assert norms[0] == norms[1]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import plain_sampling, run_config
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.model_section import ModelConfig
@@ -174,7 +175,7 @@ def test_a_run_keeps_these_warnings_with_its_others(task: Path, tmp_path: Path) 
 def test_supervised_examples_longer_than_the_model_are_named(task: Path, tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     path.write_text(json.dumps({"problem": "1+1=?", "completion": "1" * 300}))
-    policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
     config = DatasetConfig(path=str(path), system_prompt=None)
     with pytest.raises(DatasetError, match=r"row 0 has 307 tokens.*more than the 256 of the model"):
         load_examples(config, SftConfig(), policy)
@@ -188,7 +189,7 @@ THINKING = (
 
 
 def test_variables_reach_the_chat_template_of_every_prompt(task: Path, data: Write) -> None:
-    policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
     policy.tokenizer.chat_template = THINKING
     sampled = []
     for variables in ({"enable_thinking": True}, {}):

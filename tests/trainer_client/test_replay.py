@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from reward_verifier.verdict import Outcome, Verdict
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import (
     metrics,
     rollouts,
@@ -154,7 +155,7 @@ def test_kl_and_entropy_are_of_the_tokens_that_this_step_sampled(task: Path) -> 
     config = make_config(
         {
             "output_dir": "unused",
-            "model": {"path": str(task / "model"), "device": "cpu"},
+            "model": {"path": str(task / "model"), "device": DEVICE},
             "dataset": {"path": "unused"},
             "loss": {"kl_coefficient": 0.1},
         }

@@ -9,6 +9,7 @@ import pytest
 import torch
 from transformers import LlamaForSequenceClassification
 
+from tests.trainer_client.device import DEVICE
 from trainer_client.config.reward_sections import (
     RewardConfig,
     RewardFunctionConfig,
@@ -139,7 +140,7 @@ def reward_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_reward_models_score_does_not_depend_on_its_batch(reward_model: Path) -> None:
     together, alone = (
-        RewardModel(RewardModelConfig(path=str(reward_model), device="cpu", batch_size=size))
+        RewardModel(RewardModelConfig(path=str(reward_model), device=DEVICE, batch_size=size))
         for size in (16, 1)
     )
     scores = [verdict.score for verdict in together.score(GROUPS)]
@@ -163,7 +164,7 @@ def test_a_classifier_with_several_outputs_is_no_reward_model(
     model.save_pretrained(tmp_path)
     sums_task.make_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(ConfigError, match="has 2 outputs, expected 1"):
-        RewardModel(RewardModelConfig(path=str(tmp_path), device="cpu"))
+        RewardModel(RewardModelConfig(path=str(tmp_path), device=DEVICE))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")

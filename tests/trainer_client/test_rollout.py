@@ -19,6 +19,7 @@ from transformers import (
     Qwen2Config,
 )
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.nucleus import cut_logprobs
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.test_packing import SHAPE
@@ -38,7 +39,7 @@ PROBLEMS = [
 
 @pytest.fixture
 def policy(task: Path) -> Policy:
-    return load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    return load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
 
 
 def generate(policy: Policy, sampling: Sampling, *, batch_size: int = 64) -> list[RolloutGroup]:
@@ -135,7 +136,7 @@ def test_a_prompt_that_is_read_once_gives_what_reading_it_for_each_completion_gi
     """The weights are float64, so that the order of a sum does not decide about a token."""
     config = ARCHITECTURES[name](**{**SHAPE, "vocab_size": len(policy.tokenizer)})
     torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(config).eval().double()
+    model = AutoModelForCausalLM.from_config(config).eval().double().to(policy.device)
     model.generation_config = policy.model.generation_config
     of_config = replace(policy, model=model)
     prefer_eos(of_config)
@@ -192,12 +193,12 @@ def test_a_groups_rollouts_share_its_problem_and_prompt(policy: Policy) -> None:
 
 
 def test_the_models_own_sampling_defaults_are_not_used(task: Path, tmp_path: Path) -> None:
-    source = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    source = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
     source.model.generation_config.do_sample = True
     source.model.generation_config.top_k = 1
     source.model.generation_config.repetition_penalty = 5.0
     source.save(tmp_path / "opinionated")
-    policy = load_policy(ModelConfig(path=str(tmp_path / "opinionated"), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(tmp_path / "opinionated"), device=DEVICE))
     texts = {rollout.text for rollout in generate(policy, plain_sampling(8, 5))[0].rollouts}
     assert len(texts) > 1
 
@@ -224,10 +225,10 @@ def test_the_gradient_does_not_depend_on_padding(policy: Policy) -> None:
 def test_a_tokenizer_without_a_chat_template_is_an_error_that_says_what_to_set(
     task: Path, tmp_path: Path
 ) -> None:
-    source = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    source = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
     source.tokenizer.chat_template = None
     source.save(tmp_path / "plain")
-    plain = ModelConfig(path=str(tmp_path / "plain"), device="cpu")
+    plain = ModelConfig(path=str(tmp_path / "plain"), device=DEVICE)
     with pytest.raises(ConfigError, match=r"no chat template; set model\.chat_template"):
         load_policy(plain)
     missing = plain.model_copy(update={"chat_template": tmp_path / "none.jinja"})

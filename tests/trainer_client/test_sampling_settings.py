@@ -11,6 +11,7 @@ import pytest
 import torch
 from transformers import MinPLogitsWarper, RepetitionPenaltyLogitsProcessor, TopKLogitsWarper
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.model_section import ModelConfig
@@ -32,7 +33,7 @@ ALL = replace(PLAIN, temperature=0.7, top_p=0.9, top_k=6, min_p=0.02, repetition
 
 @pytest.fixture
 def policy(task: Path) -> Policy:
-    return load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    return load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
 
 
 def by_definition(logits: list[float], seen: set[int], sampling: Sampling) -> list[float]:
@@ -112,7 +113,7 @@ def generate(policy: Policy, sampling: Sampling) -> list[Rollout]:
 def test_sampler_logprobs_are_those_of_the_distribution_that_is_drawn_from(policy: Policy) -> None:
     """Both prompts are compared; the shorter is padded, and padding is no token that was seen."""
     for rollout in generate(policy, ALL):
-        ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids])
+        ids = torch.tensor([rollout.prompt_ids + rollout.completion_ids], device=policy.device)
         logits = policy.model(ids).logits[0].double()
         for place, token in enumerate(rollout.completion_ids):
             before = len(rollout.prompt_ids) + place

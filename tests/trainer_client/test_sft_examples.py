@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.trainer_client.device import DEVICE
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.sft_section import SftConfig
@@ -21,7 +22,7 @@ ANSWER = {"role": "assistant", "content": "2"}
 
 @pytest.fixture(scope="module")
 def policy(task: Path) -> Policy:
-    return load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
+    return load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
 
 
 def examples(

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch import distributed
 
 from tests.trainer_client import runs
 from trainer_client.config.run_config import ConfigError, dump_config, make_config
 from trainer_client.errors import TrainerError
 from trainer_client.export import export
-from trainer_client.processes import OtherProcessFailed, Processes, check_processes
+from trainer_client.processes import OtherProcessFailed, Processes, check_processes, launched
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 
@@ -303,6 +304,7 @@ def test_the_error_of_another_process_ends_a_command_with_its_message() -> None:
         ({"train": {"offload_activations": True}}, "offload_activations: .* were gathered"),
         ({"optimizer": {"type": "muon"}}, r"optimizer\.type muon: .* needs whole ones"),
         ({"rollout": {"engine": "vllm"}}, r"rollout\.engine vllm: .* use vllm_server"),
+        ({"train": {"compile": True}}, r"train\.compile: .* gathers its weights"),
         (
             {
                 "train": {"max_staleness_steps": 1},
@@ -323,3 +325,25 @@ def test_settings_that_need_one_process_are_named_with_the_reason(
     check_processes(config, Processes())
     with pytest.raises(ConfigError, match=message):
         check_processes(config, Processes(0, 2))
+
+
+def test_more_processes_than_gpus_are_refused_with_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Any number of processes may run on the CPU, whatever GPUs there are."""
+    for name, value in (("WORLD_SIZE", "2"), ("LOCAL_WORLD_SIZE", "2"), ("LOCAL_RANK", "1")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    message = r"2 processes on this machine, which has 1 GPU"
+    with pytest.raises(ConfigError, match=message), launched("auto"):
+        pass
+    monkeypatch.setattr(distributed, "init_process_group", lambda backend: backends.append(backend))
+    monkeypatch.setattr(distributed, "get_rank", lambda: 1)
+    monkeypatch.setattr(distributed, "get_world_size", lambda: 2)
+    for name in ("barrier", "destroy_process_group"):
+        monkeypatch.setattr(distributed, name, lambda: None)
+    backends: list[str] = []
+    with launched("cpu") as processes:
+        assert (processes.rank, processes.size) == (1, 2)
+    assert backends == ["gloo"]

@@ -16,6 +16,7 @@ import pytest
 
 from reward_verifier.protocol import Conversation
 from tests.growth import assert_linear
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.episode_runs import Scripted, chatty_model, episode_config
 from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.session_server import session_server
@@ -331,7 +332,7 @@ def test_killing_the_tools_server_in_mid_episode_drops_the_groups_under_way(
 ) -> None:
     """The first group has ended before; the others are lost, and no reward is made of them."""
     model = chatty_model(task, tmp_path / "model")
-    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
     problems = [Problem(f"p{n}", ({"role": "user", "content": f"{n}+1"},), {}) for n in range(3)]
     with session_process() as (url, process):
 
@@ -360,7 +361,7 @@ def test_an_episode_whose_service_keeps_the_client_trying_is_lost(
 ) -> None:
     """It has had no answer when its time is over, and a score would be the service's."""
     model = chatty_model(task, tmp_path / "model")
-    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
 
     def spoil(method: str, path: str, response: tuple[int, Any]) -> tuple[int, Any]:
         return 503, {"error": {"message": "draining"}}
@@ -400,7 +401,7 @@ def test_environments_share_a_client_that_is_closed_with_the_engine(
 ) -> None:
     with session_server() as (url, _):
         model = chatty_model(task, tmp_path / "model")
-        policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+        policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
         environment = {"path": "python_tool", "options": {"url": url, "form": "fenced"}}
         config = episode_config(task, tmp_path / "run", model, environment)
         engine = EpisodeEngine(Scripted(policy, lambda *_: ""), policy, config)
@@ -523,7 +524,7 @@ def test_the_service_judges_a_chat_with_calls_and_observations(
 ) -> None:
     """Its last message of the policy counts; one that ends with an observation is judged too."""
     model = chatty_model(task, tmp_path / "model")
-    policy = load_policy(ModelConfig(path=str(model), device="cpu"))
+    policy = load_policy(ModelConfig(path=str(model), device=DEVICE))
     file = tmp_path / "twice.py"
     file.write_text(
         "class Twice:\n"

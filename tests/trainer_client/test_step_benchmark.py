@@ -21,9 +21,9 @@ def test_an_interpreter_that_is_not_there_is_named() -> None:
 
 
 def test_an_interpreter_without_trl_is_named(tmp_path: Path) -> None:
-    """`-S` hides every installed package."""
+    """`-I -S` hides every installed package."""
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
     python.chmod(0o755)
     with pytest.raises(SystemExit, match=r"python has no TRL\. This benchmark compares with TRL"):
         trl_version(python)

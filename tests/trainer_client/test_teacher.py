@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import metrics, run_config, same, weights
 from trainer_client.config.loss_section import LossConfig
 from trainer_client.config.model_section import ModelConfig
@@ -96,7 +97,7 @@ def test_an_adapter_has_a_teacher_of_its_own(task: Path, teacher: Path, tmp_path
         task,
         tmp_path / "run",
         teacher,
-        model={"path": str(task / "model"), "device": "cpu", "lora": {"rank": 2}},
+        model={"path": str(task / "model"), "device": DEVICE, "lora": {"rank": 2}},
     )
     train(settings.model_copy(update={"train": settings.train.model_copy(update={"steps": 1})}))
     assert metrics(settings.output_dir)[0]["policy/teacher_kl"] > 0.01
@@ -110,7 +111,7 @@ def test_a_teacher_with_other_tokens_is_refused(task: Path, teacher: Path, tmp_p
     first, second = list(vocabulary)[-2:]
     vocabulary[first], vocabulary[second] = vocabulary[second], vocabulary[first]
     (other / "tokenizer.json").write_text(json.dumps(tokenizer))
-    config = ModelConfig(path=str(task / "model"), device="cpu")
+    config = ModelConfig(path=str(task / "model"), device=DEVICE)
     with pytest.raises(ConfigError, match=r"loss\.teacher: .* has another tokenizer"):
         load_teacher(str(other), config, load_policy(config))
 

@@ -15,6 +15,7 @@ from transformers import LlamaForCausalLM
 
 from reward_verifier.errors import VerifierUnavailable
 from reward_verifier.verdict import Verdict
+from tests.trainer_client.device import DEVICE
 from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
@@ -32,7 +33,7 @@ from trainer_client.update.step import update_policy
 def config(task: Path, run_dir: Path, url: str = "http://127.0.0.1:9", **sections: Any) -> Config:
     values: dict[str, Any] = {
         "output_dir": str(run_dir),
-        "model": {"path": str(task / "model"), "device": "cpu"},
+        "model": {"path": str(task / "model"), "device": DEVICE},
         "dataset": {"path": str(task / "data" / "train.jsonl"), "system_prompt": None},
         "rollout": {"prompts_per_step": 4, "group_size": 4, "max_completion_tokens": 8},
         "reward": {"url": url, "verifiers": [{"type": "tag_count"}]},
@@ -258,7 +259,7 @@ def test_supervised_fine_tuning_learns_its_demonstrations(task: Path, tmp_path: 
 def test_supervised_fine_tuning_warns_where_it_trains_bfloat16_weights(
     task: Path, tmp_path: Path
 ) -> None:
-    model = {"path": str(task / "model"), "device": "cpu", "dtype": "bfloat16"}
+    model = {"path": str(task / "model"), "device": DEVICE, "dtype": "bfloat16"}
     dataset = {"path": str(task / "data" / "demonstrations.jsonl")}
     sft = {"steps": 1, "batch_size": 2}
     fine_tune(config(task, tmp_path / "sft", model=model, dataset=dataset, sft=sft))
@@ -274,7 +275,7 @@ def test_supervised_fine_tuning_computes_in_the_type_of_autocast(
         settings = config(
             task,
             tmp_path / str(autocast),
-            model={"path": str(task / "model"), "device": "cpu", "autocast": autocast},
+            model={"path": str(task / "model"), "device": DEVICE, "autocast": autocast},
             dataset={"path": str(task / "data" / "demonstrations.jsonl")},
             sft={"steps": 1, "batch_size": 8},
         )

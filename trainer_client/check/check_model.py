@@ -39,6 +39,7 @@ ADVICE = {
     "logits": "a smaller train.micro_batch_tokens",
     "activations": "train.gradient_checkpointing true, a smaller train.micro_batch_tokens, or "
     "train.offload_activations true",
+    "autocast_weights": "model.lora, or model.dtype bfloat16",
 }
 """The settings that make a part of the memory smaller."""
 

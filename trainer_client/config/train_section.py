@@ -29,6 +29,11 @@ class TrainConfig(Section):
         description="no padding in micro-batches, where the model's attention allows it; false, "
         "and for other models: sequences of like length are padded together",
     )
+    compile: bool = Field(
+        default=False,
+        description="layers go through torch.compile: faster updates in less memory on a GPU, up "
+        "to a minute later; it needs a C compiler. The CPU gains nothing",
+    )
     gradient_checkpointing: bool = Field(
         default=False,
         description="less memory for more time: the backward pass computes layers again",

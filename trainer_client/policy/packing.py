@@ -6,6 +6,7 @@ sequence of a packed row, and is ordinary scaled dot product attention for other
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,25 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 NAME = "packed"
 MASK_PLACEHOLDER = (1, 1, 1, 1)
 """Shape of the mask that is passed with packed rows; `_attention` recognises them by it."""
+_GROUPS_QUERIES = "enable_gqa" in inspect.signature(varlen_attn).parameters
+"""Whether torch's kernel takes fewer heads of keys than of queries; that of torch 2.11 does not."""
+
+
+class SequenceLengths:
+    """Tokens of each sequence of a packed row, which a model passes on to its attention.
+
+    An object and no tuple: `torch.compile` would make a layer anew for each number of sequences.
+
+    Args:
+        tokens: of each sequence, in the row's order.
+        device: the row's.
+    """
+
+    def __init__(self, tokens: tuple[int, ...], device: torch.device) -> None:
+        self.tokens = tokens
+        # Made once for all layers: each copy to a GPU waits for what the GPU has to do before.
+        self.starts = torch.tensor((0, *tokens), device=device).cumsum(0, dtype=torch.int32)
+        """int32 `[B + 1]`, where each sequence begins, and the end of the last."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +109,7 @@ def packed_states(model: PreTrainedModel, input_ids: Tensor, attention_mask: Ten
         # mask of N * N, which nothing reads.
         attention_mask=rows.input_ids.new_ones(MASK_PLACEHOLDER, dtype=torch.bool),
         use_cache=False,
-        sequence_lengths=rows.lengths,
+        sequence_lengths=SequenceLengths(rows.lengths, rows.input_ids.device),
     )
     states: Tensor = output.last_hidden_state[0]
     return states
@@ -102,7 +122,7 @@ def _attention(
     value: Tensor,
     attention_mask: Tensor | None,
     *,
-    sequence_lengths: tuple[int, ...] | None = None,
+    sequence_lengths: SequenceLengths | None = None,
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
@@ -121,9 +141,24 @@ def _attention(
             module, query, key, value, attention_mask, scaling=scaling, **kwargs
         )
         return ordinary
+    return _packed_attention(query, key, value, sequence_lengths, scaling), None
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _packed_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sequence_lengths: SequenceLengths,
+    scaling: float | None,
+) -> Tensor:
+    """Attention `[1, N, heads, D]` within each sequence of a row.
+
+    It stays out of compiled layers, which would be made anew for each set of lengths.
+    """
     if query.is_cuda and query.dtype in (torch.float16, torch.bfloat16):
-        return _fused(query, key, value, sequence_lengths, scaling), None
-    lengths = list(sequence_lengths)
+        return _fused(query, key, value, sequence_lengths, scaling)
+    lengths = list(sequence_lengths.tokens)
     outputs = [
         functional.scaled_dot_product_attention(
             q, k, v, is_causal=True, scale=scaling, enable_gqa=True
@@ -136,7 +171,7 @@ def _attention(
         )
     ]
     # Contiguous, as transformers' own returns it: some models, such as JetMoE, take views of it.
-    return torch.cat(outputs, dim=2).transpose(1, 2).contiguous(), None
+    return torch.cat(outputs, dim=2).transpose(1, 2).contiguous()
 
 
 def _is_mask_placeholder(attention_mask: Tensor | None) -> bool:
@@ -147,12 +182,16 @@ def _fused(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    sequence_lengths: tuple[int, ...],
+    sequence_lengths: SequenceLengths,
     scaling: float | None,
 ) -> Tensor:
-    lengths = torch.tensor((0, *sequence_lengths), device=query.device)
-    starts = lengths.cumsum(0, dtype=torch.int32)
-    longest = max(sequence_lengths)
+    longest = max(sequence_lengths.tokens)
+    options: dict[str, Any] = {"enable_gqa": True}
+    if not _GROUPS_QUERIES:
+        options = {}
+        queries_of_a_key = query.shape[1] // key.shape[1]
+        key = key.repeat_interleave(queries_of_a_key, dim=1)
+        value = value.repeat_interleave(queries_of_a_key, dim=1)
     queries, keys, values = (
         tensor[0].transpose(0, 1).contiguous() for tensor in (query, key, value)
     )
@@ -160,13 +199,13 @@ def _fused(
         queries,
         keys,
         values,
-        starts,
-        starts,
+        sequence_lengths.starts,
+        sequence_lengths.starts,
         longest,
         longest,
         scale=scaling,
         window_size=(-1, 0),  # all earlier tokens, no later one
-        enable_gqa=True,
+        **options,
     )
     assert isinstance(output, Tensor)
     return output[None]

@@ -142,8 +142,13 @@ def load_policy(config: ModelConfig, checkpoint: Path | None = None) -> Policy:
                 f"model.path: cannot load {not_loaded(error, config.path, 'model.path')}"
             ) from error
     policy = make_policy(model if config.quantization else model.to(device), tokenizer)
-    if config.autocast is not None:
-        policy = replace(policy, autocast=getattr(torch, config.autocast))
+    autocast = config.autocast
+    if config.lora is not None and config.dtype != "float32":
+        # peft keeps adapters in float32. Without this they would compute in it, too, and each layer
+        # would keep its inputs in float32 for the backward pass.
+        autocast = config.dtype
+    if autocast is not None:
+        policy = replace(policy, autocast=getattr(torch, autocast))
     if config.lora is None:
         return policy
     return replace(policy, model=add_adapter(policy.model, config.lora, checkpoint))

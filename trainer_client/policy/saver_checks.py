@@ -1,4 +1,4 @@
-"""Checks at the start that packing and recomputation change no log-probability of a model.
+"""Checks at the start that packing, recomputation and compilation change no log-probability.
 
 Shapes: B sequences, N tokens of all sequences together.
 """
@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
+from trainer_client.policy.compiled_layers import enable_compilation
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.memory_savers import enable_recomputation
 
@@ -53,6 +54,32 @@ def recompute_layers(model: PreTrainedModel) -> None:
         raise ConfigError(
             f"train.gradient_checkpointing: not with {type(model).__name__}, whose "
             f"log-probabilities it changes by {difference:.2g}"
+        )
+
+
+def compile_layers(model: PreTrainedModel, *, packed: bool) -> None:
+    """Call `compiled_layers.enable_compilation` and check that no log-probability changes.
+
+    Args:
+        model: a causal language model.
+        packed: whether packed rows are enabled.
+
+    Raises:
+        ConfigError: this machine or the architecture cannot do it, or the layers give other values.
+    """
+    before = _probe(model, lengths=PROBE_LENGTHS, packed=packed)
+    enable_compilation(model)
+    try:
+        after = _probe(model, lengths=PROBE_LENGTHS, packed=packed)
+    except Exception as error:
+        # torch raises errors of many types here: a compiler is missing, a layer cannot be traced.
+        raise ConfigError(
+            f"train.compile: torch.compile cannot compile {type(model).__name__} here: {error}"
+        ) from error
+    if difference := _difference(model, after, before):
+        raise ConfigError(
+            f"train.compile: not with {type(model).__name__}, whose log-probabilities it changes "
+            f"by {difference:.2g}"
         )
 
 

@@ -24,6 +24,7 @@ from transformers import (
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from trainer_client.dataset import Problem
+from trainer_client.policy.compiled_layers import not_compiled
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import unsharded
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
@@ -97,10 +98,10 @@ class TransformersEngine:
 
     @contextmanager
     def _sampling_policy(self) -> Iterator[None]:
-        """Inside, the policy has whole weights and the precision that it samples with."""
-        autocast = self._policy.autocast
+        """Inside, the policy has whole weights, plain layers and the precision of its samples."""
+        model, autocast = self._policy.model, self._policy.autocast
         precision = torch.autocast(self._policy.device.type, autocast, enabled=autocast is not None)
-        with unsharded(self._policy.model), precision:
+        with unsharded(model), not_compiled(model), precision:
             yield
 
     def _generate_batch(

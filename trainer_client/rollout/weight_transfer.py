@@ -28,6 +28,7 @@ from trainer_client.policy.weights import (
 )
 from trainer_client.rollout import RolloutError
 from trainer_client.rollout.daemon_thread import start_daemon
+from trainer_client.rollout.nccl import Communicator, unique_id
 
 WeightsOf = Callable[[PreTrainedModel], Weights]
 """The weights of a model that are sent: merged, or those of its base."""
@@ -134,7 +135,7 @@ class NcclTransfer:
     """A broadcast from this process, rank 0, to every worker of every server."""
 
     def __init__(self) -> None:
-        self._communicator: Any = None
+        self._communicator: Communicator | None = None
         self._weights: list[tuple[str, Tensor]] = []
 
     def prepare(self, model: PreTrainedModel, weights_of: WeightsOf = checkpoint_weights) -> None:
@@ -158,7 +159,7 @@ class NcclTransfer:
 
     async def _join(self, each: AskEach) -> None:
         # A unique id replaces an address and a port, so nothing has to listen in this process.
-        identifier = torch.cuda.nccl.unique_id()  # type: ignore[no-untyped-call]
+        identifier = unique_id()
         sizes = [response["world_size"] for response in await each("GET", "/get_world_size")]
         if len(sizes) != 1:
             raise RolloutError("weight_transfer nccl takes one server; give it all the GPUs")
@@ -170,12 +171,12 @@ class NcclTransfer:
             "packed": False,
         }
 
-        def join() -> Any:
-            communicator = torch.cuda.nccl.init_rank(world_size, identifier, 0)  # type: ignore[no-untyped-call]
+        def join() -> Communicator:
+            communicator = Communicator(world_size, identifier, rank=0)
             # vLLM's workers begin with an all-reduce of one number; without ours they would wait
             # for ever.
             number = torch.zeros(1, device="cuda")
-            torch.cuda.nccl.all_reduce([number], comms=[communicator])  # type: ignore[no-untyped-call]
+            communicator.sum(number)
             torch.cuda.synchronize()
             return communicator
 
@@ -185,8 +186,9 @@ class NcclTransfer:
         )
 
     def _broadcast(self) -> None:
+        assert self._communicator is not None
         for _, value in self._weights:
-            torch.cuda.nccl.broadcast([value], root=0, comms=[self._communicator])
+            self._communicator.broadcast(value, root=0)
         torch.cuda.synchronize()
 
 
