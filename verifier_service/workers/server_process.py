@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 SEND_BUFFER_BYTES = 2**20
@@ -36,6 +37,15 @@ class ServerProcess(NamedTuple):
         self.process.kill()
         self.process.wait()
 
+
+_BOOT = """
+import os, runpy, sys
+folders, module = sys.argv[1:3]
+del sys.argv[1:3]
+sys.path += [folder for folder in folders.split(os.pathsep) if folder not in sys.path]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+_IMPORT_ROOT = Path(__file__).resolve().parents[2]
 
 _early: dict[str, ServerProcess] = {}
 """Processes that no source of workers has taken yet, by their module."""
@@ -107,9 +117,15 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     """Start a process that runs one of our modules, in a session of its own."""
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", module, *arguments],
+        [sys.executable, "-I", "-c", _BOOT, os.pathsep.join(_import_folders()), module, *arguments],
         pass_fds=descriptors,
         stdin=subprocess.DEVNULL,
         env=ENVIRONMENT,
         start_new_session=True,
     )
+
+
+def _import_folders() -> list[str]:
+    """Folders to import from that -I hides: the one this package is in, and those of PYTHONPATH."""
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [str(_IMPORT_ROOT), *(os.path.abspath(folder) for folder in named if folder)]

@@ -144,8 +144,10 @@ class ForkServer:
             reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
+            status = self._process.poll()
             self._kill()  # its late reply would be taken for the reply to the next fork
-            raise WorkerStartError(f"the fork server does not answer: {error}") from error
+            ended = "" if status is None else f"; it ended with status {status}, see the log"
+            raise WorkerStartError(f"the fork server does not answer: {error}{ended}") from error
         if not reply:
             ours.close()
             raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
